@@ -1,0 +1,45 @@
+# Two commands for everybody: `make demo` and `make test`. Each makes .venv and installs what it
+# needs, on a machine that has only Python 3.11+ and make.
+
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: help demo test check bench clean
+
+help:
+	@echo "make demo    a tour: learn, converge, stay below the bound; writes demo/"
+	@echo "make test    run all tests"
+	@echo "make check   lint, types and layers"
+	@echo "make bench   race the peers, print ratios; writes bench/results/"
+	@echo "make clean   remove .venv, caches and compiled loops"
+
+demo: .venv/with-lab
+	$(BIN)/rosenblatt demo --out demo
+
+test: .venv/with-test
+	$(BIN)/python -m pytest
+
+check: .venv/with-check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/with-bench
+	$(BIN)/python -m bench
+
+.venv/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "rosenblatt needs Python 3.11 or newer; run: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+# One stamp for each set of dependencies; a change of pyproject.toml installs anew.
+.venv/with-%: .venv/created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+clean:
+	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests bench -name __pycache__ -prune -exec rm -rf {} +

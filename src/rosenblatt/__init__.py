@@ -1,0 +1,46 @@
+"""rosenblatt learns half-spaces: the perceptron family, with its theorems checked on every run.
+
+Every public name is loaded when it is first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Examples": "rosenblatt.examples",
+    "History": "rosenblatt.run",
+    "InputError": "rosenblatt.errors",
+    "LargeCopyWarning": "rosenblatt.errors",
+    "MissingExtraError": "rosenblatt.errors",
+    "MistakeBound": "rosenblatt.margin.bounds",
+    "ModelFileError": "rosenblatt.errors",
+    "Operations": "rosenblatt.run",
+    "ParseError": "rosenblatt.errors",
+    "Perceptron": "rosenblatt.learners.perceptron",
+    "RosenblattError": "rosenblatt.errors",
+    "Run": "rosenblatt.run",
+    "Stop": "rosenblatt.run",
+    "load": "rosenblatt.data.models",
+    "make_separable": "rosenblatt.data.synthetic",
+    "mistake_bound": "rosenblatt.margin.bounds",
+    "read": "rosenblatt.data.read",
+    "save": "rosenblatt.data.models",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,202 @@
+"""The command ``rosenblatt``: parse, call, print.
+
+Commands import what they need when they run, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import rosenblatt
+from rosenblatt.errors import RosenblattError
+
+INTERRUPTED = 130  # what a shell reports for Ctrl-C
+
+app = typer.Typer(
+    name="rosenblatt",
+    help="Learn half-spaces, and see every run beside its mistake bound.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+class Learner(StrEnum):
+    """What to train."""
+
+    perceptron = "perceptron"
+
+
+class Order(StrEnum):
+    """Which example comes next."""
+
+    cycle = "cycle"
+    shuffle = "shuffle"
+    random = "random"
+    worst = "worst"
+    first = "first"
+
+
+class Start(StrEnum):
+    """Where the weights begin."""
+
+    zero = "zero"
+    unit = "unit"
+    random = "random"
+
+
+class Output(StrEnum):
+    """What predicts."""
+
+    last = "last"
+    averaged = "averaged"
+    voted = "voted"
+
+
+Data = Annotated[
+    str, typer.Argument(help="svmlight/libsvm text or .npz, plain or .gz; - for standard input.")
+]
+Model = Annotated[Path, typer.Argument(help="A model file written by `rosenblatt fit`.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+ZeroBased = Annotated[bool, typer.Option("--zero-based", help="svmlight columns count from 0.")]
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        typer.echo(f"rosenblatt {rosenblatt.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Learn half-spaces, and see every run beside its mistake bound.
+
+    Exit status: 0 done, 1 failed, 2 bad usage or bad input, 130 interrupted.
+    """
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the picture and the model.")] = Path(
+        "rosenblatt-demo"
+    ),
+    json: Json = False,
+) -> None:
+    """Take the tour: learn, converge, stay below the bound, save, load, predict.
+
+    Needs no file and no network.
+    """
+    from rosenblatt.cli.demo import tour
+
+    tour(out, json)
+
+
+@app.command()
+def fit(
+    data: Data,
+    model: Annotated[Path, typer.Option("--model", "-m", help="Where to write the model.")],
+    learner: Annotated[Learner, typer.Option(help="What to train.")] = Learner.perceptron,
+    order: Annotated[Order, typer.Option(help="Which example comes next.")] = Order.cycle,
+    initial: Annotated[Start, typer.Option(help="Starting weights.")] = Start.zero,
+    eta0: Annotated[float, typer.Option(help="Learning rate.")] = 1.0,
+    renormalize: Annotated[
+        bool, typer.Option("--renormalize", help="Scale the weights to norm 1 after updates.")
+    ] = False,
+    intercept: Annotated[bool, typer.Option(help="Learn an affine separator.")] = True,
+    lift: Annotated[str, typer.Option(help="Constant of the added coordinate, or radius.")] = "1",
+    output: Annotated[Output, typer.Option(help="What predicts.")] = Output.last,
+    max_iter: Annotated[int, typer.Option(help="Most passes; 0 for no limit.")] = 1000,
+    max_updates: Annotated[int | None, typer.Option(help="Most updates.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Most seconds of training.")] = None,
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="Weigh classes against their sizes.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random choices.")] = None,
+    zero_based: ZeroBased = False,
+    double: Annotated[bool, typer.Option("--float64", help="Read values as float64.")] = False,
+    json: Json = False,
+) -> None:
+    """Learn from DATA and write a model.
+
+    Runs until a pass makes no mistake, or a limit; Ctrl-C keeps what was learned up to then.
+    """
+    from rosenblatt.cli.work import fit_file
+
+    chosen = {
+        "order": order.value,
+        "initial": initial.value,
+        "eta0": eta0,
+        "renormalize": renormalize,
+        "fit_intercept": intercept,
+        "lift": lift if lift == "radius" else _number("--lift", lift),
+        "output": output.value,
+        "max_iter": max_iter or None,
+        "max_updates": max_updates,
+        "max_seconds": max_seconds,
+        "class_weight": "balanced" if balanced else None,
+        "random_state": seed,
+    }
+    dtype = "float64" if double else "float32"
+    interrupted = fit_file(data, model, chosen, zero_based=zero_based, dtype=dtype, json=json)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[Path | None, typer.Option(help="File to write instead of printing.")] = None,
+    scores: Annotated[bool, typer.Option("--scores", help="Print the score after it.")] = False,
+    zero_based: ZeroBased = False,
+    json: Json = False,
+) -> None:
+    """Print the label of each row of DATA, one a line."""
+    from rosenblatt.cli.work import predict_file
+
+    predict_file(model, data, out, scores=scores, zero_based=zero_based, json=json)
+
+
+@app.command()
+def evaluate(model: Model, data: Data, zero_based: ZeroBased = False, json: Json = False) -> None:
+    """Compare the model's answers with the labels of DATA."""
+    from rosenblatt.cli.work import evaluate_file
+
+    evaluate_file(model, data, zero_based=zero_based, json=json)
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{option} takes a number or radius, got {text!r}") from None
+
+
+def run() -> None:
+    """Run the command; bad input is one sentence on standard error and exit status 2."""
+    try:
+        app()
+    except RosenblattError as error:
+        typer.echo(f"rosenblatt: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("rosenblatt: interrupted; nothing was written", err=True)
+        sys.exit(INTERRUPTED)
+    except MemoryError:
+        typer.echo("rosenblatt: not enough memory for these data; try fewer rows", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader has gone; Python would complain when it flushes
+        sys.exit(1)

@@ -1,0 +1,114 @@
+"""Model files: safetensors for the arrays, JSON in its header for the rest; data, never code.
+
+Layout      one safetensors file, float64 and integer tensors; its metadata hold
+            "format"    "rosenblatt model 1"
+            "learner"   the class
+            "settings"  JSON: options, classes, rule, run
+            "digest"    SHA-256 of the settings and of every tensor's name, type, shape and bytes
+Promise     save → load → go on training gives the weights of never having stopped
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.data.files import write_atomically
+from rosenblatt.errors import InputError, ModelFileError
+from rosenblatt.learners.parts import perceptron_from, perceptron_parts
+from rosenblatt.learners.perceptron import Perceptron
+
+FORMAT = "rosenblatt model 1"
+LEARNERS = {"Perceptron": (Perceptron, perceptron_parts, perceptron_from)}
+
+# What reading parts that do not fit together can raise.
+MISFITS = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted learner to a file, replacing an earlier one as a whole.
+
+    Examples
+    --------
+    >>> import tempfile, rosenblatt as rb
+    >>> X, y, _ = rb.make_separable(50, 3, margin=0.1)
+    >>> learner = rb.Perceptron().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rb.save(learner, f"{folder}/model.safetensors")
+    ...     again = rb.load(f"{folder}/model.safetensors")
+    >>> bool((again.coef_ == learner.coef_).all())
+    True
+    """
+    from safetensors.numpy import save as serialize
+    from sklearn.utils.validation import check_is_fitted
+
+    name = type(model).__name__
+    if name not in LEARNERS or type(model) is not LEARNERS[name][0]:
+        known = ", ".join(LEARNERS)
+        raise InputError(f"a {name} cannot be saved as a model; the learners are: {known}")
+    check_is_fitted(model)
+    settings, tensors = LEARNERS[name][1](model)
+    tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
+    text = json.dumps(settings, allow_nan=False)
+    metadata = {
+        "format": FORMAT,
+        "learner": name,
+        "settings": text,
+        "digest": digest(name, text, tensors),
+    }
+    write_atomically(path, serialize(tensors, metadata))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a learner from a file that `save` wrote."""
+    metadata, tensors = _read(path)
+    if metadata.get("format") != FORMAT or metadata.get("learner") not in LEARNERS:
+        found = metadata.get("format", "no format")
+        raise ModelFileError(
+            f"{path} is not a model that this version reads (it says {found!r}, not {FORMAT!r})"
+        )
+    name, text = metadata["learner"], metadata.get("settings", "")
+    if metadata.get("digest") != digest(name, text, tensors):
+        raise ModelFileError(f"{path} is damaged: its contents do not match its digest")
+    try:
+        return LEARNERS[name][2](json.loads(text), tensors)
+    except MISFITS as error:
+        raise ModelFileError(f"{path} is not a usable model: {_brief(error)}") from error
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        if os.path.isdir(path):
+            raise InputError(f"{path} is a folder, not a model file")
+        with safe_open(os.fspath(path), framework="numpy") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return file.metadata() or {}, tensors
+    except FileNotFoundError:
+        raise InputError(f"there is no model file {path}; check its name") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    except (SafetensorError, *MISFITS) as error:
+        if isinstance(error, InputError):
+            raise
+        raise ModelFileError(f"{path} is not a model file: {_brief(error)}") from error
+
+
+def digest(learner: str, settings: str, tensors: dict[str, np.ndarray]) -> str:
+    """Give the SHA-256 of all that a model file says."""
+    total = hashlib.sha256(f"{learner}\0{settings}".encode())
+    for name in sorted(tensors):
+        array = tensors[name]
+        total.update(f"\0{name} {array.dtype.str} {array.shape}\0".encode())
+        total.update(np.ascontiguousarray(array).data)
+    return total.hexdigest()
+
+
+def _brief(error: Exception) -> str:
+    text = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return text.splitlines()[0][:200] if text else type(error).__name__

@@ -1,0 +1,74 @@
+"""What can go wrong, as one tree.
+
+::
+
+    RosenblattError
+    ├── InputError (ValueError)      data, labels or options that cannot be used as given
+    │   ├── ParseError               a text file that breaks its format: file, line and column
+    │   └── ModelFileError           a model file that is foreign, damaged or of another version
+    └── MissingExtraError (ImportError)   an optional dependency that is not installed
+
+    LargeCopyWarning (UserWarning)   a large input had to be copied before it could be used
+
+Every message is one sentence or two: what is wrong, where, and what to do.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "InputError",
+    "LargeCopyWarning",
+    "MissingExtraError",
+    "ModelFileError",
+    "ParseError",
+    "RosenblattError",
+]
+
+
+class RosenblattError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class InputError(RosenblattError, ValueError):
+    """Data, labels or options that cannot be used as given."""
+
+
+class ParseError(InputError):
+    """A text file that breaks its format, with the place where it does.
+
+    Parameters
+    ----------
+    message : what is wrong and what to do.
+    file, line, column : where; lines and columns count from 1, columns in bytes.
+    """
+
+    def __init__(self, message: str, *, file: str, line: int, column: int) -> None:
+        super().__init__(f"{file}:{line}:{column}: {message}")
+        self.message = message
+        self.file = file
+        self.line = line
+        self.column = column
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_parse_error, (self.message, self.file, self.line, self.column))
+
+
+class ModelFileError(InputError):
+    """A model file that is foreign, damaged or written by another version."""
+
+
+class MissingExtraError(RosenblattError, ImportError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"{package} is not installed; run: pip install 'rosenblatt[{extra}]'", name=package
+        )
+
+
+class LargeCopyWarning(UserWarning):
+    """A large input had to be copied before it could be used."""
+
+
+def _parse_error(message: str, file: str, line: int, column: int) -> ParseError:
+    return ParseError(message, file=file, line=line, column=column)

@@ -1,0 +1,329 @@
+"""Examples: rows and labels, taken as they are given and validated once, at the edge.
+
+What is taken without a copy: a C-order NumPy array of float32 or float64, and a SciPy CSR matrix
+of those. Everything else that stands for a table of numbers (other SciPy formats, other number
+types and orders, lists, pandas, Polars and Arrow frames) is converted once, with a
+`LargeCopyWarning` from 64 MiB on.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.errors import InputError, LargeCopyWarning
+from rosenblatt.rows import Dense, Rows, Sparse, largest_sqnorm
+
+Matrix = Any  # np.ndarray or scipy.sparse CSR; SciPy ships no types
+
+LARGE_COPY = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Rows X and their labels y; unpacks as ``X, y`` without a copy.
+
+    X is a NumPy array or a CSR matrix; y is None where a file has no labels.
+
+    Examples
+    --------
+    >>> import numpy as np, rosenblatt as rb
+    >>> X, y = rb.Examples(np.eye(2), np.array([1, -1]))
+    """
+
+    X: Matrix
+    y: Any
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.X, self.y))
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+
+def as_matrix(X: Any) -> Matrix:
+    """Give X as a C-order float matrix or a CSR matrix, itself if it is one already."""
+    if is_ready(X):
+        return X
+    matrix = _converted(X)
+    size = matrix.data.nbytes
+    if size >= LARGE_COPY and matrix is not X:
+        warnings.warn(
+            f"X was copied into a {matrix.dtype} array of {size / 2**20:,.0f} MiB; "
+            "to avoid it, pass a C-order float32 or float64 array or a CSR matrix of those",
+            LargeCopyWarning,
+            stacklevel=4,
+        )
+    return matrix
+
+
+def _converted(X: Any) -> Matrix:
+    """Let scikit-learn convert any table of numbers; it knows the frames and their pitfalls."""
+    from sklearn.utils import check_array
+
+    try:
+        return check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            input_name="X",
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def is_ready(X: Any) -> bool:
+    """Tell whether X can be used without a copy."""
+    if isinstance(X, np.ndarray):
+        floats = X.dtype in (np.float32, np.float64) and X.dtype.isnative
+        return floats and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.flags.aligned
+    return (
+        sparse.issparse(X)
+        and X.format == "csr"
+        and X.ndim == 2
+        and X.dtype in (np.float32, np.float64)
+        and min(X.shape) > 0
+    )
+
+
+def as_rows(X: Matrix, lift: float) -> Rows:
+    """View a matrix as rows for the loops, lifted by a constant (theory D7; 0 for not lifted)."""
+    if not sparse.issparse(X):
+        return Dense(writable_alias(X), lift)
+    check_starts(X)
+    return Sparse(unsigned(X.indptr), unsigned(X.indices), writable_alias(X.data), lift)
+
+
+def unsigned(indices: np.ndarray) -> np.ndarray:
+    """View indices as unsigned: compiled code need not test them for being negative."""
+    return writable_alias(np.ascontiguousarray(indices)).view(f"u{indices.itemsize}")
+
+
+def writable_alias(array: np.ndarray) -> np.ndarray:
+    """Give the same memory without the read-only flag.
+
+    Loops never write into rows, but Numba compiles every loop anew for read-only arrays.
+    """
+    if array.flags.writeable:
+        return array
+    return np.asarray(_Alias(array))
+
+
+class _Alias:
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array  # keeps the memory alive
+        interface = dict(array.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
+
+
+def check_starts(X: Matrix) -> None:
+    """Refuse a CSR matrix whose row starts would lead outside its arrays."""
+    starts = X.indptr
+    stored = min(X.indices.size, X.data.size)
+    if starts[0] != 0 or starts[-1] > stored or np.any(starts[1:] < starts[:-1]):
+        raise InputError(
+            "X is a broken CSR matrix: its indptr does not rise from 0 to the number of entries"
+        )
+
+
+def radius(X: Matrix, lift: float = 0.0) -> float:
+    """Give R = max ‖x‖ over the (lifted) rows, measured from the origin."""
+    return float(np.sqrt(largest_sqnorm(as_rows(without_duplicates(X), lift), X.shape[0])))
+
+
+def without_duplicates(X: Matrix) -> Matrix:
+    """Give X with the entries that a CSR matrix holds twice added up, for the sake of norms."""
+    if not sparse.issparse(X) or X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def check_finite(X: Matrix) -> None:
+    """Refuse NaN, infinity and columns out of range, naming the first one."""
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(values.sum(dtype=np.float64))
+    if sparse.issparse(X) and X.indices.size:
+        suspicious = suspicious or unsigned(X.indices).max() >= X.shape[1]
+    if suspicious:
+        refuse_unusable(X, 0)
+
+
+def refuse_unusable(X: Matrix, first: int, *, scored: bool = False) -> None:
+    """Raise for the first unusable row from `first` on, if there is one.
+
+    With `scored`, row `first` had a score that is not finite, so it is refused in any case.
+    """
+    step = max(1, 2**22 // X.shape[1])
+    for start in range(first, X.shape[0], step):
+        block = X[start : start + step]
+        rows, columns, values = _entries(block)
+        bad = np.flatnonzero(~np.isfinite(values) | (columns >= X.shape[1]) | (columns < 0))
+        if bad.size:
+            k = bad[0]
+            _refuse_entry(start + int(rows[k]), int(columns[k]), values[k], X.shape[1])
+        if scored:
+            raise InputError(
+                f"the score of row {first} is too large for float64; divide X by a constant"
+            )
+
+
+def _entries(block: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if sparse.issparse(block):
+        rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+        return rows, block.indices, block.data
+    rows, columns = np.indices(block.shape)
+    return rows.ravel(), columns.ravel(), block.ravel()
+
+
+def _refuse_entry(row: int, column: int, value: float, width: int) -> None:
+    if not 0 <= column < width:
+        raise InputError(f"row {row} of X has column {column}, but X has {width} columns")
+    name = "NaN" if np.isnan(value) else "infinity"
+    raise InputError(
+        f"X contains {name} (row {row}, column {column}); "
+        "drop such rows or fill them in before fitting"
+    )
+
+
+def as_labels(y: Any, n: int) -> np.ndarray:
+    """Give the labels as a one-dimensional array, objects where NumPy has no type for them."""
+    if y is None:
+        raise InputError(
+            "labels are missing: this learner requires y to be passed, but the target y is None"
+        )
+    labels = np.asarray(y) if hasattr(y, "__array__") else _from_list(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        _warn_column_vector()
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise InputError(f"labels must be one column, got an array of shape {labels.shape}")
+    if labels.size != n:
+        raise InputError(f"X has {n} rows but y has {labels.size} labels; give one for each row")
+    if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
+        raise InputError("y contains NaN or infinity; every row needs a label")
+    return labels
+
+
+def _from_list(y: Any) -> np.ndarray:
+    """Build an array of labels without turning tuples into rows or numbers into strings."""
+    items = list(y)
+    kinds = {type(item) for item in items}
+    if len(kinds) == 1 and issubclass(kinds.pop(), (int, float, str, bytes, np.generic, list)):
+        return np.asarray(items)
+    return as_objects(items)
+
+
+def as_objects(items: list[Any]) -> np.ndarray:
+    """Build a one-dimensional array of objects."""
+    labels = np.empty(len(items), object)
+    labels[:] = items
+    return labels
+
+
+def _warn_column_vector() -> None:
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected; it was flattened",
+        DataConversionWarning,
+        stacklevel=5,
+    )
+
+
+def distinct(labels: np.ndarray) -> np.ndarray:
+    """Give the distinct labels: sorted where they can be, else in order of appearance."""
+    if labels.dtype != object:
+        return _few_distinct(labels)
+    try:
+        found = dict.fromkeys(labels.tolist())
+    except TypeError:
+        raise InputError("labels must be hashable, such as numbers, strings or tuples") from None
+    return in_order(list(found))
+
+
+def two_classes(labels: np.ndarray) -> np.ndarray:
+    """Give the distinct labels, refusing any number of them but two."""
+    classes = distinct(labels)
+    if classes.size == 2:
+        return classes
+    some = ", ".join(repr(label) for label in classes[:5].tolist())
+    some += ", …" if classes.size > 5 else ""
+    if classes.size == 1:
+        raise InputError(f"labels must be two classes, got 1 class ({some})")
+    if labels.dtype.kind == "f" and np.any(labels != np.floor(labels)):
+        raise InputError(
+            f"Unknown label type: continuous. Labels must be two classes, got {classes.size} "
+            f"different numbers ({some}); a classifier needs classes, not measurements"
+        )
+    raise InputError(
+        "Only binary classification is supported. The type of the target is multiclass: "
+        f"labels must be two classes, got {classes.size} ({some})"
+    )
+
+
+def joint_classes(labels: np.ndarray, given: Any, known: np.ndarray | None) -> np.ndarray:
+    """Give the one or two classes of a stream: those given, known already, or in the labels."""
+    found = distinct(labels)
+    if given is not None:
+        found = two_classes(as_labels(given, len(given)))
+        if known is not None and set(known.tolist()) - set(found.tolist()):
+            raise InputError(
+                f"classes={found.tolist()} is not the same as on the last call, {known.tolist()}"
+            )
+    if known is None:
+        return found if found.size <= 2 else two_classes(labels)
+    news = [label for label in found.tolist() if label not in known.tolist()]
+    if not news:
+        return known
+    if known.size + len(news) > 2:
+        names = ", ".join(map(repr, known.tolist()))
+        raise InputError(f"label {news[-1]!r} is a third class; this learner knows {names}")
+    return distinct(as_labels(known.tolist() + news, 2))
+
+
+def in_order(labels: list[Hashable]) -> np.ndarray:
+    """Put distinct labels in order, if they have one, in an array of objects."""
+    with suppress(TypeError):  # labels of several types have no order: keep that of appearance
+        labels = sorted(labels)  # type: ignore[type-var]
+    return as_objects(labels)
+
+
+def _few_distinct(labels: np.ndarray) -> np.ndarray:
+    """Find one or two distinct labels in linear time; sort only if there are more."""
+    first = labels[0]
+    others = labels[labels != first]
+    if not others.size:
+        return labels[:1].copy()
+    if np.all(others == others[0]):
+        return np.sort(np.array([first, others[0]], labels.dtype))
+    return np.unique(labels)
+
+
+def as_signs(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Give -1 for the first class and +1 for the second, as int8."""
+    negative = _equal(labels, classes[0])
+    signs = np.where(negative, np.int8(-1), np.int8(1))
+    known = negative | _equal(labels, classes[-1])
+    if not known.all():
+        stranger = labels[np.argmin(known)]
+        names = " and ".join(repr(label) for label in classes.tolist())
+        raise InputError(f"label {stranger!r} is not one of the classes, {names}")
+    return signs
+
+
+def _equal(labels: np.ndarray, label: Any) -> np.ndarray:
+    if labels.dtype == object:
+        return np.fromiter((item == label for item in labels), bool, labels.size)
+    return np.asarray(labels == label)

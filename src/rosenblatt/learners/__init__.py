@@ -1,0 +1,1 @@
+"""The scikit-learn front of the learners."""

@@ -1,0 +1,43 @@
+"""Checks of a learner's options: one sentence for each that cannot be used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+from rosenblatt.errors import InputError
+
+
+def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
+    """Give the value if it is one of the choices."""
+    choices = list(choices)
+    if isinstance(value, str) and value in choices:
+        return value
+    raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def positive(name: str, value: Any) -> float:
+    """Give the value as a positive finite number."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        if 0 < number < math.inf:
+            return number
+    raise InputError(f"{name} must be a positive finite number, got {value!r}")
+
+
+def limit(name: str, value: Any) -> int | None:
+    """Give the value as a whole number from 1 on, or None for no limit."""
+    if value is None:
+        return None
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise InputError(f"{name} must be None or a whole number from 1 on, got {value!r}")
+
+
+def flag(name: str, value: Any) -> bool:
+    """Give the value as True or False; 0 and 1 count."""
+    if value in (False, True):
+        return bool(value)
+    raise InputError(f"{name} must be True or False, got {value!r}")

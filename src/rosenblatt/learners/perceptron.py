@@ -1,0 +1,439 @@
+"""`Perceptron`: the online and batch perceptron behind scikit-learn's interface.
+
+The mathematics is in `rosenblatt.online.perceptron`; this module turns what people hand over into
+rows and signs, and what was learned into attributes.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import (
+    Matrix,
+    as_labels,
+    as_matrix,
+    as_signs,
+    check_finite,
+    joint_classes,
+    two_classes,
+    without_duplicates,
+)
+from rosenblatt.learners.beginning import begin, begin_again, check_options, rule_of
+from rosenblatt.learners.one_row import RowReader
+from rosenblatt.margin.bounds import MistakeBound, lifted, theorem_one
+from rosenblatt.online.driver import Limits, Progress, Watch
+from rosenblatt.online.halfspace import Halfspace, OneRow
+from rosenblatt.run import Run, Stop
+
+LIMITED = (Stop.PASSES, Stop.UPDATES, Stop.SECONDS)
+FIRST_WIDTH = 64  # columns that a learner has room for before it has seen any
+MOST_COLUMNS = 2**31 - 1
+
+
+class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learn a hyperplane from mistakes (theory D1 to D8).
+
+    By default `fit` passes over the data until a pass makes no mistake, which happens after at
+    most (R/γ)² mistakes if a hyperplane separates the data with margin γ.
+
+    Parameters
+    ----------
+    order : which example comes next: ``"cycle"`` stored order, ``"shuffle"`` a new order each
+        pass, ``"random"`` a random mistaken example, ``"worst"`` the most wrong one, ``"first"``
+        from the first example again after every update.
+    initial : starting weights: ``"zero"``, ``"unit"`` (all equal, norm 1), ``"random"`` (norm 1),
+        or an array of one number for each column, and one more for the intercept if you like.
+    eta0 : learning rate. From a zero start it changes no mistake.
+    renormalize : scale the weights to norm 1 after every update.
+    fit_intercept : learn an affine separator, by lifting each row x to (x, lift).
+    lift : the constant of the added coordinate, or ``"radius"`` for the largest norm of a row.
+    output : predict with the ``"last"`` weights, the ``"averaged"`` ones, or by the weighted vote
+        of all weights held (``"voted"``; keeps the mistaken rows).
+    max_iter : most passes, None for no limit. A pass is as many looks as there are examples.
+    max_updates, max_seconds : most updates, most seconds of one `fit`.
+    warm_start : let `fit` begin from the weights of the fit before.
+    class_weight : None, ``"balanced"`` or a dict from label to a factor of the update.
+    random_state : seed of ``order``, ``initial``: a number, None, or a NumPy `RandomState`.
+    verbose : 1 to print a line now and then during `fit`.
+    tie : what a score of 0 is: ``"mistake"``, whatever the label (*I don't know*), or
+        ``"positive"``, as in some textbooks.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the hyperplane ``x @ coef_[0] + intercept_[0] = 0``. With voted output, the
+        last weights; the vote is not a hyperplane.
+    classes_ : the two labels; the second one is on the positive side.
+    run_ : what training did, a `Run`. `fit` begins a new one; `partial_fit` and `learn_one` go on.
+    n_iter_ : passes of the run.
+
+    Notes
+    -----
+    *Boundary convention.* A row with score exactly 0 is a mistake while learning; `predict_one`
+    answers None there, and `predict`, which must name a class, ``classes_[0]``.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y, w = rb.make_separable(200, 5, margin=0.05, seed=1)
+    >>> learner = rb.Perceptron().fit(X, y)
+    >>> learner.score(X, y), learner.run_.converged
+    (1.0, True)
+    >>> learner.run_.mistakes <= learner.bound(X, y, w).value
+    True
+    >>> print(learner.run_.stop)
+    Converged: every example was looked at under the final weights without a mistake.
+    """
+
+    def __init__(
+        self,
+        *,
+        order: str = "cycle",
+        initial: Any = "zero",
+        eta0: float = 1.0,
+        renormalize: bool = False,
+        fit_intercept: bool = True,
+        lift: float | str = 1.0,
+        output: str = "last",
+        max_iter: int | None = 1000,
+        max_updates: int | None = None,
+        max_seconds: float | None = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        tie: str = "mistake",
+    ) -> None:
+        self.order = order
+        self.initial = initial
+        self.eta0 = eta0
+        self.renormalize = renormalize
+        self.fit_intercept = fit_intercept
+        self.lift = lift
+        self.output = output
+        self.max_iter = max_iter
+        self.max_updates = max_updates
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+        self.tie = tie
+
+    # ---- learning
+
+    def fit(self, X: Any, y: Any, *, comparator: Any = None) -> Perceptron:
+        """Learn from a data set, from the start (or from the weights held, with `warm_start`).
+
+        Parameters
+        ----------
+        X : rows; C-order float arrays and CSR matrices are used without a copy.
+        y : labels of two classes, of any hashable type.
+        comparator : a vector w*; if given, ``run_.history`` records w·w* and ‖w‖² at each mistake.
+        """
+        return self._fit(X, y, comparator, _print_progress if self.verbose else None)
+
+    def _fit(self, X: Any, y: Any, comparator: Any, watch: Watch | None) -> Perceptron:
+        check_options(self)
+        warm = self.warm_start and self.__sklearn_is_fitted__()
+        matrix = self._take(X) if warm else as_matrix(X)
+        labels = as_labels(y, matrix.shape[0])
+        classes = self.classes_ if warm else two_classes(labels)
+        signs = as_signs(labels, classes)
+        if warm:
+            halfspace = begin_again(self, matrix, signs, self._halfspace)
+        else:
+            halfspace = begin(self, matrix, signs, classes)
+        run = halfspace.fit(
+            matrix,
+            signs,
+            order=self.order,
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            limits=Limits(self.max_iter, self.max_updates, self.max_seconds),
+            watch=watch,
+            comparator=_unit(comparator, halfspace),
+        )
+        if run.stop in LIMITED:
+            warnings.warn(str(run.stop), ConvergenceWarning, stacklevel=3)
+        validate_data(self, X, reset=not warm, skip_check_array=True)
+        self._hold(halfspace, classes, run)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Perceptron:
+        """Present new examples once, in the order given.
+
+        Parameters
+        ----------
+        X, y : the new examples.
+        classes : both labels, if they are known before the examples show them.
+        """
+        first = not self.__sklearn_is_fitted__()
+        matrix = as_matrix(X) if first else self._take(X)
+        labels = as_labels(y, matrix.shape[0])
+        known = joint_classes(labels, classes, None if first else self.classes_)
+        signs = as_signs(labels, known)
+        check_finite(matrix)
+        if first:
+            self._check_stream(known)
+            halfspace = begin(self, matrix, np.zeros(0, np.int8), known)
+            validate_data(self, X, reset=True, skip_check_array=True)
+            self._hold(halfspace, known, None)
+        self._extend_classes(known)
+        earlier = self._run_so_far()
+        run = self._halfspace.once(matrix, signs)
+        self._settle(run if earlier is None else earlier.followed_by(run))
+        return self
+
+    def learn_one(self, x: Any, y: Hashable) -> bool:
+        """Answer one row, learn its label, and tell whether the answer was a mistake.
+
+        x is a dict from column to value, a (columns, values) pair, an array or a sparse row. A
+        learner that has not been fitted learns its columns and classes as they come.
+        """
+        try:
+            step = self._steps[y]
+        except (AttributeError, KeyError, TypeError):
+            step = self._meet(y)
+        row = self._reader.read(x)
+        halfspace = self._halfspace
+        if halfspace.plain:
+            outcome = halfspace.learn(row, step)
+            if outcome == outcome:
+                return outcome > 0.0
+        halfspace = self._with_room_for(row)
+        if halfspace.plain:
+            outcome = halfspace.learn(row, step)
+            if outcome != outcome:
+                raise InputError(
+                    "the row's score is too large for float64; divide it by a constant"
+                )
+            return outcome > 0.0
+        sign = np.array([1 if step > 0 else -1], np.int8)
+        return halfspace.once(_one_row_matrix(row, halfspace.width), sign).mistakes > 0
+
+    # ---- predicting
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Give the score of each row, positive for ``classes_[1]``.
+
+        That is ``x @ coef_[0] + intercept_[0]``, or for voted output the balance of the votes,
+        between -1 and 1.
+        """
+        check_is_fitted(self)
+        return self._halfspace.scores(self._take(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give the label of each row; ``classes_[0]`` where the score is 0."""
+        found = self.decision_function(X)
+        positive = found >= 0 if self.tie == "positive" else found > 0
+        labels: np.ndarray = self.classes_[positive.astype(np.intp) % self.classes_.size]
+        return labels
+
+    def predict_one(self, x: Any) -> Any:
+        """Give the label of one row, or None for *I don't know* (a score of 0).
+
+        A learner that has seen nothing yet does not know.
+        """
+        try:
+            halfspace = self._halfspace
+        except AttributeError:
+            return None
+        row = self._reader.read(x)
+        score = np.nan if halfspace.votes else halfspace.score(row)
+        if score != score:
+            halfspace = self._with_room_for(row)
+            score = halfspace.scores(_one_row_matrix(row, halfspace.width))[0]
+        if score == 0.0:
+            return self._labels[1] if self.tie == "positive" else None
+        return self._labels[score > 0.0]
+
+    def bound(self, X: Any, y: Any, comparator: Any) -> MistakeBound:
+        """Bound the mistakes of the run as it was made: its start, rate, lifting and weights.
+
+        X and y hold every example that was presented; the comparator is any vector that separates
+        them, such as a planted one: a number for each column, and possibly the intercept.
+        """
+        check_is_fitted(self)
+        if self.renormalize:
+            raise InputError("Theorem 1 does not speak of runs that renormalise their weights")
+        matrix = without_duplicates(self._take(X))
+        check_finite(matrix)
+        halfspace = self._halfspace
+        return theorem_one(
+            matrix,
+            as_signs(as_labels(y, matrix.shape[0]), self.classes_),
+            lifted(comparator, halfspace.width, halfspace.lift),
+            halfspace.start,
+            lift=halfspace.lift,
+            eta=halfspace.rule.eta,
+            weights=(halfspace.rule.negative_weight, halfspace.rule.positive_weight),
+        )
+
+    # ---- what was learned
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights of the columns, as one row."""
+        check_is_fitted(self)
+        return self._halfspace.weights()[np.newaxis, :-1]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The constant term, in the coordinates of the rows as given."""
+        check_is_fitted(self)
+        return self._halfspace.weights()[-1:] * self._halfspace.lift
+
+    @property
+    def run_(self) -> Run:
+        """What training did since the last `fit`, or since the first example of a stream."""
+        check_is_fitted(self)
+        run = self._run_so_far()
+        if run is None:
+            raise AttributeError("nothing has been presented to this learner yet")
+        return run
+
+    @property
+    def n_iter_(self) -> int:
+        """The passes of the run."""
+        return self.run_.passes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_halfspace")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    # ---- keeping
+
+    def _hold(self, halfspace: Halfspace, classes: np.ndarray, run: Run | None) -> None:
+        self._halfspace = halfspace
+        self._reader = RowReader(getattr(self, "feature_names_in_", None))
+        self._open_width = False
+        self._name_classes(classes)
+        self._settle(run)
+
+    def _name_classes(self, classes: np.ndarray) -> None:
+        self.classes_ = classes
+        self._labels = classes.tolist()
+        rule = self._halfspace.rule
+        steps = (-rule.eta * rule.negative_weight, rule.eta * rule.positive_weight)
+        self._steps: dict[Any, float] = dict(zip(self._labels, steps, strict=False))
+
+    def _settle(self, run: Run | None) -> None:
+        self._run = run
+        self._tally = self._halfspace.state.tally.copy()
+
+    def _run_so_far(self) -> Run | None:
+        later = self._halfspace.learned_since(self._tally)
+        if later is None or self._run is None:
+            return later or self._run
+        return self._run.followed_by(later)
+
+    def _take(self, X: Any) -> Matrix:
+        """Take rows of the width that the learner knows, or any width if it is open."""
+        matrix = as_matrix(X)
+        if not self._open_width:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        elif matrix.shape[1] > self._halfspace.width:
+            self._widen(matrix.shape[1])
+        return matrix
+
+    # ---- meeting new columns and classes in a stream
+
+    def _check_stream(self, classes: np.ndarray) -> None:
+        check_options(self)
+        plain = isinstance(self.initial, str) and self.initial == "zero" and self.tie == "mistake"
+        if classes.size == 1 and not plain:
+            raise InputError(
+                "with this start or tie rule, both classes must be known from the first example "
+                "on; call partial_fit with classes=[...] first"
+            )
+
+    def _meet(self, label: Hashable) -> float:
+        """Give the step of a label that the learner has not seen, making room for it."""
+        try:
+            hash(label)
+        except TypeError:
+            raise InputError(f"the label {label!r} is not hashable") from None
+        first = not self.__sklearn_is_fitted__()
+        known = joint_classes(_alone(label), None, None if first else self.classes_)
+        if first:
+            self._check_stream(known)
+            nothing = sparse.csr_matrix((1, FIRST_WIDTH))
+            halfspace = begin(self, nothing, np.zeros(0, np.int8), known)
+            self.n_features_in_ = FIRST_WIDTH
+            self._hold(halfspace, known, None)
+            self._open_width = True
+        self._extend_classes(known)
+        return self._steps[label]
+
+    def _extend_classes(self, known: np.ndarray) -> None:
+        """Learn the second class; the first, counted as negative so far, may have to turn."""
+        if known.size == self.classes_.size:
+            return
+        halfspace = self._halfspace
+        if known[-1] == self.classes_[0]:
+            halfspace = halfspace.turned()
+        rule = rule_of(self, known, np.zeros(0, np.int8))
+        self._halfspace = halfspace.ruled_by(rule)
+        self._name_classes(known)
+
+    def _widen(self, width: int) -> None:
+        self._halfspace = self._halfspace.widened(width)
+        self.n_features_in_ = width
+
+    def _with_room_for(self, row: OneRow) -> Halfspace:
+        """Make room for the columns of a row, or say why it cannot be used."""
+        columns, values, length = row
+        columns, values = columns[:length], values[:length]
+        width = self._halfspace.width
+        largest = int(columns.max(initial=-1))
+        if columns.min(initial=0) < 0 or largest >= (MOST_COLUMNS if self._open_width else width):
+            wrong = columns.min(initial=0) if columns.min(initial=0) < 0 else largest
+            raise InputError(f"the row has column {wrong}, but columns go from 0 to {width - 1}")
+        if not np.isfinite(values).all():
+            column = columns[np.argmin(np.isfinite(values))]
+            raise InputError(f"column {column} of the row is NaN or infinity; leave the row out")
+        if largest >= width:
+            self._widen(max(2 * width, largest + 1))
+        return self._halfspace
+
+
+def _alone(label: Hashable) -> np.ndarray:
+    return as_labels([label], 1)
+
+
+def _one_row_matrix(row: OneRow, width: int) -> Matrix:
+    columns, values, length = row
+    parts = (values[:length], columns[:length], [0, length])
+    return sparse.csr_matrix(parts, shape=(1, width), copy=True)
+
+
+def _unit(comparator: Any, halfspace: Halfspace) -> np.ndarray | None:
+    if comparator is None:
+        return None
+    vector = lifted(comparator, halfspace.width, halfspace.lift)
+    norm = np.linalg.norm(vector)
+    if not norm:
+        raise InputError("the comparator must not be zero")
+    return np.asarray(vector / norm)
+
+
+def _print_progress(progress: Progress) -> None:
+    print(
+        f"pass {progress.passes}: {progress.mistakes} mistakes so far, {progress.seconds:.1f} s",
+        file=sys.stderr,
+    )

@@ -1,0 +1,1 @@
+"""Update rules, passes and the driver that runs them."""

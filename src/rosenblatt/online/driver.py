@@ -1,0 +1,247 @@
+"""The driver: one loop that owns order, limits, time, the log and interrupts (theory D4, D8).
+
+The compiled loops get work in portions of about ten milliseconds, so that a limit on time, a
+progress display and Ctrl-C are served between two of them. All that is learned lies in arrays that
+the loops write in place: whenever an interrupt strikes, nothing is lost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rosenblatt.online.perceptron import (
+    CLOCK,
+    CURSOR,
+    LOGGED,
+    LOOKS,
+    MISTAKES,
+    SEEN,
+    UNUSABLE,
+    WORK,
+    Allowance,
+    Log,
+    Plan,
+    Rule,
+    State,
+    correct_one,
+    most_wrong,
+    present,
+    shuffle,
+)
+from rosenblatt.rows import Rows
+from rosenblatt.run import Operations, Run, Stop
+
+ORDERS = ("cycle", "shuffle", "random", "worst", "first")
+PORTION = 2**24  # multiply-adds given to a loop at a time, about 10 ms
+UNLIMITED = 2**53
+WATCH_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where a run ends at the latest; None for no limit."""
+
+    passes: int | None = None
+    updates: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a watcher is told while a run goes on."""
+
+    passes: int
+    mistakes: int
+    mistakes_last_pass: int | None
+    seconds: float
+
+
+Watch = Callable[[Progress], None]
+
+
+class UnusableRowError(Exception):
+    """A row whose score is not finite; the caller, who knows the data, says what is wrong."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__(row)
+        self.row = row
+
+
+@dataclass
+class Training:
+    """A run in progress: the examples, the rule, and what the loops write into."""
+
+    rows: Rows
+    signs: np.ndarray
+    rule: Rule
+    state: State
+    order: str = "cycle"
+    seed: int = 0
+    logging: bool = False
+    limits: Limits = Limits()
+    watch: Watch | None = None
+    log: Log = field(init=False)
+    counts: np.ndarray = field(init=False)
+    mistakes_per_pass: list[int] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        n = self.signs.size
+        self.log = Log.empty(1024 if self.logging else 0)
+        self.counts = np.zeros(n, np.uint32)
+        self.state.tally[[CURSOR, LOGGED]] = 0
+        self.began = self.watched = time.perf_counter()
+        self.tally_at_start = self.state.tally.copy()
+        self.pass_began = self.state.tally.copy()
+        sequence = np.arange(n if self.order in ("shuffle", "random") else 0, dtype=np.uint32)
+        seed = np.array([self.seed], np.uint64)
+        restart = self.order in ("random", "first")
+        self.plan = Plan(sequence, restart, self.order == "random", seed)
+
+    def run(self) -> Run:
+        """Train until convergence, a limit or an interrupt."""
+        try:
+            stop = self._train()
+        except KeyboardInterrupt:
+            stop = Stop.INTERRUPTED
+        return self._report(stop)
+
+    def once(self) -> Run:
+        """Present each example once, in the order given."""
+        self._begin_pass()
+        while self.state.tally[CURSOR] < self.signs.size:
+            self._portion()
+        self._end_pass()
+        return self._report(Stop.STREAM)
+
+    def _train(self) -> Stop:
+        step = self._scan if self.order == "worst" else self._portion
+        self._begin_pass()
+        while True:
+            converged = step()
+            ended = self._gained(LOOKS, self.pass_began) >= self.signs.size
+            self._tell()
+            if converged or (ended and not self._gained(MISTAKES, self.pass_began)):
+                self._end_pass()
+                return Stop.CONVERGED
+            stop = self._limit(ended)
+            if ended or stop:
+                self._end_pass()
+            if stop:
+                return stop
+            if ended:
+                self._begin_pass()
+
+    def _begin_pass(self) -> None:
+        self.pass_began = self.state.tally.copy()
+        if not self.plan.restart or not self.mistakes_per_pass:
+            self.state.tally[CURSOR] = 0
+        if self.order == "shuffle":
+            shuffle(self.plan.sequence, self.plan.seed)
+
+    def _end_pass(self) -> None:
+        self.mistakes_per_pass.append(self._gained(MISTAKES, self.pass_began))
+
+    def _portion(self) -> bool:
+        """Let the loop work for a while; tell whether every example was seen without a mistake."""
+        tally, n = self.state.tally, self.signs.size
+        looks = min(n - self._gained(LOOKS, self.pass_began), self._affordable_looks())
+        allowance = Allowance(looks, self._updates_left())
+        present(
+            self.rows,
+            self.signs,
+            self.plan,
+            self.rule,
+            self.state,
+            self.counts,
+            self.log,
+            allowance,
+        )
+        self._check_usable()
+        self._grow_log()
+        return self.plan.restart and bool(tally[CURSOR] == n)
+
+    def _scan(self) -> bool:
+        """Look at all examples and learn from the worst; tell whether none was a mistake."""
+        worst = most_wrong(self.rows, self.signs, self.rule, self.state)
+        self._check_usable()
+        if worst < 0:
+            self.state.tally[[SEEN, CLOCK]] += self.signs.size
+            return True
+        sign = float(self.signs[worst])
+        correct_one(self.rows, worst, sign, self.rule, self.state, self.counts, self.log)
+        self._grow_log()
+        return False
+
+    def _affordable_looks(self) -> int:
+        """Give the looks that cost about a portion, judged by the cost of those so far."""
+        looks = self._gained(LOOKS, self.tally_at_start)
+        if not looks:
+            return 256
+        work = self._gained(WORK, self.tally_at_start)
+        return max(256, PORTION * looks // max(work, 1))
+
+    def _updates_left(self) -> int:
+        if self.limits.updates is None:
+            return UNLIMITED
+        return self.limits.updates - self._gained(MISTAKES, self.tally_at_start)
+
+    def _check_usable(self) -> None:
+        row = int(self.state.tally[UNUSABLE]) - 1
+        if row >= 0:
+            self.state.tally[UNUSABLE] = 0
+            raise UnusableRowError(row)
+
+    def _grow_log(self) -> None:
+        used = int(self.state.tally[LOGGED])
+        if self.logging and used == self.log.example.size:
+            self.log = Log(*(np.resize(column, 2 * used) for column in self.log))
+
+    def _limit(self, ended: bool) -> Stop | None:
+        if self._updates_left() <= 0:
+            return Stop.UPDATES
+        passes = len(self.mistakes_per_pass) + 1
+        if ended and self.limits.passes is not None and passes >= self.limits.passes:
+            return Stop.PASSES
+        elapsed = time.perf_counter() - self.began
+        if self.limits.seconds is not None and elapsed >= self.limits.seconds:
+            return Stop.SECONDS
+        return None
+
+    def _tell(self) -> None:
+        now = time.perf_counter()
+        if self.watch is None or now - self.watched < WATCH_SECONDS:
+            return
+        self.watched = now
+        last = self.mistakes_per_pass[-1] if self.mistakes_per_pass else None
+        mistakes = self._gained(MISTAKES, self.tally_at_start)
+        self.watch(Progress(len(self.mistakes_per_pass) + 1, mistakes, last, now - self.began))
+
+    def _gained(self, place: int, since: np.ndarray) -> int:
+        return int(self.state.tally[place] - since[place])
+
+    def _report(self, stop: Stop) -> Run:
+        mistakes = self._gained(MISTAKES, self.tally_at_start)
+        counted = sum(self.mistakes_per_pass)
+        per_pass = [*self.mistakes_per_pass]
+        if stop is Stop.INTERRUPTED and mistakes > counted:
+            per_pass.append(mistakes - counted)
+        operations = Operations(
+            self._gained(LOOKS, self.tally_at_start),
+            mistakes,
+            self._gained(WORK, self.tally_at_start),
+        )
+        return Run(
+            mistakes=mistakes,
+            updates=mistakes,
+            passes=len(per_pass),
+            mistakes_per_pass=tuple(per_pass),
+            counts=self.counts,
+            converged=stop is Stop.CONVERGED or (stop is Stop.STREAM and mistakes == 0),
+            stop=stop,
+            seconds=time.perf_counter() - self.began,
+            operations=operations,
+        )

@@ -1,0 +1,119 @@
+"""Run: what a training run gives back, and why it ended.
+
+`Stop` holds the sentences that people read; a run carries one of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+
+class Stop(StrEnum):
+    """Why a run ended, as a full sentence."""
+
+    CONVERGED = "Converged: every example was looked at under the final weights without a mistake."
+    PASSES = (
+        "Stopped at the limit on passes (max_iter) while mistakes were still being made: "
+        "allow more passes, or accept that no hyperplane may separate these data."
+    )
+    UPDATES = (
+        "Stopped at the limit on updates (max_updates) while mistakes were still being made: "
+        "allow more updates, or accept that no hyperplane may separate these data."
+    )
+    SECONDS = (
+        "Stopped at the limit on time (max_seconds) while mistakes were still being made: "
+        "allow more time, or accept that no hyperplane may separate these data."
+    )
+    INTERRUPTED = "Interrupted by the user: the weights learned up to then were kept."
+    STREAM = "Every example given so far was presented once; give more at any time."
+
+
+@dataclass(frozen=True)
+class Operations:
+    """What a run cost (theory D22).
+
+    Attributes
+    ----------
+    dot_products : scores computed, one for each look at an example.
+    additions : rows added to the weights, one for each update.
+    multiply_adds : multiply-adds in both, zeros of sparse rows not counted.
+    """
+
+    dot_products: int
+    additions: int
+    multiply_adds: int
+
+    def __add__(self, other: Operations) -> Operations:
+        return Operations(
+            self.dot_products + other.dot_products,
+            self.additions + other.additions,
+            self.multiply_adds + other.multiply_adds,
+        )
+
+
+@dataclass(frozen=True)
+class History:
+    """The proof's quantities after each mistake (theory F6), as arrays of equal length.
+
+    Attributes
+    ----------
+    k : number of the mistake, from 1.
+    example : which example it was.
+    projection : w·w* with the comparator scaled to norm 1; it grows by at least γ each time.
+    sqnorm : ‖w‖²; it grows by at most R² each time (for a learning rate of 1).
+    """
+
+    k: np.ndarray
+    example: np.ndarray
+    projection: np.ndarray
+    sqnorm: np.ndarray
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a training run did.
+
+    Attributes
+    ----------
+    mistakes : examples answered wrongly or with *I don't know* while learning.
+    updates : changes of the weights; equal to `mistakes` for the perceptron.
+    passes : passes begun; a pass is as many looks as there are examples.
+    mistakes_per_pass : mistakes of each pass.
+    counts : updates made on each example of the latest call: how hard each one was (theory D14).
+    converged : whether the last pass saw every example under one w and made no mistake.
+    stop : why the run ended, a `Stop`, which is a sentence.
+    seconds : time taken.
+    operations : what it cost, as `Operations`.
+    history : the proof's quantities at each mistake, if a comparator was given to ``fit``.
+    """
+
+    mistakes: int
+    updates: int
+    passes: int
+    mistakes_per_pass: tuple[int, ...]
+    counts: np.ndarray
+    converged: bool
+    stop: Stop
+    seconds: float
+    operations: Operations
+    history: History | None = None
+
+    def hardest(self, k: int = 10) -> np.ndarray:
+        """Give the k examples with most updates, hardest first, those without any left out."""
+        order = np.argsort(self.counts, kind="stable")[::-1][:k]
+        return order[self.counts[order] > 0]
+
+    def followed_by(self, later: Run) -> Run:
+        """Join this run with one that went on from its weights: counts are those of the latter."""
+        return replace(
+            later,
+            mistakes=self.mistakes + later.mistakes,
+            updates=self.updates + later.updates,
+            passes=self.passes + later.passes,
+            mistakes_per_pass=self.mistakes_per_pass + later.mistakes_per_pass,
+            seconds=self.seconds + later.seconds,
+            operations=self.operations + later.operations,
+        )
