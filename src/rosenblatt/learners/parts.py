@@ -13,6 +13,7 @@ from scipy import sparse
 
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import as_objects
+from rosenblatt.learners.beginning import OUTPUTS, check_options
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.online.averaging import Ballot, Votes
 from rosenblatt.online.halfspace import Halfspace
@@ -54,7 +55,12 @@ def perceptron_from(settings: Settings, tensors: Tensors) -> Perceptron:
     _require(state.drift.shape in ((0,), (width + 1,)), "the averages have another width")
     _require(state.tally.shape == (8,), "the counters are incomplete")
     _require(tensors["start"].shape == (width + 1,), "the start has another width")
+    _require(all(part.dtype == np.float64 for part in state), "the weights are not float64")
     _require(all(np.isfinite(part).all() for part in state), "a weight is NaN or infinity")
+    output = settings["output"]
+    _require(output in OUTPUTS, f"it has the unknown output {output!r}")
+    _require((output == "averaged") == bool(state.drift.size), "the averages do not fit")
+    _require((output == "voted") == ("votes" in settings), "the votes do not fit")
     votes = None
     if "votes" in settings:
         ballot = _ballot(settings["votes"], tensors, width)
@@ -63,11 +69,12 @@ def perceptron_from(settings: Settings, tensors: Tensors) -> Perceptron:
         Rule(**settings["rule"]),
         float(settings["lift"]),
         state,
-        settings["output"],
+        output,
         tensors["start"],
         votes,
     )
     learner = Perceptron(**_options_back(settings["options"], tensors))
+    check_options(learner)
     learner.n_features_in_ = width
     if settings["names"] is not None:
         learner.feature_names_in_ = np.array(settings["names"], object)

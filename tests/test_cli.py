@@ -1,0 +1,250 @@
+"""The command line, as a person types it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.cli.main import run
+
+GOOD = "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.svm").write_text(GOOD)
+    return tmp_path
+
+
+@pytest.fixture
+def shell(folder, monkeypatch, capsys):
+    """Run a command in the folder; give its exit status, output and complaints."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        shown = capsys.readouterr()
+        return ended.value.code or 0, shown.out, shown.err
+
+    return call
+
+
+def test_fit_predict_and_evaluate_work_together(shell, folder):
+    status, shown, _ = shell("fit", "good.svm", "--model", "m.safetensors")
+    assert status == 0
+    assert "Converged" in shown
+    assert shell("predict", "m.safetensors", "good.svm")[:2] == (0, "1\n-1\n1\n")
+    status, shown, _ = shell("evaluate", "m.safetensors", "good.svm", "--json")
+    facts = json.loads(shown)
+    assert status == 0
+    assert (facts["right"], facts["wrong"], facts["accuracy"]) == (3, 0, 1.0)
+
+
+def test_json_of_fit_says_what_the_run_did(shell):
+    status, shown, _ = shell("fit", "good.svm", "--model", "m", "--json")
+    facts = json.loads(shown)
+    assert status == 0
+    assert facts["classes"] == [-1, 1]
+    assert facts["converged"] is True
+    assert facts["mistakes"] == rb.load("m").run_.mistakes
+
+
+def test_every_option_of_fit_reaches_the_learner(shell):
+    options = "--order shuffle --initial random --eta0 0.5 --renormalize --lift radius"
+    limits = "--output averaged --max-iter 7 --max-updates 9 --max-seconds 60 --seed 3 --balanced"
+    assert shell("fit", "good.svm", "-m", "m", *options.split(), *limits.split())[0] == 0
+    found = rb.load("m").get_params()
+    assert found["order"] == "shuffle"
+    assert found["initial"] == "random"
+    assert found["eta0"] == 0.5
+    assert found["renormalize"] is True
+    assert found["lift"] == "radius"
+    assert found["output"] == "averaged"
+    assert (found["max_iter"], found["max_updates"], found["max_seconds"]) == (7, 9, 60.0)
+    assert (found["random_state"], found["class_weight"]) == (3, "balanced")
+
+
+def test_a_limit_that_stops_the_run_is_named(shell, folder):
+    (folder / "mixed.svm").write_text("1 1:1\n-1 1:1\n")
+    status, shown, _ = shell("fit", "mixed.svm", "-m", "m", "--max-iter", "3")
+    assert status == 0
+    assert "max_iter" in shown
+
+
+def test_predictions_can_carry_scores_and_go_to_a_file(shell, folder):
+    shell("fit", "good.svm", "-m", "m")
+    status, shown, _ = shell("predict", "m", "good.svm", "--scores", "--out", "answers.txt")
+    assert (status, shown) == (0, "")
+    label, score = (folder / "answers.txt").read_text().splitlines()[1].split("\t")
+    assert label == "-1"
+    assert float(score) < 0
+    line = shell("predict", "m", "good.svm", "--json")[1].splitlines()[0]
+    assert json.loads(line)["label"] == 1
+
+
+def test_gzip_and_npz_are_read_as_they_are(shell, folder):
+    (folder / "good.svm.gz").write_bytes(gzip.compress(GOOD.encode()))
+    X, y = rb.read("good.svm")
+    np.savez(folder / "dense.npz", X=X.toarray(), y=np.where(y > 0, "spam", "ham"))
+    assert shell("fit", "good.svm.gz", "-m", "m")[0] == 0
+    assert shell("fit", "dense.npz", "-m", "words")[0] == 0
+    assert shell("predict", "words", "dense.npz")[1] == "spam\nham\nspam\n"
+
+
+def bad_files(folder):
+    """Write every kind of unusable file; give each with words of its complaint."""
+    write = lambda name, content: (folder / name).write_bytes(content)  # noqa: E731
+    write("empty.svm", b"")
+    write("letters.svm", b"-1 1:1\n+1 3:abc\n")
+    write("zero.svm", b"+1 0:1\n-1 1:1\n")
+    write("beyond.svm", b"+1 2147483649:1\n-1 1:1\n")
+    write("cut.svm.gz", gzip.compress(GOOD.encode() * 50)[:40])
+    write("damaged.svm.gz", gzip.compress(GOOD.encode())[:-8] + b"12345678")
+    write("noise.svm", np.random.default_rng(0).bytes(4000))
+    write("nan.svm", b"1 1:nan\n-1 1:1\n")
+    write("one.svm", b"1 1:1\n1 1:2\n")
+    write("three.svm", b"1 1:1\n2 1:2\n3 1:3\n")
+    write("table.csv", b"a,b\n1,2\n")
+    write("cut.npz", b"PK\x03\x04 and no more")
+    np.savez(folder / "unlabelled.npz", X=np.eye(2))
+    np.savez(folder / "pointless.npz", Z=np.eye(2))
+    np.savez(folder / "infinite.npz", X=np.array([[1.0], [np.inf]]), y=[0, 1])
+    np.savez(folder / "flat.npz", X=np.arange(3.0), y=[0, 1, 0])
+    (folder / "inside").mkdir()
+    return {
+        "missing.svm": "no file missing.svm",
+        "inside": "is a folder",
+        "empty.svm": "holds no examples",
+        "letters.svm": "letters.svm:2:6: the value 'abc'",
+        "zero.svm": "zero.svm:1:4: column 0",
+        "beyond.svm": "beyond.svm:1:4: the column '2147483649' is too large",
+        "cut.svm.gz": "truncated",
+        "damaged.svm.gz": "damaged gzip",
+        "noise.svm": "noise.svm:1:",
+        "nan.svm": "not finite",
+        "one.svm": "must be two classes, got 1",
+        "three.svm": "must be two classes, got 3",
+        "table.csv": "does not read",
+        "cut.npz": "not a usable .npz",
+        "unlabelled.npz": "no labels",
+        "pointless.npz": "an .npz data set holds X and y",
+        "infinite.npz": "infinity (row 1, column 0)",
+        "flat.npz": "Expected 2D array",
+    }
+
+
+def test_bad_data_get_one_sentence_status_2_and_leave_nothing(shell, folder):
+    expected = bad_files(folder)
+    before = {path.name for path in folder.iterdir()}
+    for name, words in expected.items():
+        status, shown, complaint = shell("fit", name, "--model", "m")
+        assert (status, shown) == (2, ""), name
+        assert words in complaint
+        assert complaint.startswith("rosenblatt: ")
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_models_that_cannot_be_used_get_one_sentence_and_status_2(shell, folder):
+    shell("fit", "good.svm", "-m", "m")
+    content = (folder / "m").read_bytes()
+    (folder / "noise").write_bytes(np.random.default_rng(1).bytes(3000))
+    (folder / "cut").write_bytes(content[:-20])
+    (folder / "turned").write_bytes(content[:-8] + bytes(8))
+    (folder / "wide.svm").write_text("1 7:1\n-1 2:4\n")
+    np.savez(folder / "wide.npz", X=np.eye(3), y=[1, -1, 1])
+    for model, data, words in [
+        ("noise", "good.svm", "not a model file"),
+        ("cut", "good.svm", "not a model file"),
+        ("turned", "good.svm", "damaged"),
+        ("good.svm", "good.svm", "not a model file"),
+        ("missing", "good.svm", "no model file missing"),
+        (".", "good.svm", "folder"),
+        ("m", "wide.svm", "wide.svm:1:3: column 7"),
+        ("m", "wide.npz", "has 3 columns, but 2"),
+    ]:
+        for command in ("predict", "evaluate"):
+            status, shown, complaint = shell(command, model, data)
+            assert (status, shown) == (2, ""), (command, model, data)
+            assert words in complaint
+
+
+def test_wrong_usage_is_status_2(shell, folder):
+    (folder / "inside").mkdir()
+    assert shell("fit")[0] == 2
+    assert shell("fit", "good.svm")[0] == 2
+    assert shell("fit", "good.svm", "-m", "m", "--order", "sideways")[0] == 2
+    assert shell("fit", "good.svm", "-m", "m", "--lift", "high")[0] == 2
+    assert "eta0" in shell("fit", "good.svm", "-m", "m", "--eta0", "0")[2]
+    assert "no folder" in shell("fit", "good.svm", "-m", "nowhere/m")[2]
+    assert "is a folder" in shell("fit", "good.svm", "-m", "inside")[2]
+    assert not (folder / "m").exists()
+
+
+def test_demo_stays_below_its_bounds_and_writes_its_files(shell, folder):
+    status, shown, _ = shell("demo", "--out", "tour", "--json")
+    facts = json.loads(shown)
+    assert status == 0
+    for part in ("planted", "real"):
+        assert facts[part]["errors"] == 0
+        assert 0 < facts[part]["mistakes"] <= facts[part]["bound"]
+    assert facts["files"]["same_answers"] is True
+    assert (folder / "tour/learning-curve.png").read_bytes()[:4] == b"\x89PNG"
+    status, shown, _ = shell("demo", "--out", "tour")
+    assert status == 0
+    assert "I don't know" in shown
+
+
+def test_version_is_that_of_the_package(shell):
+    assert shell("--version")[1] == f"rosenblatt {rb.__version__}\n"
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nsys.argv = ['rosenblatt', '--help']\n"
+        "from rosenblatt.cli.main import run\n"
+        "try:\n    run()\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'numpy', 'scipy', 'numba', 'sklearn', 'matplotlib'} & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "[]"
+
+
+def test_standard_input_is_a_data_set(folder):
+    words = [sys.executable, "-m", "rosenblatt", "fit", "-", "--model", "m", "--json"]
+    done = subprocess.run(words, input=GOOD.encode(), capture_output=True, check=True)
+    assert json.loads(done.stdout)["rows"] == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is POSIX")
+def test_ctrl_c_keeps_and_reports_what_was_learned(folder):
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((2000, 20)), random.integers(0, 2, 2000)
+    np.savez(folder / "noise.npz", X=X, y=y)
+    for delay in (3, 10, 40):  # long enough to be learning by then, on a machine of any speed
+        status, shown = interrupt_after(delay, "fit", "noise.npz", "-m", "m", "--max-iter", "0")
+        if shown:
+            break
+    assert status == 130
+    assert str(rb.Stop.INTERRUPTED) in " ".join(shown.split())
+    assert rb.load("m").run_.mistakes > 0
+
+
+def interrupt_after(seconds, *words):
+    """Run a command, press Ctrl-C after some seconds; give the exit status and the output."""
+    command = [sys.executable, "-m", "rosenblatt", *words]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+    )
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    return process.wait(timeout=60), process.communicate()[0]
