@@ -302,19 +302,20 @@ def in_order(labels: list[Hashable]) -> np.ndarray:
 
 def _few_distinct(labels: np.ndarray) -> np.ndarray:
     """Find one or two distinct labels in linear time; sort only if there are more."""
-    first = labels[0]
-    others = labels[labels != first]
-    if not others.size:
+    others = labels != labels[0]
+    place = int(np.argmax(others))
+    if not others[place]:
         return labels[:1].copy()
-    if np.all(others == others[0]):
-        return np.sort(np.array([first, others[0]], labels.dtype))
+    if np.array_equal(labels == labels[place], others):
+        return np.sort(labels[[0, place]])
     return np.unique(labels)
 
 
 def as_signs(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Give -1 for the first class and +1 for the second, as int8."""
     negative = _equal(labels, classes[0])
-    signs = np.where(negative, np.int8(-1), np.int8(1))
+    signs = negative.view(np.int8) * np.int8(-2)
+    signs += np.int8(1)
     known = negative | _equal(labels, classes[-1])
     if not known.all():
         stranger = labels[np.argmin(known)]

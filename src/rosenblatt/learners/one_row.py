@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix
 from rosenblatt.online.halfspace import OneRow
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
@@ -131,3 +132,24 @@ def _dense_row(x: Any) -> OneRow:
 @lru_cache(maxsize=16)
 def _places(width: int) -> np.ndarray:
     return np.arange(width)
+
+
+def check_row(row: OneRow, most: int) -> int:
+    """Give the number of columns that a row needs; refuse what no width would make usable."""
+    columns, values, length = row
+    columns, values = columns[:length], values[:length]
+    smallest, largest = int(columns.min(initial=0)), int(columns.max(initial=-1))
+    if smallest < 0 or largest >= most:
+        wrong = smallest if smallest < 0 else largest
+        raise InputError(f"the row has column {wrong}, but columns go from 0 to {most - 1}")
+    if not np.isfinite(values).all():
+        column = columns[np.argmin(np.isfinite(values))]
+        raise InputError(f"column {column} of the row is NaN or infinity; leave the row out")
+    return largest + 1
+
+
+def as_one_row_matrix(row: OneRow, width: int) -> Matrix:
+    """Give a row as a CSR matrix of its own memory."""
+    columns, values, length = row
+    parts = (values[:length], columns[:length], [0, length])
+    return sparse.csr_matrix(parts, shape=(1, width), copy=True)

@@ -30,8 +30,8 @@ from rosenblatt.examples import (
     without_duplicates,
 )
 from rosenblatt.learners.beginning import begin, begin_again, check_options, rule_of
-from rosenblatt.learners.one_row import RowReader
-from rosenblatt.margin.bounds import MistakeBound, lifted, theorem_one
+from rosenblatt.learners.one_row import RowReader, as_one_row_matrix, check_row
+from rosenblatt.margin.bounds import MistakeBound, lifted, theorem_one, unit
 from rosenblatt.online.driver import Limits, Progress, Watch
 from rosenblatt.online.halfspace import Halfspace, OneRow
 from rosenblatt.run import Run, Stop
@@ -161,7 +161,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             limits=Limits(self.max_iter, self.max_updates, self.max_seconds),
             watch=watch,
-            comparator=_unit(comparator, halfspace),
+            comparator=_unit_or_none(comparator, halfspace),
         )
         if run.stop in LIMITED:
             warnings.warn(str(run.stop), ConvergenceWarning, stacklevel=3)
@@ -219,7 +219,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
             return outcome > 0.0
         sign = np.array([1 if step > 0 else -1], np.int8)
-        return halfspace.once(_one_row_matrix(row, halfspace.width), sign).mistakes > 0
+        return halfspace.once(as_one_row_matrix(row, halfspace.width), sign).mistakes > 0
 
     # ---- predicting
 
@@ -252,7 +252,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         score = np.nan if halfspace.votes else halfspace.score(row)
         if score != score:
             halfspace = self._with_room_for(row)
-            score = halfspace.scores(_one_row_matrix(row, halfspace.width))[0]
+            score = halfspace.scores(as_one_row_matrix(row, halfspace.width))[0]
         if score == 0.0:
             return self._labels[1] if self.tie == "positive" else None
         return self._labels[score > 0.0]
@@ -369,7 +369,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except TypeError:
             raise InputError(f"the label {label!r} is not hashable") from None
         first = not self.__sklearn_is_fitted__()
-        known = joint_classes(_alone(label), None, None if first else self.classes_)
+        known = joint_classes(as_labels([label], 1), None, None if first else self.classes_)
         if first:
             self._check_stream(known)
             nothing = sparse.csr_matrix((1, FIRST_WIDTH))
@@ -397,39 +397,17 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _with_room_for(self, row: OneRow) -> Halfspace:
         """Make room for the columns of a row, or say why it cannot be used."""
-        columns, values, length = row
-        columns, values = columns[:length], values[:length]
         width = self._halfspace.width
-        largest = int(columns.max(initial=-1))
-        if columns.min(initial=0) < 0 or largest >= (MOST_COLUMNS if self._open_width else width):
-            wrong = columns.min(initial=0) if columns.min(initial=0) < 0 else largest
-            raise InputError(f"the row has column {wrong}, but columns go from 0 to {width - 1}")
-        if not np.isfinite(values).all():
-            column = columns[np.argmin(np.isfinite(values))]
-            raise InputError(f"column {column} of the row is NaN or infinity; leave the row out")
-        if largest >= width:
-            self._widen(max(2 * width, largest + 1))
+        needed = check_row(row, MOST_COLUMNS if self._open_width else width)
+        if needed > width:
+            self._widen(max(2 * width, needed))
         return self._halfspace
 
 
-def _alone(label: Hashable) -> np.ndarray:
-    return as_labels([label], 1)
-
-
-def _one_row_matrix(row: OneRow, width: int) -> Matrix:
-    columns, values, length = row
-    parts = (values[:length], columns[:length], [0, length])
-    return sparse.csr_matrix(parts, shape=(1, width), copy=True)
-
-
-def _unit(comparator: Any, halfspace: Halfspace) -> np.ndarray | None:
+def _unit_or_none(comparator: Any, halfspace: Halfspace) -> np.ndarray | None:
     if comparator is None:
         return None
-    vector = lifted(comparator, halfspace.width, halfspace.lift)
-    norm = np.linalg.norm(vector)
-    if not norm:
-        raise InputError("the comparator must not be zero")
-    return np.asarray(vector / norm)
+    return unit(lifted(comparator, halfspace.width, halfspace.lift))
 
 
 def _print_progress(progress: Progress) -> None:

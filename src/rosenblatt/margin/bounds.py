@@ -95,22 +95,19 @@ def theorem_one(
     weights: tuple[float, float],
 ) -> MistakeBound:
     """Give the bound of F7 for a run from `start`; comparator and start are lifted vectors."""
-    norm = float(np.linalg.norm(comparator))
-    if not 0 < norm < math.inf:
-        raise InputError("the comparator must be a finite vector other than zero")
-    unit = comparator / norm
-    radius, margin, where = extremes(as_rows(X, lift), signs, weights, unit)
+    direction = unit(comparator)
+    radius, margin, where = extremes(as_rows(X, lift), signs, weights, direction)
     if not margin > 0:
         raise InputError(
             f"the comparator leaves row {where} on the wrong side or on its boundary "
             f"(margin {margin:.3g}); Theorem 1 needs one that separates the data"
         )
-    slack = 1 + (comparator.size + 8) * 2 * UNIT  # `unit` has norm 1 only up to rounding
+    slack = 1 + (comparator.size + 8) * 2 * UNIT  # its norm is 1 only up to rounding
     margin, start = margin / slack, start / eta
-    along = float(start @ unit) - slack_of(start, unit)
+    along = float(start @ direction) - slack_of(start, direction)
     square = float(start @ start) * slack
     value = largest_count(radius * (1 + 4 * UNIT), margin * (1 - 4 * UNIT), square, along)
-    return MistakeBound(value, radius, margin, 0.0, unit)
+    return MistakeBound(value, radius, margin, 0.0, direction)
 
 
 def mistake_bound(
@@ -155,6 +152,14 @@ def mistake_bound(
         eta=eta0,
         weights=(1.0, 1.0),
     )
+
+
+def unit(comparator: np.ndarray) -> np.ndarray:
+    """Scale a comparator to norm 1."""
+    norm = float(np.linalg.norm(comparator))
+    if not 0 < norm < math.inf:
+        raise InputError("the comparator must be a finite vector other than zero")
+    return np.asarray(comparator / norm)
 
 
 def slack_of(a: np.ndarray, b: np.ndarray) -> float:

@@ -1,0 +1,387 @@
+"""The svmlight parser: the same as its naive twin on everything, and as `float` on every number."""
+
+from __future__ import annotations
+
+import io
+import re
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import ANY
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+import naive_svmlight as naive
+from rosenblatt.data import svmlight
+from rosenblatt.data.numbers import EXACT, HARD, MALFORMED, power_of_ten, read_number
+from rosenblatt.data.svmlight import parse_svmlight
+from rosenblatt.errors import InputError, ParseError
+
+DTYPES = [np.float32, np.float64]
+quickly = settings(deadline=None, max_examples=200)
+
+
+@contextmanager
+def chunks_of(size: int) -> Iterator[None]:
+    """Split texts into chunks of this many bytes and the rest of a line."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(svmlight, "CHUNK_BYTES", size)
+        patch.setattr(svmlight, "SEARCH_BYTES", 5)
+        yield
+
+
+# Texts -------------------------------------------------------------------------------------------
+
+digits = st.text("0123456789", min_size=1, max_size=25)
+signs = st.sampled_from(["", "", "-", "+"])
+exponents = st.one_of(
+    st.just(""), st.integers(-345, 310).map("e{}".format), st.integers(-9, 9).map("E{:+03d}".format)
+)
+mantissas = st.one_of(
+    digits,
+    st.builds("{}.{}".format, digits, digits),
+    digits.map("{}.".format),
+    digits.map(".{}".format),
+)
+decimals = st.builds("{}{}{}".format, signs, mantissas, exponents)
+doubles = st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.one_of(
+    decimals, doubles.map(repr), doubles.map("{:.17g}".format), doubles.map("{:.25e}".format)
+)
+small_numbers = st.one_of(
+    st.integers(-3, 3).map(str), st.floats(-9, 9).map(repr), st.sampled_from(["0.10", "-1e-400"])
+)
+
+blanks = st.sampled_from([" ", " ", "\t", "  ", " \t "])
+pairs = st.builds("{}{}:{}".format, blanks, st.integers(1, 9), small_numbers)
+ascending = st.lists(st.tuples(st.integers(1, 999), small_numbers), unique_by=lambda p: p[0]).map(
+    lambda row: "".join(f" {column}:{value}" for column, value in sorted(row))
+)
+comments = st.sampled_from(["", "", " # one: 1:2", "#", "#qid:é"])
+queries = st.sampled_from(["", "", " qid:7", "\tqid:00"])
+bodies = st.one_of(ascending, st.lists(pairs, max_size=8).map("".join))
+examples = st.builds("{}{}{}{}".format, small_numbers, queries, bodies, comments)
+lines = st.one_of(examples, examples, examples, st.sampled_from(["", " ", "\t# nothing", "#"]))
+ends = st.sampled_from(["\n", "\n", "\r\n"])
+texts = st.builds(
+    lambda mark, body, last: (mark + "".join(body) + last).encode(),
+    st.sampled_from(["", "", "\ufeff"]),
+    st.lists(st.builds("{}{}".format, lines, ends), max_size=12),
+    st.sampled_from(["", "1 2:3", "-1\r"]),
+)
+fragments = st.sampled_from(
+    [b"\0", b"\r", b"\n", b"#", b":", b" ", b"qid:", b"nan", b"1e39", b"3e38", b"-", b"0:", b"\xff"]
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """Draw a text of which a few bytes are replaced."""
+    text = draw(texts)
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(text)))
+        stop = draw(st.integers(start, min(len(text), start + 3)))
+        text = text[:start] + draw(st.one_of(fragments, st.binary(max_size=3))) + text[stop:]
+    return text
+
+
+# The naive twin ----------------------------------------------------------------------------------
+
+
+def assert_equal_to_naive(data: bytes, **options: Any) -> None:
+    """Parse a text both ways; the results or the places of the errors must be the same."""
+    try:
+        rows, labels = naive.parse(data, **options)
+    except naive.NoExamples:
+        with pytest.raises(InputError, match="holds no examples"):
+            parse_svmlight(data, **options)
+        return
+    except naive.Refusal as refusal:
+        place = refusal.line, refusal.column
+        with pytest.raises(ParseError) as caught:
+            parse_svmlight(data, **options)
+        assert (caught.value.line, caught.value.column) == place
+        return
+    X, y = parse_svmlight(data, **options)
+    dtype = options.get("dtype", np.float32)
+    assert X.data.dtype == dtype
+    assert X.indices.tolist() == [column for row in rows for column in row]
+    assert np.diff(X.indptr).tolist() == [len(row) for row in rows]
+    assert X.data.tobytes() == np.array([v for row in rows for v in row.values()], dtype).tobytes()
+    assert y.tolist() == labels
+    whole = all(label.is_integer() and abs(label) <= 2**53 for label in labels)
+    assert y.dtype == (np.int64 if whole else np.float64)
+
+
+@quickly
+@given(texts, st.sampled_from(DTYPES), st.sampled_from([1, 20, 1 << 20]))
+def test_texts_parse_as_the_naive_twin_does(data: bytes, dtype: Any, size: int) -> None:
+    with chunks_of(size):
+        assert_equal_to_naive(data, dtype=dtype)
+
+
+@quickly
+@given(damaged(), st.booleans(), st.sampled_from([None, 5]), st.sampled_from([1, 20, 1 << 20]))
+@example(b"1 1:3e38 1:3e38\n1 x", False, None, 1 << 20)
+@example(b"1 1:3e38 1:3e38 2:1e999\n", False, None, 1 << 20)
+@example(b"1e999 x", False, None, 1 << 20)
+@example(b"1 1:" + b"9" * 400 + b" x", False, None, 1 << 20)
+@example(b"1 1:1 # a\0b\n", False, None, 1 << 20)
+@example(b"1 1:1\r\r\n", False, None, 1 << 20)
+@example(b"1 1:1\r", False, None, 1 << 20)
+@example(b"1 qi", False, None, 1 << 20)
+def test_damaged_texts_fail_where_the_naive_twin_does(
+    data: bytes, zero_based: bool, width: int | None, size: int
+) -> None:
+    with chunks_of(size):
+        assert_equal_to_naive(data, zero_based=zero_based, width=width)
+
+
+@quickly
+@given(st.binary(max_size=60))
+def test_random_bytes_fail_where_the_naive_twin_does(data: bytes) -> None:
+    assert_equal_to_naive(data)
+
+
+@settings(deadline=None, max_examples=40)
+@given(texts)
+def test_indices_of_64_bits_hold_the_same_entries(data: bytes) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(svmlight, "ENTRY_LIMIT", -1)
+        assert_equal_to_naive(data)
+
+
+# Numbers -----------------------------------------------------------------------------------------
+
+
+def read(number: str) -> tuple[float, int, int]:
+    """Read a number that a newline follows."""
+    text = np.frombuffer(number.encode() + b"\n", np.uint8)
+    value, stop, kind = read_number(text, np.uint64(0))
+    return float(value), int(stop), int(kind)
+
+
+@settings(deadline=None, max_examples=1000)
+@given(numbers)
+@example("9007199254740993")
+@example("9007199254740992.9999999999999999999999")
+@example("1.7976931348623157e308")
+@example("2.2250738585072011e-308")
+@example("4.9e-324")
+@example("-0")
+@example("0e999999999999999999999999")
+@example("1e-999999999999999999999999")
+@example("0." + 400 * "0" + "1234e401")
+@example("1" + 30 * "0" + "e-30")
+def test_a_number_is_the_double_that_python_reads_or_is_left_to_python(number: str) -> None:
+    value, stop, kind = read(number)
+    assert stop == len(number)
+    assert kind in (EXACT, HARD)
+    if kind == EXACT:
+        assert value.hex() == float(number).hex()
+
+
+@quickly
+@given(numbers)
+def test_values_and_labels_are_what_python_reads(number: str) -> None:
+    assert_equal_to_naive(f"{number} 2:{number}".encode(), dtype=np.float64)
+    assert_equal_to_naive(f"1 2:{number}".encode(), dtype=np.float32)
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.floats(2.3e-308, 8.9e307), st.integers(17, 25))
+def test_no_double_written_with_17_to_25_digits_is_left_to_python(value: float, count: int) -> None:
+    assert read(f"{value:.{count - 1}e}") == (value, ANY, EXACT)
+
+
+@pytest.mark.parametrize("word", ["", "+", ".", "-.", "e5", ".e5", "1e", "1e+", "nan", "inf", "é"])
+def test_a_word_without_the_digits_of_a_number_is_malformed(word: str) -> None:
+    assert read(word)[2] == MALFORMED
+
+
+def test_powers_of_ten_are_tabulated_by_their_leading_128_bits() -> None:
+    for q in range(-342, 309):
+        t, k = power_of_ten(q)
+        assert 2**127 <= t < 2**128
+        numerator = 10 ** max(q, 0) * 2 ** max(-k, 0)
+        assert numerator // (10 ** max(-q, 0) * 2 ** max(k, 0)) == t
+
+
+# The format --------------------------------------------------------------------------------------
+
+
+def test_all_that_the_format_allows_is_read() -> None:
+    text = b"\xef\xbb\xbf# head\r\n\n+1 qid:3 2:.5\t1:1e1 # tail\r\n \t\n-1.0 4:2.#x\n3"
+    X, y = parse_svmlight(text)
+    assert X.toarray().tolist() == [[10, 0.5, 0, 0], [0, 0, 0, 2], [0, 0, 0, 0]]
+    assert y.tolist() == [1, -1, 3]
+    assert (y.dtype, X.dtype, X.indices.dtype) == (np.int64, np.float32, np.int32)
+    assert isinstance(X, csr_matrix)
+
+
+def test_repeated_columns_are_added_in_double_precision_before_rounding() -> None:
+    X, _ = parse_svmlight(b"1 3:16777216 1:5 3:1 3:1 2:7\n")
+    assert X.toarray().tolist() == [[5, 7, 16777218]]
+    X, _ = parse_svmlight(b"1 1:3e38 1:3e38 1:-3e38")
+    assert X.toarray().tolist() == [[np.float32(3e38)]]
+
+
+def test_written_zeros_are_stored() -> None:
+    X, _ = parse_svmlight(b"1 1:0 2:-0.0 3:1 3:-1")
+    assert X.nnz == 3
+
+
+def test_the_width_is_the_largest_column_or_as_told() -> None:
+    assert parse_svmlight(b"1 3:1\n1 2:1")[0].shape == (2, 3)
+    assert parse_svmlight(b"1 3:1\n1 2:1", zero_based=True)[0].shape == (2, 4)
+    assert parse_svmlight(b"1 3:1\n1 2:1", width=9)[0].shape == (2, 9)
+    assert parse_svmlight(b"1\n2")[0].shape == (2, 0)
+    assert parse_svmlight(b"1 2147483647:1")[0].shape == (1, 2**31 - 1)
+
+
+@pytest.mark.parametrize(
+    ("labels", "dtype"),
+    [
+        (b"1\n-1\n", np.int64),
+        (b"1.0\n2e2\n-0\n", np.int64),
+        (b"9007199254740992\n", np.int64),
+        (b"9007199254740994\n", np.float64),
+        (b"1\n0.5\n", np.float64),
+    ],
+)
+def test_labels_are_integers_if_all_are_whole(labels: bytes, dtype: Any) -> None:
+    _, y = parse_svmlight(labels)
+    assert y.dtype == dtype
+    assert y.tolist() == [float(label) for label in labels.split()]
+
+
+def test_any_buffer_of_bytes_is_taken_and_left_as_it_was() -> None:
+    text = b"1 2:3 1:2\n-1 1:5"
+    writable = np.frombuffer(text, np.uint8).copy()
+    strided = np.repeat(writable, 2)[::2]
+    for data in (text, bytearray(text), memoryview(text), writable, strided):
+        X, y = parse_svmlight(data)
+        assert X.toarray().tolist() == [[2, 3], [5, 0]]
+        assert y.tolist() == [1, -1]
+    assert writable.flags.writeable
+    assert len(svmlight.read_rows.signatures) <= 2  # 32-bit and, in another test, 64-bit indices
+
+
+def test_scikit_learn_reads_the_same() -> None:
+    sklearn_datasets = pytest.importorskip("sklearn.datasets")
+    random = np.random.default_rng(3)
+    values = random.standard_normal((200, 40)) * (random.random((200, 40)) < 0.3)
+    target = io.BytesIO()
+    sklearn_datasets.dump_svmlight_file(
+        values, random.integers(0, 3, 200), target, zero_based=False
+    )
+    X, y = parse_svmlight(target.getvalue(), dtype=np.float64, width=40)
+    target.seek(0)
+    expected, labels = sklearn_datasets.load_svmlight_file(target, n_features=40, zero_based=False)
+    assert (expected != X).nnz == 0
+    assert y.tolist() == labels.tolist()
+
+
+def test_a_text_of_nothing_but_hard_numbers_takes_a_small_multiple_of_its_size() -> None:
+    line = b"1" + b"".join(b" %d:2e-310" % column for column in range(1, 50)) + b"\n"
+    data = line * (2_000_000 // len(line))
+    tracemalloc.start()
+    X, _ = parse_svmlight(data, dtype=np.float64)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert np.unique(X.data).tolist() == [2e-310]
+    assert peak < 8 * len(data)
+
+
+# Errors ------------------------------------------------------------------------------------------
+
+PAIRS = "write column:value pairs such as 3:0.5"
+LABELS = "begin each line with a label such as 1 or -1"
+CONVERT = "decompress or convert the file first"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        (b"one 1:1", 1, 1, f"the label 'one' is not a number; {LABELS}"),
+        (b"1\n  2:1 3:1", 2, 3, f"the label '2:1' is not a number; {LABELS}"),
+        (b"1\nNaN 3:1", 2, 1, "the label 'NaN' is not finite; change it or leave it out"),
+        (b"1 1:1\n1e400", 2, 1, "the label '1e400' is not finite; change it or leave it out"),
+        (b"1 qid:-1 3:1", 1, 7, "the query '-1' is not a whole number; write it as in qid:7"),
+        (b"1 1:1 qid:1", 1, 7, "qid stands in the wrong place; write it once, right after"),
+        (b"1\n\n-1 12:abc 1:1", 3, 7, f"the value 'abc' is not a number; {PAIRS}"),
+        (b"1 3:0x1p3", 1, 5, f"the value '0x1p3' is not a number; {PAIRS}"),
+        (b"1 3:1_000", 1, 5, f"the value '1_000' is not a number; {PAIRS}"),
+        (b"1 3:1:2", 1, 5, f"the value '1:2' is not a number; {PAIRS}"),
+        (b"1 3: 2", 1, 5, f"the value is missing; {PAIRS}"),
+        (b"1 3:#2", 1, 5, f"the value is missing; {PAIRS}"),
+        (b"1 3:-Inf", 1, 5, "the value '-Inf' is not finite as float32; change it or"),
+        (b"1 3:3.5e38", 1, 5, "the value '3.5e38' is not finite as float32; change it or"),
+        (b"1 3:1e999", 1, 5, "the value '1e999' is not finite as float32; change it or"),
+        (b"1 3", 1, 3, f"'3' is not a pair; {PAIRS}"),
+        (b"1 +3:1", 1, 3, f"the column '+3' is not a whole number; {PAIRS}"),
+        (b"1 :1", 1, 3, f"the column '' is not a whole number; {PAIRS}"),
+        (
+            b"1 0:1",
+            1,
+            3,
+            "column 0 comes before the first column, 1; if columns count from 0, pass",
+        ),
+        (b"1 2147483648:1", 1, 3, "the column '2147483648' is too large; keep columns below 2147"),
+        (b"1 " + b"9" * 5000 + b":1", 1, 3, f"the column '{'9' * 30}...' is too large; keep"),
+        (
+            b"1 2:3e38 2:3e38",
+            1,
+            1,
+            "the values of column 2 add up to more than float32 holds; give",
+        ),
+        (b"1 2:3\r-1 2:4\r", 1, 5, r"a carriage return stands inside '3\x0d-1'; end lines in \n"),
+        (b"1 2:3 # \0", 1, 9, rf"the bytes '\x00' are not text; {CONVERT}"),
+        (b"\x1f\x8b\x08\0", 1, 1, rf"the bytes '\x1f\x8b\x08\x00' are not text; {CONVERT}"),
+        ("1 3:½".encode(), 1, 5, f"the value '½' is not a number; {PAIRS}"),
+        (b"1 3:\xff\xfe", 1, 5, rf"the value '\xff\xfe' is not a number; {PAIRS}"),
+        (b"\xef\xbb\xbfx", 1, 1, f"the label 'x' is not a number; {LABELS}"),
+    ],
+)
+def test_an_error_names_the_place_and_what_to_do(
+    text: bytes, line: int, column: int, message: str
+) -> None:
+    pattern = "^" + re.escape(f"train.svm:{line}:{column}: {message}")
+    with pytest.raises(ParseError, match=pattern) as caught:
+        parse_svmlight(text, file="train.svm")
+    error = caught.value
+    assert (error.file, error.line, error.column) == ("train.svm", line, column)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (
+            b"1 12:1",
+            {"width": 10},
+            "column 12 is beyond the width 10 (columns count from 1); leave",
+        ),
+        (b"1 10:1", {"width": 10, "zero_based": True}, "column 10 is beyond the width 10 (columns"),
+        (b"1 0:1", {}, "pass zero_based=True (command line: --zero-based)"),
+        (b"1 1:1e999", {"dtype": np.float64}, "the value '1e999' is not finite as float64"),
+        (b"", {}, "train.svm holds no examples; write one a line, such as: 1 3:0.5 7:2"),
+        (b"# only\n\n \t", {}, "train.svm holds no examples"),
+        (b"1", {"width": -1}, "width must be between 0 and 2147483648, got -1"),
+        (b"1", {"dtype": np.float16}, "dtype must be float32 or float64, got float16"),
+        (np.zeros((2, 2)), {}, "text must be one dimension of uint8, got 2 dimensions of float64"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(text: Any, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        parse_svmlight(text, file="train.svm", **options)
+
+
+def test_an_error_far_into_a_text_has_the_right_line() -> None:
+    data = b"1 1:1\n" * 400_000 + b"1 1:1 x\n"
+    with pytest.raises(ParseError, match=r"^<bytes>:400001:7: 'x' is not a pair"):
+        parse_svmlight(data)
