@@ -103,7 +103,7 @@ class Run:
 
     def hardest(self, k: int = 10) -> np.ndarray:
         """Give the k examples with most updates, hardest first, those without any left out."""
-        order = np.argsort(self.counts, kind="stable")[::-1][:k]
+        order = np.argsort(-self.counts.astype(np.int64), kind="stable")[:k]
         return order[self.counts[order] > 0]
 
     def followed_by(self, later: Run) -> Run:

@@ -142,8 +142,7 @@ def _confusion(y: np.ndarray, answers: np.ndarray) -> list[dict[str, Any]]:
 def _model_and_data(path: Path, data: str, zero_based: bool) -> tuple[Any, Any, Any]:
     learner = rb.load(path)
     with people.status(f"reading {data}"):
-        width = None if learner._open_width else learner.n_features_in_
-        X, y = rb.read(data, zero_based=zero_based, width=width)
+        X, y = rb.read(data, zero_based=zero_based, width=learner._reader.width)
     return learner, X, y
 
 

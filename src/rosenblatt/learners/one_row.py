@@ -21,9 +21,13 @@ INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
 class RowReader:
-    """Turns rows of any form into arrays; keeps buffers so that dicts cost no allocation."""
+    """Turns rows of any form into arrays; keeps buffers so that dicts cost no allocation.
 
-    def __init__(self, names: Any = None) -> None:
+    Arrays and sparse rows must be as wide as `width`, if it is given.
+    """
+
+    def __init__(self, width: int | None, names: Any = None) -> None:
+        self.width = width
         self._places = None if names is None else {name: j for j, name in enumerate(names)}
         self._make_room(64)
 
@@ -34,8 +38,8 @@ class RowReader:
         if isinstance(x, dict):
             return self._dict(x)
         if sparse.issparse(x):
-            return _sparse_row(x)
-        return _dense_row(x)
+            return self._sparse_row(x)
+        return self._dense_row(x)
 
     def _dict(self, x: dict[Any, float]) -> OneRow:
         length = len(x)
@@ -51,6 +55,26 @@ class RowReader:
         except struct.error:
             raise _explain(x) from None
         return self._columns, self._values, length
+
+    def _sparse_row(self, x: Any) -> OneRow:
+        row = x.tocoo()
+        if row.ndim == 2 and row.shape[0] != 1:
+            raise InputError(f"one row was expected, got a matrix of {row.shape[0]} rows")
+        self._check_width(row.shape[-1])
+        return _pair(row.coords[-1], row.data)
+
+    def _dense_row(self, x: Any) -> OneRow:
+        values = _numbers(x)
+        if values.ndim == 2 and values.shape[0] == 1:
+            values = values[0]
+        if values.ndim != 1:
+            raise InputError(f"one row was expected, got an array of shape {values.shape}")
+        self._check_width(values.size)
+        return _places(values.size), values, values.size
+
+    def _check_width(self, found: int) -> None:
+        if self.width is not None and found != self.width:
+            raise InputError(f"the row has {found} columns, but {self.width} are expected")
 
     def _make_room(self, length: int) -> None:
         self._columns, self._values = np.empty(length, np.int64), np.empty(length)
@@ -111,22 +135,6 @@ def _numbers(values: Any) -> np.ndarray:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError):
         raise InputError("the row holds something that is not a number") from None
-
-
-def _sparse_row(x: Any) -> OneRow:
-    row = x.tocoo()
-    if row.ndim == 2 and row.shape[0] != 1:
-        raise InputError(f"one row was expected, got a matrix of {row.shape[0]} rows")
-    return _pair(row.coords[-1], row.data)
-
-
-def _dense_row(x: Any) -> OneRow:
-    values = _numbers(x)
-    if values.ndim == 2 and values.shape[0] == 1:
-        values = values[0]
-    if values.ndim != 1:
-        raise InputError(f"one row was expected, got an array of shape {values.shape}")
-    return _places(values.size), values, values.size
 
 
 @lru_cache(maxsize=16)

@@ -14,6 +14,7 @@ from scipy import sparse
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import as_objects
 from rosenblatt.learners.beginning import OUTPUTS, check_options
+from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.online.averaging import Ballot, Votes
 from rosenblatt.online.halfspace import Halfspace
@@ -36,7 +37,7 @@ def perceptron_parts(learner: Perceptron) -> tuple[Settings, Tensors]:
         "classes": {"labels": _labels(learner.classes_), "dtype": learner.classes_.dtype.str},
         "columns": learner.n_features_in_,
         "names": _names(learner),
-        "open_width": learner._open_width,
+        "open_width": learner._reader.width is None,
         "rule": halfspace.rule._asdict(),
         "lift": halfspace.lift,
         "output": halfspace.output,
@@ -79,7 +80,8 @@ def perceptron_from(settings: Settings, tensors: Tensors) -> Perceptron:
     if settings["names"] is not None:
         learner.feature_names_in_ = np.array(settings["names"], object)
     learner._hold(halfspace, _classes(settings["classes"]), _run(settings["run"], tensors))
-    learner._open_width = bool(settings["open_width"])
+    if settings["open_width"]:
+        learner._reader = RowReader(None)
     return learner
 
 

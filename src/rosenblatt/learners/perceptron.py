@@ -230,7 +230,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         between -1 and 1.
         """
         check_is_fitted(self)
-        return self._halfspace.scores(self._take(X))
+        matrix = self._take(X)  # which may widen the half-space of a stream
+        return self._halfspace.scores(matrix)
 
     def predict(self, X: Any) -> np.ndarray:
         """Give the label of each row; ``classes_[0]`` where the score is 0."""
@@ -251,11 +252,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         row = self._reader.read(x)
         score = np.nan if halfspace.votes else halfspace.score(row)
         if score != score:
-            halfspace = self._with_room_for(row)
+            row = self._known_part(row)
             score = halfspace.scores(as_one_row_matrix(row, halfspace.width))[0]
         if score == 0.0:
             return self._labels[1] if self.tie == "positive" else None
-        return self._labels[score > 0.0]
+        return self._labels[bool(score > 0.0)]
 
     def bound(self, X: Any, y: Any, comparator: Any) -> MistakeBound:
         """Bound the mistakes of the run as it was made: its start, rate, lifting and weights.
@@ -264,7 +265,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         them, such as a planted one: a number for each column, and possibly the intercept.
         """
         check_is_fitted(self)
-        if self.renormalize:
+        if self._halfspace.rule.renormalize:
             raise InputError("Theorem 1 does not speak of runs that renormalise their weights")
         matrix = without_duplicates(self._take(X))
         check_finite(matrix)
@@ -283,9 +284,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> np.ndarray:
-        """The weights of the columns, as one row."""
+        """The weights of the columns, as one row: a copy, since learning goes on in place."""
         check_is_fitted(self)
-        return self._halfspace.weights()[np.newaxis, :-1]
+        weights = self._halfspace.weights()[np.newaxis, :-1].copy()
+        weights.flags.writeable = False
+        return weights
 
     @property
     def intercept_(self) -> np.ndarray:
@@ -320,17 +323,16 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _hold(self, halfspace: Halfspace, classes: np.ndarray, run: Run | None) -> None:
         self._halfspace = halfspace
-        self._reader = RowReader(getattr(self, "feature_names_in_", None))
-        self._open_width = False
+        self._reader = RowReader(halfspace.width, getattr(self, "feature_names_in_", None))
         self._name_classes(classes)
         self._settle(run)
 
     def _name_classes(self, classes: np.ndarray) -> None:
         self.classes_ = classes
-        self._labels = classes.tolist()
+        self._labels = [*classes.tolist(), None][:2]  # the other side of a single class is unknown
         rule = self._halfspace.rule
         steps = (-rule.eta * rule.negative_weight, rule.eta * rule.positive_weight)
-        self._steps: dict[Any, float] = dict(zip(self._labels, steps, strict=False))
+        self._steps: dict[Any, float] = dict(zip(classes.tolist(), steps, strict=False))
 
     def _settle(self, run: Run | None) -> None:
         self._run = run
@@ -345,7 +347,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _take(self, X: Any) -> Matrix:
         """Take rows of the width that the learner knows, or any width if it is open."""
         matrix = as_matrix(X)
-        if not self._open_width:
+        if self._reader.width is not None:
             validate_data(self, X, reset=False, skip_check_array=True)
         elif matrix.shape[1] > self._halfspace.width:
             self._widen(matrix.shape[1])
@@ -376,7 +378,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             halfspace = begin(self, nothing, np.zeros(0, np.int8), known)
             self.n_features_in_ = FIRST_WIDTH
             self._hold(halfspace, known, None)
-            self._open_width = True
+            self._reader = RowReader(None)
         self._extend_classes(known)
         return self._steps[label]
 
@@ -398,10 +400,18 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _with_room_for(self, row: OneRow) -> Halfspace:
         """Make room for the columns of a row, or say why it cannot be used."""
         width = self._halfspace.width
-        needed = check_row(row, MOST_COLUMNS if self._open_width else width)
+        needed = check_row(row, self._reader.width or MOST_COLUMNS)
         if needed > width:
             self._widen(max(2 * width, needed))
         return self._halfspace
+
+    def _known_part(self, row: OneRow) -> OneRow:
+        """Leave out the columns that a stream has not shown yet: their weights are 0."""
+        if check_row(row, self._reader.width or MOST_COLUMNS) <= self._halfspace.width:
+            return row
+        columns, values, length = row
+        known = np.flatnonzero(columns[:length] < self._halfspace.width)
+        return columns[known], values[known], known.size
 
 
 def _unit_or_none(comparator: Any, halfspace: Halfspace) -> np.ndarray | None:

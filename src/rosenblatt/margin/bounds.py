@@ -102,8 +102,12 @@ def theorem_one(
             f"the comparator leaves row {where} on the wrong side or on its boundary "
             f"(margin {margin:.3g}); Theorem 1 needs one that separates the data"
         )
+    if not radius < 1e150:
+        raise InputError("the rows are too long for their squares; divide X by a constant")
     slack = 1 + (comparator.size + 8) * 2 * UNIT  # its norm is 1 only up to rounding
     margin, start = margin / slack, start / eta
+    if not np.abs(start).max() < 1e150:
+        raise InputError("the start is too far away for its square; divide it by a constant")
     along = float(start @ direction) - slack_of(start, direction)
     square = float(start @ start) * slack
     value = largest_count(radius * (1 + 4 * UNIT), margin * (1 - 4 * UNIT), square, along)
@@ -141,6 +145,8 @@ def mistake_bound(
     X = without_duplicates(as_matrix(X))
     check_finite(X)
     labels = as_labels(y, X.shape[0])
+    if not (0 < lift < math.inf and 0 < eta0 < math.inf):
+        raise InputError(f"lift and eta0 must be positive numbers, got {lift!r} and {eta0!r}")
     constant = float(lift) if fit_intercept else 0.0
     start = np.zeros(X.shape[1]) if initial is None else initial
     return theorem_one(
@@ -156,10 +162,11 @@ def mistake_bound(
 
 def unit(comparator: np.ndarray) -> np.ndarray:
     """Scale a comparator to norm 1."""
-    norm = float(np.linalg.norm(comparator))
-    if not 0 < norm < math.inf:
+    largest = float(np.abs(comparator).max(initial=0.0))
+    if not 0 < largest < math.inf:
         raise InputError("the comparator must be a finite vector other than zero")
-    return np.asarray(comparator / norm)
+    scaled = comparator / largest  # squares of tiny or huge numbers would be lost
+    return np.asarray(scaled / np.linalg.norm(scaled))
 
 
 def slack_of(a: np.ndarray, b: np.ndarray) -> float:

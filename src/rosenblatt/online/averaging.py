@@ -123,7 +123,8 @@ class Votes:
 
     def append(self, ballot: Ballot) -> None:
         """Add a stretch of training; joining waits until somebody asks."""
-        self._ballots.append(ballot)
+        support = _wide(ballot.support, self.start.size - 1)
+        self._ballots.append(replace(ballot, support=support))
 
     def ballot(self) -> Ballot:
         """Give all stretches as one, joining neighbours pairwise so that each is copied rarely."""
@@ -143,8 +144,11 @@ class Votes:
 
     def scores(self, X: Matrix) -> np.ndarray:
         """Give the voted score of each row, as a share of all votes: between -1 and 1."""
-        ballot, out = self.ballot(), np.empty(X.shape[0])
-        support = as_same_kind(ballot.support, X)
+        out = np.zeros(X.shape[0])
+        if not self._ballots:
+            return out
+        ballot = self.ballot()
+        support = as_same_kind(ballot.support[:, : X.shape[1]], X)
         block = max(1, BLOCK_ENTRIES // max(support.shape[0], 1))
         for begin in range(0, X.shape[0], block):
             part = as_double(X[begin : begin + block])
@@ -201,6 +205,8 @@ def _stacked(above: Matrix, below: Matrix) -> Matrix:
 
 def _wide(support: Matrix, width: int) -> Matrix:
     extra = (support.shape[0], width - support.shape[1])
+    if not extra[1]:
+        return support
     if sparse.issparse(support):
         return sparse.hstack([support, sparse.csr_matrix(extra)]).tocsr()
     return np.hstack([support, np.zeros(extra)])

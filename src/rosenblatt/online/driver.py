@@ -224,16 +224,13 @@ class Training:
         return int(self.state.tally[place] - since[place])
 
     def _report(self, stop: Stop) -> Run:
+        looks = self._gained(LOOKS, self.tally_at_start)
         mistakes = self._gained(MISTAKES, self.tally_at_start)
         counted = sum(self.mistakes_per_pass)
         per_pass = [*self.mistakes_per_pass]
-        if stop is Stop.INTERRUPTED and mistakes > counted:
+        if looks > len(per_pass) * self.signs.size:  # an interrupt leaves a pass open
             per_pass.append(mistakes - counted)
-        operations = Operations(
-            self._gained(LOOKS, self.tally_at_start),
-            mistakes,
-            self._gained(WORK, self.tally_at_start),
-        )
+        operations = Operations(looks, mistakes, self._gained(WORK, self.tally_at_start))
         return Run(
             mistakes=mistakes,
             updates=mistakes,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rosenblatt.examples import Matrix, as_rows, check_finite, refuse_unusable
+from rosenblatt.examples import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
 from rosenblatt.online.averaging import Ballot, Votes, history, mean_weights, steps, trim
 from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
 from rosenblatt.online.perceptron import (
@@ -105,7 +105,8 @@ class Halfspace:
             return run
         log = trim(training.log, int(self.state.tally[LOGGED]))
         frame = np.stack([self.start, comparator])
-        return replace(run, history=history(training.rows, signs, self.rule, log, frame))
+        rows = as_rows(without_duplicates(X), self.lift)
+        return replace(run, history=history(rows, signs, self.rule, log, frame))
 
     def once(self, X: Matrix, signs: np.ndarray) -> Run:
         """Present each example once, in the order given."""
@@ -138,10 +139,9 @@ class Halfspace:
             check_finite(X)
             return self.votes.scores(X)
         out = np.empty(X.shape[0])
-        misfit = scores(as_rows(X, self.lift), self.weights(), out)
-        if misfit >= 0 or not np.isfinite(out).all():
-            row = misfit if misfit >= 0 else int(np.argmin(np.isfinite(out)))
-            refuse_unusable(X, row, scored=True)
+        scores(as_rows(X, self.lift), self.weights(), out)
+        if not np.isfinite(out).all():
+            refuse_unusable(X, int(np.argmin(np.isfinite(out))), scored=True)
         return out
 
     def learn(self, row: OneRow, step: float) -> float:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.rows import Rows, add, dot, fits, loop, part, prefetch, rows_ahead, size
+from rosenblatt.rows import Rows, add, dot, loop, part, prefetch, rows_ahead, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
 #   CURSOR     place in the plan               LOOKS      dot products computed
@@ -178,9 +178,11 @@ def upcoming(plan: Plan, cursor: int, n: int) -> np.int64:
 @part
 def prefetch_later(rows: Rows, plan: Plan, cursor: int, n: int) -> None:
     """Ask the memory for the row whose turn comes soon, if that is known."""
-    later = cursor + rows_ahead(rows)
-    if later < n and not plan.lazy:
-        prefetch(rows, np.int64(plan.sequence[later] if plan.sequence.size else later))
+    shuffled = plan.sequence.size > 0
+    ahead = rows_ahead(rows, shuffled)
+    later = cursor + ahead
+    if ahead and later < n and not plan.lazy:
+        prefetch(rows, np.int64(plan.sequence[later] if shuffled else later))
 
 
 @loop
@@ -209,7 +211,7 @@ def present(
         i = upcoming(plan, cursor, n)
         prefetch_later(rows, plan, cursor, n)
         sign = float(signs[i])
-        score = dot(rows, i, state.w) if fits(rows, i, state.w) else np.nan
+        score = dot(rows, i, state.w)
         if not abs(score) < np.inf:
             tally[UNUSABLE] = i + 1
             break
@@ -232,12 +234,12 @@ def present(
 @loop
 def most_wrong(rows: Rows, signs: np.ndarray, rule: Rule, state: State) -> int:
     """Look at every example; give the mistaken one with the smallest y·(w·x), or -1 for none."""
-    tally, n, ahead = state.tally, signs.size, rows_ahead(rows)
+    tally, n, ahead = state.tally, signs.size, rows_ahead(rows, False)
     worst, smallest = -1, np.inf
     for i in range(n):
-        if i + ahead < n:
+        if ahead and i + ahead < n:
             prefetch(rows, i + ahead)
-        score = dot(rows, i, state.w) if fits(rows, i, state.w) else np.nan
+        score = dot(rows, i, state.w)
         if not abs(score) < np.inf:
             tally[UNUSABLE] = i + 1
             return -1
@@ -286,7 +288,7 @@ def learn_row(
     score = score_row(columns, values, length, lift, w)
     if not abs(score) < np.inf:
         return np.nan
-    wrong = mistaken(step, score, False)
+    wrong = mistaken(1.0 if step > 0 else -1.0, score, False)
     if wrong:
         add_row(columns, values, length, step, lift, w)
         if drift.size:

@@ -1,0 +1,1 @@
+"""Races of rosenblatt against its peers and the machine: `python -m bench`."""

@@ -1,0 +1,99 @@
+"""Memory needed to fit, beyond the data: the growth of the peak, each time in a new process.
+
+The peak is Linux's VmHWM, set back just before the fit. The number from `getrusage` would not do:
+a new process inherits it from the one that started it, and what was needed to make the data would
+hide what is needed to fit them. A copy of known size is measured beside, to check the measure.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bench import sets
+from bench.one_pass import our_pass, peer_pass
+from bench.race import Contestant, MissingError, Race, itself, race
+
+PEAK = Path("/proc/self/clear_refs")
+STATUS = Path("/proc/self/status")
+WARM_ROWS = 100
+OURS, PEER, COPY = "rosenblatt", "scikit-learn", "copy of a tenth"
+SETS: dict[str, tuple[int, Callable[[int], tuple]]] = {
+    "dense float32": (400_000, sets.dense),
+    "dense float64": (200_000, partial(sets.dense, dtype=np.float64)),
+    "sparse float32": (400_000, sets.text_like),
+}
+
+
+@race
+def extra_memory(scale: float) -> Race:
+    """Memory beyond the data, while fitting one pass."""
+    runs = {f"{who}, {data}": (who, data) for data in SETS for who in (OURS, PEER)}
+    check = f"{COPY}, sparse float32"
+    runs[check] = COPY, "sparse float32"
+    return Race(
+        entries={name: partial(growing, *run, scale) for name, run in runs.items()},
+        figures=[
+            *(itself(f"{OURS}, {data}", at_most=5) for data in SETS),
+            itself(check, at_least=9.5, at_most=10.5),
+        ],
+        unit="% of the data",
+        timed=False,
+        repeats=1,
+    )
+
+
+def growing(who: str, data: str, scale: float) -> Contestant:
+    """Enter a fit, the growth of which a new process measures."""
+    if not PEAK.exists():
+        raise MissingError("only Linux can set the peak of a process back")
+    command = [sys.executable, "-m", "bench.memory", who, data, str(scale)]
+
+    def run(_: None) -> float:
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        return float(done.stdout)
+
+    return Contestant(run)
+
+
+def growth(who: str, data: str, scale: float) -> float:
+    """Give the growth of this process's peak during a fit, in percent of the data."""
+    rows, make = SETS[data]
+    fit = {OURS: our_pass, PEER: peer_pass, COPY: copying}[who]
+    fit(*make(WARM_ROWS)).run(None)
+    X, y = make(sets.scaled(rows, scale))
+    contestant = fit(X, y)
+    ctypes.CDLL(None).malloc_trim(0)  # memory kept for later use would hide growth
+    PEAK.write_text("5")
+    before = kilobytes("VmRSS")
+    contestant.run(None)
+    size = sum(array.nbytes for array in arrays_of(X))
+    return 100 * 1024 * (kilobytes("VmHWM") - before) / size
+
+
+def copying(X: Any, y: np.ndarray) -> Contestant:
+    """Enter a copy of a tenth of every array."""
+    return Contestant(lambda _: [array[: len(array) // 10].copy() for array in arrays_of(X)])
+
+
+def arrays_of(X: Any) -> list[np.ndarray]:
+    """Give the arrays that hold a matrix."""
+    return [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
+
+
+def kilobytes(field: str) -> int:
+    """Read a field of the process's status."""
+    lines = (line.split() for line in STATUS.read_text().splitlines())
+    return next(int(words[1]) for words in lines if words[0] == f"{field}:")
+
+
+if __name__ == "__main__":
+    print(growth(sys.argv[1], sys.argv[2], float(sys.argv[3])))

@@ -1,0 +1,114 @@
+"""One pass over a large set: against scikit-learn, and against reading the bytes at all."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bench import sets
+from bench.race import Contestant, Figure, Race, race, ratio
+
+OURS, PEER, UNSHUFFLED = "rosenblatt", "scikit-learn", "scikit-learn, not shuffled"
+SUM, WIDE_SUM = "sum of the bytes", "sum as 64-bit numbers"
+
+
+@race
+def sparse_pass(scale: float) -> Race:
+    """One pass, 400,000 × 47,236 sparse float32 rows."""
+    X, y = sets.text_like(sets.scaled(400_000, scale))
+    return Race(
+        entries={
+            OURS: lambda: our_pass(X, y),
+            PEER: lambda: peer_pass(X, y),
+            UNSHUFFLED: lambda: peer_pass(X, y, shuffle=False),
+            SUM: lambda: summing(X.data, X.indices),
+            WIDE_SUM: lambda: summing(widened(X.data), widened(X.indices)),
+        },
+        figures=figures(faster=6, within=1.5),
+        unit="ms",
+        factor=1e3,
+        note=lambda: described(X, y),
+    )
+
+
+@race
+def dense_pass(scale: float) -> Race:
+    """One pass, 400,000 × 784 dense float32 rows."""
+    X, y = sets.dense(sets.scaled(400_000, scale))
+    return Race(
+        entries={
+            OURS: lambda: our_pass(X, y),
+            PEER: lambda: peer_pass(X, y),
+            UNSHUFFLED: lambda: peer_pass(X, y, shuffle=False),
+            SUM: lambda: summing(X),
+            WIDE_SUM: lambda: summing(widened(X.ravel())),
+        },
+        figures=figures(faster=5, within=1.2),
+        unit="ms",
+        factor=1e3,
+        note=lambda: described(X, y),
+    )
+
+
+def figures(faster: float, within: float) -> list[Figure]:
+    """Give what both races compare."""
+    return [
+        ratio(PEER, OURS, at_least=faster),
+        ratio(UNSHUFFLED, OURS),
+        ratio(OURS, SUM, at_most=within),
+        ratio(OURS, WIDE_SUM),
+    ]
+
+
+def our_pass(X: Any, y: np.ndarray) -> Contestant:
+    """Enter rosenblatt's perceptron."""
+    import rosenblatt as rb
+
+    return Contestant(lambda _: quietly(rb.Perceptron(max_iter=1), X, y))
+
+
+def peer_pass(X: Any, y: np.ndarray, **options: Any) -> Contestant:
+    """Enter scikit-learn's perceptron, which looks at the rows in random order by default."""
+    from sklearn.linear_model import Perceptron
+
+    return Contestant(lambda _: quietly(Perceptron(max_iter=1, tol=None, **options), X, y))
+
+
+def quietly(learner: Any, X: Any, y: np.ndarray) -> Any:
+    """Fit a learner without the warning that one pass is not enough."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return learner.fit(X, y)
+
+
+def summing(*arrays: np.ndarray) -> Contestant:
+    """Enter NumPy's sum over the arrays."""
+
+    def run(_: None) -> None:
+        # Numbers whose bits were made for another type may add up to anything.
+        with np.errstate(all="ignore"):
+            for array in arrays:
+                array.sum()
+
+    return Contestant(run)
+
+
+def widened(array: np.ndarray) -> np.ndarray:
+    """View numbers of 32 bits as half as many of 64 bits and the same kind."""
+    return array[: array.size // 2 * 2].view(f"{array.dtype.kind}8")
+
+
+def described(X: Any, y: np.ndarray) -> str:
+    """Tell what the data are like, and how much there is to learn."""
+    import rosenblatt as rb
+
+    n, d = X.shape
+    share = quietly(rb.Perceptron(max_iter=1), X, y).run_.mistakes / n
+    size = (X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes) / 1e6
+    filled = f", {X.nnz / n:.1f} entries a row" if sparse.issparse(X) else ""
+    return f"{n:,} × {d:,}{filled}, {size:,.0f} MB; mistakes in the pass: {share:.1%} of the rows."

@@ -1,0 +1,285 @@
+"""Slow, obvious twins of the compiled loops, written from docs/theory.md.
+
+Nothing here is lazy, blocked, fused or sparse: rows are dense float64 vectors, every vector that
+was ever held is kept, and an order is a generator that is told about each mistake. On data of
+small whole numbers all sums are exact, so a twin and its loop agree bit for bit.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+ORDERS = ("cycle", "shuffle", "random", "first", "worst")
+SIX_X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], float)
+SIX_Y = np.array([-1, 1, 1, -1, -1, 1])
+
+
+# ---- the learner: D1, D2, D3, D6, D7, class weights, D17
+
+
+class Mistake(NamedTuple):
+    """An example learned from: y·x was added to weights that scored it, then they were divided."""
+
+    example: int
+    score: float
+    norm: float
+    seen: int  # examples finished before this one
+    w: np.ndarray  # afterwards
+
+
+@dataclass
+class Learner:
+    """A perceptron on rows (x, lift); without lifting the added coordinate is 0 and idle."""
+
+    w: np.ndarray
+    eta: float = 1.0
+    lift: float = 0.0
+    weights: tuple[float, float] = (1.0, 1.0)  # of the negative and of the positive class
+    renormalize: bool = False
+    tie: str = "mistake"
+    sparse: bool = False  # whether zeros are not stored, hence not paid for
+    held: list[np.ndarray] = field(default_factory=list)  # after each example presented
+    log: list[Mistake] = field(default_factory=list)
+    looks: int = 0
+    multiply_adds: int = 0
+
+    def lifted(self, x):
+        return np.append(np.asarray(x, float), self.lift)
+
+    def cost(self, x):
+        return (np.count_nonzero(x) if self.sparse else len(x)) + (self.lift != 0)
+
+    def score(self, x):
+        return float(self.lifted(x) @ self.w)
+
+    def look(self, x, y):
+        """Tell whether the example is a mistake (D2)."""
+        self.looks += 1
+        self.multiply_adds += self.cost(x)
+        if self.tie == "positive":
+            answer = 1 if self.score(x) >= 0 else -1
+            return answer != y
+        return y * self.score(x) <= 0
+
+    def update(self, x, y, example=0):
+        """Learn from a mistake (D3, D6)."""
+        score = self.score(x)
+        weight = self.weights[1 if y > 0 else 0]
+        w = self.w + self.eta * weight * y * self.lifted(x)
+        norm = (np.linalg.norm(w) or 1.0) if self.renormalize else 1.0
+        self.w = w / norm
+        self.multiply_adds += self.cost(x)
+        self.log.append(Mistake(example, score, norm, len(self.held), self.w))
+
+    def present(self, x, y, example=0):
+        """Look at an example, learn from it if it is a mistake, and tell whether it was one."""
+        wrong = self.look(x, y)
+        if wrong:
+            self.update(x, y, example)
+        self.held.append(self.w)
+        return wrong
+
+    def most_wrong(self, X, y):
+        """Look at all; give the first of the mistaken examples with the smallest y·(w·x)."""
+        mistaken = [i for i in range(len(y)) if self.look(X[i], y[i])]
+        return min(mistaken, key=lambda i: y[i] * self.score(X[i]), default=None)
+
+    @property
+    def mistakes(self):
+        return len(self.log)
+
+    @property
+    def coef(self):
+        return self.w[:-1]
+
+    @property
+    def intercept(self):
+        return self.lift * self.w[-1]
+
+    def averaged(self):
+        """The mean of the vectors held after each example (D17)."""
+        return sum(self.held) / len(self.held) if self.held else self.w
+
+    def voted(self, X):
+        """The mean of their signs on each row (D17)."""
+        signs = [[np.sign(self.lifted(x) @ w) for w in self.held] for x in X]
+        return np.array([sum(row) / max(len(row), 1) for row in signs])
+
+
+def learner(width, start=None, **options):
+    """Begin from weights in the user's coordinates (the intercept last, if given), or from zero."""
+    w = np.zeros(width + 1)
+    lift = options.get("lift", 0.0)
+    if start is not None:
+        w[: len(start)] = start
+        w[-1] = w[-1] / lift if lift else 0.0
+    return Learner(w, **options)
+
+
+# ---- orders: D4. A generator gives the next example, is sent whether that was a mistake, and
+# ---- returns when every example was looked at under one and the same w without one.
+
+Looks = Generator[int, bool, None]
+
+
+def passes(arrange) -> Looks:
+    """Whole passes in the arrangement made for each, until one is clean."""
+    wrong = True
+    while wrong:
+        wrong = False
+        for i in arrange():
+            wrong |= yield i
+
+
+def cycle(n, draws) -> Looks:
+    return passes(lambda: list(range(n)))
+
+
+def shuffle(n, draws) -> Looks:
+    sequence = list(range(n))
+    return passes(lambda: draws.shuffle(sequence))
+
+
+def first(n, draws) -> Looks:
+    i = 0
+    while i < n:
+        i = 0 if (yield i) else i + 1
+
+
+def random(n, draws) -> Looks:
+    """A random order, drawn only as far as it is used, and begun anew after each mistake."""
+    sequence, place = list(range(n)), 0
+    while place < n:
+        other = place + draws.below(n - place)
+        sequence[place], sequence[other] = sequence[other], sequence[place]
+        place = 0 if (yield sequence[place]) else place + 1
+
+
+class Draws:
+    """Random whole numbers by splitmix64 (Steele, Lea & Flood 2014)."""
+
+    def __init__(self, seed):
+        self.state = int(seed)
+
+    def word(self):
+        self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
+        z = self.state
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        return z ^ (z >> 31)
+
+    def below(self, bound):
+        return self.word() % bound
+
+    def shuffle(self, sequence):
+        """Fisher & Yates, from the front: each place gets one of those not placed yet."""
+        for place in range(len(sequence) - 1):
+            other = place + self.below(len(sequence) - place)
+            sequence[place], sequence[other] = sequence[other], sequence[place]
+        return sequence
+
+
+# ---- runs: D4, D8
+
+
+@dataclass
+class Ran:
+    """What a run did; `wrong` holds one entry for each look."""
+
+    n: int
+    wrong: list[bool] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    converged: bool = False
+
+    @property
+    def mistakes(self):
+        return sum(self.wrong)
+
+    @property
+    def mistakes_per_pass(self):
+        """A pass is n looks."""
+        starts = range(0, len(self.wrong), self.n)
+        return tuple(sum(self.wrong[s : s + self.n]) for s in starts)
+
+
+def run(learner, X, y, order="cycle", seed=0, max_looks=inf, max_updates=inf):
+    """Train until every example is right under one w, or until a limit."""
+    n = len(y)
+    ran = Ran(n, counts=[0] * n)
+    if order == "worst":
+        return run_worst(learner, X, y, ran, max_looks, max_updates)
+    orders = {"cycle": cycle, "shuffle": shuffle, "random": random, "first": first}
+    looks = orders[order](n, Draws(seed))
+    i = next(looks)
+    while True:
+        wrong = learner.present(X[i], y[i], i)
+        ran.wrong.append(wrong)
+        ran.counts[i] += wrong
+        try:
+            i = looks.send(wrong)
+        except StopIteration:
+            ran.converged = True
+            return ran
+        if len(ran.wrong) >= max_looks or ran.mistakes >= max_updates:
+            return ran
+
+
+def run_worst(learner, X, y, ran, max_looks, max_updates):
+    """Look at all, learn from the worst: an update presents one example, the end all of them."""
+    while len(ran.wrong) < max_looks and ran.mistakes < max_updates:
+        worst = learner.most_wrong(X, y)
+        ran.wrong += [False] * (ran.n - 1) + [worst is not None]
+        if worst is None:
+            learner.held += [learner.w] * ran.n
+            ran.converged = True
+            break
+        learner.update(X[worst], y[worst], worst)
+        learner.held.append(learner.w)
+        ran.counts[worst] += 1
+    return ran
+
+
+# ---- bounds in exact arithmetic: F5, F7, F9, D10
+
+
+def exact_dot(a, b):
+    return sum(Fraction(p) * Fraction(q) for p, q in zip(a, b, strict=True))
+
+
+def exact_rows(X, y, lift, weights):
+    """The signed, lifted, weighted rows c·y·(x, lift), as fractions."""
+    for x, sign in zip(X, y, strict=True):
+        factor = Fraction(weights[1 if sign > 0 else 0]) * int(sign)
+        yield [factor * Fraction(float(v)) for v in (*x, lift)]
+
+
+def exact_extremes(X, y, u, lift=0.0, weights=(1.0, 1.0)):
+    """The largest ‖z‖² and the smallest z·u over the rows z of `exact_rows`."""
+    rows = list(exact_rows(X, y, lift, weights))
+    u = [Fraction(float(v)) for v in u]
+    return max(exact_dot(z, z) for z in rows), min(exact_dot(z, u) for z in rows)
+
+
+def exact_bound(X, y, u, start, eta=1.0, lift=0.0, weights=(1.0, 1.0)):
+    """K of F7 to about 60 digits; u and start are vectors of the lifted space.
+
+    With w* = u/‖u‖, γ² and γ·c₁ are fractions, so only one root is taken.
+    """
+    square, g = exact_extremes(X, y, u, lift, weights)
+    u = [Fraction(float(v)) for v in u]
+    w0 = [Fraction(float(v)) / Fraction(float(eta)) for v in start]
+    g2, gc1, c0 = g * g / exact_dot(u, u), g * exact_dot(w0, u) / exact_dot(u, u), exact_dot(w0, w0)
+    discriminant = square**2 - 4 * gc1 * square + 4 * g2 * c0
+    with localcontext() as context:
+        context.prec = 60
+        root = as_decimal(discriminant).sqrt()
+        return (as_decimal(square - 2 * gc1) + root) / as_decimal(2 * g2)
+
+
+def as_decimal(fraction):
+    return Decimal(fraction.numerator) / Decimal(fraction.denominator)

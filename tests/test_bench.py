@@ -1,0 +1,260 @@
+"""The harness of the races: statistics on a clock that we set, tables, and the record."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from bench import __main__ as command
+from bench import machine, report, sets
+from bench.harness import admit, compete
+from bench.race import (
+    Contestant,
+    Course,
+    MissingError,
+    Race,
+    Verdict,
+    courses,
+    difference,
+    itself,
+    ratio,
+)
+from rich.console import Console
+
+
+class FakeClock:
+    """A clock that stands still until a contestant says how long it took."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.calls = []
+
+    def __call__(self):
+        return self.now
+
+    def contestant(self, name, *seconds):
+        durations = iter(seconds)
+
+        def run(_):
+            self.calls.append(name)
+            self.now += next(durations)
+
+        return lambda: Contestant(run, self.prepare)
+
+    def prepare(self):
+        self.now += 1000.0
+
+
+def course_of(race):
+    return Course("duel", "topic", "A duel", lambda scale: race)
+
+
+def absent():
+    raise ImportError("No module named 'peer'")
+
+
+@pytest.fixture
+def outcome():
+    clock = FakeClock()
+    race = Race(
+        entries={
+            "rosenblatt": clock.contestant("rosenblatt", 9.0, 1.0, 2.0, 4.0),
+            "slow": clock.contestant("slow", 8.0, 6.0, 8.0, 10.0),
+            "peer": absent,
+        },
+        figures=[
+            ratio("slow", "rosenblatt", at_least=3),
+            ratio("slow", "rosenblatt", at_least=5),
+            difference("slow", "rosenblatt", at_most=6),
+            itself("slow"),
+            ratio("peer", "rosenblatt", at_least=2),
+        ],
+        unit="ms",
+        factor=1e3,
+        note=lambda: f"order: {' '.join(name[0] for name in clock.calls)}",
+    )
+    return compete(course_of(race), scale=1.0, repeats=3, clock=clock)
+
+
+def test_contestants_take_turns_after_a_warm_up(outcome):
+    assert outcome.notes[0] == "order: r s r s r s r s"
+
+
+def test_warm_up_is_reported_but_not_counted(outcome):
+    ours = outcome.samples["rosenblatt"]
+    assert (ours.first, ours.rounds, ours.median) == (9000, (1000, 2000, 4000), 2000)
+
+
+def test_ratio_is_of_medians_and_its_spread_of_rounds(outcome):
+    found = outcome.findings[0]
+    assert (found.value, found.low, found.high) == (4.0, 2.5, 6.0)
+
+
+def test_figures_are_held_against_their_bars(outcome):
+    assert [found.verdict for found in outcome.findings] == [
+        Verdict.MET,
+        Verdict.NOT_MET,
+        Verdict.NOT_MET,  # a difference of 6 s, in ms
+        Verdict.REPORTED,
+        Verdict.NOT_RUN,
+    ]
+    assert not outcome.passed
+
+
+def test_missing_peer_is_one_sentence(outcome):
+    assert outcome.notes[1] == "peer did not take part: No module named 'peer'."
+
+
+def test_missing_peer_alone_misses_no_bar():
+    race = Race({"peer": absent}, [itself("peer", at_most=1)])
+    assert compete(course_of(race), 1.0, 1).passed
+
+
+@pytest.mark.parametrize("error", [ImportError, FileNotFoundError, MissingError])
+def test_only_rosenblatt_must_take_part(error):
+    def entry():
+        raise error("no file news.svm")
+
+    assert admit({"peer": entry}) == ({}, ["peer did not take part: no file news.svm."])
+    with pytest.raises(error):
+        admit({"rosenblatt, dicts": entry})
+
+
+def test_counted_races_take_the_number_given_back():
+    race = Race({"a": lambda: Contestant(lambda _: 40)}, [itself("a", at_least=40)], timed=False)
+    outcome = compete(course_of(race), 1.0, 1)
+    assert outcome.samples["a"].rounds == (40.0,)
+    assert outcome.samples["a"].first is None
+    assert outcome.passed
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (40, "40"),
+        (0.12345, "0.123"),
+        (123.4, "123"),
+        (1234.5, "1,234"),
+        (0.5, "0.500"),
+    ],
+)
+def test_numbers_have_three_digits_that_matter(value, text):
+    assert report.number(value) == text
+
+
+def test_tables_show_contestants_figures_and_notes(outcome):
+    console = Console(width=100, record=True, file=io.StringIO())
+    report.show(outcome, console)
+    text = console.export_text()
+    assert "duel: A duel" in text
+    assert "contestant, ms" in text
+    assert "1,000 .. 4,000" in text
+    assert "≥ 5" in text
+    assert "not met" in text
+    assert "peer did not take part" in text
+
+
+def record():
+    return {"scale": 1.0, "repeats": 3, "machine": machine.describe(), "limits": {"sum": 9.5}}
+
+
+def test_json_holds_every_measurement(outcome, tmp_path):
+    report.write(tmp_path, record(), [outcome])
+    kept = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    assert set(kept) == {"schema", "scale", "repeats", "machine", "limits", "races"}
+    assert {"date", "cpu", "cores", "python", "versions"} <= set(kept["machine"])
+    (race,) = kept["races"]
+    assert race["contestants"][1] == {
+        "name": "slow",
+        "first": 8000.0,
+        "median": 8000.0,
+        "min": 6000.0,
+        "max": 10000.0,
+        "rounds": [6000.0, 8000.0, 10000.0],
+    }
+    assert race["figures"][0] == {
+        "what": "slow / rosenblatt",
+        "value": 4.0,
+        "min": 2.5,
+        "max": 6.0,
+        "at_least": 3,
+        "at_most": None,
+        "verdict": "met",
+    }
+    assert race["passed"] is False
+
+
+def test_markdown_holds_the_tables(outcome):
+    page = report.markdown(record(), [outcome])
+    assert "## A duel" in page
+    assert "| slow / rosenblatt | 4 | 2.50 .. 6 | ≥ 3 | met |" in page
+
+
+@pytest.fixture
+def short_limits(monkeypatch):
+    monkeypatch.setattr(machine, "limits", lambda scale, repeats: {"sum": 9.5})
+
+
+@pytest.mark.parametrize(("bar", "status"), [(39, 0), (41, 1)])
+def test_exit_status_tells_whether_bars_are_met(bar, status, short_limits, monkeypatch, tmp_path):
+    entries = {"a": lambda: Contestant(lambda _: 40)}
+    race = Race(entries, [itself("a", at_least=bar)], timed=False)
+    monkeypatch.setattr(command, "courses", lambda names: [course_of(race)])
+    assert command.main(["--out", str(tmp_path)]) == status
+    assert (tmp_path / "results.md").exists()
+
+
+def test_unknown_race_is_bad_usage(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command.main(["marathon"])
+    assert stopped.value.code == 2
+    assert "there is no race 'marathon'" in capsys.readouterr().err
+
+
+def test_summary_counts_what_was_not_run(outcome):
+    assert command.summary([outcome]) == "1 bars met, 2 not met, 1 figures not run. See duel."
+
+
+def test_broken_race_costs_only_itself(short_limits, monkeypatch, tmp_path, capsys):
+    def break_off(scale):
+        raise ZeroDivisionError("nothing to divide")
+
+    sound = Race({"a": lambda: Contestant(lambda _: 1)}, [itself("a")], timed=False)
+    both = [Course("broken", "topic", "Broken", break_off), course_of(sound)]
+    monkeypatch.setattr(command, "courses", lambda names: both)
+    assert command.main(["--out", str(tmp_path)]) == 1
+    races = json.loads((tmp_path / "results.json").read_text("utf-8"))["races"]
+    assert [race["passed"] for race in races] == [False, True]
+    assert "ZeroDivisionError: nothing to divide" in races[0]["notes"][0]
+    assert "break_off" in capsys.readouterr().err
+
+
+def test_races_are_found_by_name_and_by_topic():
+    assert {course.topic for course in courses()} >= {"one_pass", "one_row", "startup"}
+    assert [course.name for course in courses(["dense_pass"])] == ["dense_pass"]
+    assert [course.name for course in courses(["one_pass"])] == ["sparse_pass", "dense_pass"]
+    with pytest.raises(LookupError, match=r"there is no race 'marathon'; there are .*dense_pass"):
+        courses(["marathon"])
+
+
+def test_text_like_rows_are_sorted_and_of_norm_one():
+    X, y = sets.text_like(1000)
+    assert (X.dtype, X.indices.dtype, X.shape) == (np.float32, np.int32, (1000, 47_236))
+    assert X.has_canonical_format
+    assert np.allclose(X.power(2).sum(axis=1), 1, atol=1e-5)  # float32 sums of a few hundred terms
+    assert set(y.tolist()) == {-1, 1}
+
+
+def test_stream_rows_have_different_columns_and_exact_values():
+    rows = sets.stream(200, 2**14)
+    assert all(np.unique(row.columns).size == 50 for row in rows)
+    assert all(row.columns.max() < 2**14 for row in rows)
+    assert all(len(f"{value}") <= 6 for value in rows[0].values.tolist())
+
+
+def test_sets_are_the_same_for_the_same_seed():
+    first, second = sets.dense(50, 7), sets.dense(50, 7)
+    assert np.array_equal(first[0], second[0])
+    assert np.array_equal(first[1], second[1])
+    assert (sets.text_like(50)[0] != sets.text_like(50)[0]).nnz == 0

@@ -1,0 +1,132 @@
+"""What the loops ask of a row is the same in every memory layout, and what NumPy says it is.
+
+The data are small whole numbers, so sums are exact in any order and equality can be asked for.
+"""
+
+from fractions import Fraction
+
+import numba
+import numpy as np
+import pytest
+
+from layouts import LAYOUTS, ROUNDING, normal_rows, whole_numbers, whole_weights
+from naive import exact_dot, exact_extremes
+from rosenblatt.examples import as_rows
+from rosenblatt.margin.bounds import extremes
+from rosenblatt.rows import (
+    absolute_dot,
+    add,
+    dot,
+    largest_sqnorm,
+    scores,
+    size,
+    sqnorm,
+)
+
+
+@pytest.fixture(params=LAYOUTS, ids=str)
+def layout(request):
+    return request.param
+
+
+@pytest.fixture(params=[0.0, 3.0], ids=["plain", "lifted"])
+def lift(request):
+    return request.param
+
+
+def stored(layout, A, lift):
+    entries = np.count_nonzero(A, axis=1) if layout.sparse else np.full(len(A), A.shape[1])
+    return entries + (lift != 0)
+
+
+# ---- rows
+
+
+@numba.njit(_nrt=False)  # not kept on disk, where a change of the primitives would go unnoticed
+def measure(rows, i, w, out):
+    out[0], out[1] = dot(rows, i, w), absolute_dot(rows, i, w)
+    out[2], out[3] = sqnorm(rows, i), size(rows, i)
+    add(rows, i, -2.5, w)
+
+
+def test_row_primitives_equal_numpy_on_lifted_rows(layout, lift):
+    A, _ = whole_numbers()
+    rows, found = layout.rows(A, lift), np.empty(4)
+    cost = stored(layout, A, lift)
+    for i, x in enumerate(np.column_stack([A, np.full(len(A), lift)])):
+        w, v = whole_weights(), whole_weights()
+        measure(rows, i, v, found)
+        assert found.tolist() == [x @ w, np.abs(x) @ np.abs(w), x @ x, cost[i]]
+        np.testing.assert_array_equal(v, w - 2.5 * x)
+
+
+SPARSE = [layout for layout in LAYOUTS if layout.sparse]
+
+
+@pytest.mark.parametrize("layout", SPARSE, ids=str)
+def test_a_sparse_row_scores_nan_unless_the_weights_have_a_place_for_each_column(layout):
+    rows = layout.rows(np.array([[0.0, 0, 0], [1, 0, 0], [0, 0, 2]]), 1.0)
+    for width in range(4):
+        out = np.zeros(3)
+        scores(rows, np.ones(width + 1), out)
+        assert np.isfinite(out).tolist() == [True, width >= 1, width >= 3]
+
+
+@pytest.mark.parametrize("layout", SPARSE, ids=str)
+@pytest.mark.parametrize("column", [-1, 3, 2**31 - 1])
+def test_a_column_outside_of_the_weights_scores_nan(layout, column):
+    X = layout.matrix(np.eye(3))
+    X.indices[1] = column
+    out = np.zeros(3)
+    scores(as_rows(X, 1.0), np.ones(4), out)
+    np.testing.assert_array_equal(out, [2, np.nan, 2])
+
+
+def test_scores_equal_a_matrix_product(layout, lift):
+    A, _ = whole_numbers()
+    w, out = whole_weights(), np.empty(len(A))
+    scores(layout.rows(A, lift), w, out)
+    np.testing.assert_array_equal(out, A @ w[:-1] + lift * w[-1])
+
+
+def test_largest_sqnorm_is_the_squared_radius(layout, lift):
+    A, _ = whole_numbers()
+    assert largest_sqnorm(layout.rows(A, lift), len(A)) == (A**2).sum(axis=1).max() + lift**2
+
+
+def test_rows_of_no_stored_entries_have_only_their_lift(layout, lift):
+    found = np.empty(4)
+    measure(layout.rows(np.zeros((1, 4)), lift), 0, np.ones(5), found)
+    assert found.tolist() == [lift, lift, lift**2, (0 if layout.sparse else 4) + (lift != 0)]
+
+
+# ---- bounds
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (0.5, 3.0)])
+def test_extremes_enclose_the_exact_radius_and_margin_tightly(layout, lift, weights):
+    A, signs = normal_rows(layout)
+    w = np.random.default_rng(4).standard_normal(6)
+    largest, smallest, where = extremes(layout.rows(A, lift), signs, weights, w)
+    square, margin = exact_extremes(A, signs, w, lift, weights)
+    assert square <= Fraction(largest) ** 2 <= square * (1 + Fraction(ROUNDING))
+    assert margin - Fraction(ROUNDING) <= Fraction(smallest) <= margin
+    x = np.append(A[where], lift)
+    weight = Fraction(weights[int(signs[where] > 0)]) * int(signs[where])
+    assert weight * exact_dot(x, w) == margin
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-20, 1e-30, 1e15, 1e25])
+def test_norms_of_single_precision_rows_are_double(layout, scale):
+    A = (np.array([[1.1, 3.3]]) * scale).astype(np.float32).astype(float)
+    square, _ = exact_extremes(A, [1], np.zeros(3))
+    found = largest_sqnorm(layout.rows(A, 0.0), 1)
+    assert abs(Fraction(found) - square) <= square * Fraction(2**-51)  # two products, one sum
+
+
+def test_extremes_stay_outside_when_squares_underflow():
+    A, w = np.array([[1e-165, 3e-165]]), np.array([1e-160, 1e-170, 0.0])
+    largest, smallest, _ = extremes(as_rows(A, 0.0), np.ones(1, np.int8), (1.0, 1.0), w)
+    square, margin = exact_extremes(A, [1], w)
+    assert square <= Fraction(largest) ** 2
+    assert Fraction(smallest) <= margin
