@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 import pytest
+from rich.console import Console
+
 from bench import __main__ as command
 from bench import machine, report, sets
 from bench.harness import admit, compete
@@ -19,7 +21,6 @@ from bench.race import (
     itself,
     ratio,
 )
-from rich.console import Console
 
 
 class FakeClock:

@@ -8,8 +8,9 @@ types and orders, lists, pandas, Polars and Arrow frames) is converted once, wit
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,8 @@ class Examples:
 
 def as_matrix(X: Any) -> Matrix:
     """Give X as a C-order float matrix or a CSR matrix, itself if it is one already."""
+    if sparse.issparse(X):
+        check_structure(X)
     if is_ready(X):
         return X
     matrix = _converted(X)
@@ -58,9 +61,17 @@ def as_matrix(X: Any) -> Matrix:
             f"X was copied into a {matrix.dtype} array of {size / 2**20:,.0f} MiB; "
             "to avoid it, pass a C-order float32 or float64 array or a CSR matrix of those",
             LargeCopyWarning,
-            stacklevel=4,
+            stacklevel=levels_inside() + 1,
         )
     return matrix
+
+
+def levels_inside() -> int:
+    """Count the frames of this package at the top of the stack: warnings name the caller's line."""
+    frame, levels = sys._getframe(1), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("rosenblatt"):
+        frame, levels = frame.f_back, levels + 1  # type: ignore[assignment]
+    return levels
 
 
 def _converted(X: Any) -> Matrix:
@@ -98,7 +109,6 @@ def as_rows(X: Matrix, lift: float) -> Rows:
     """View a matrix as rows for the loops, lifted by a constant (theory D7; 0 for not lifted)."""
     if not sparse.issparse(X):
         return Dense(writable_alias(X), lift)
-    check_starts(X)
     return Sparse(unsigned(X.indptr), unsigned(X.indices), writable_alias(X.data), lift)
 
 
@@ -125,14 +135,36 @@ class _Alias:
         self.__array_interface__ = interface
 
 
-def check_starts(X: Matrix) -> None:
-    """Refuse a CSR matrix whose row starts would lead outside its arrays."""
-    starts = X.indptr
-    stored = min(X.indices.size, X.data.size)
-    if starts[0] != 0 or starts[-1] > stored or np.any(starts[1:] < starts[:-1]):
+def check_structure(X: Matrix) -> None:
+    """Refuse a sparse matrix whose indices would lead compiled code outside its arrays.
+
+    The columns of a CSR matrix are left to the passes, which look at each of them anyway.
+    """
+    if X.format in ("csr", "csc"):
+        rows = X.format == "csr"
+        _check_starts(X.indptr, X.shape[0 if rows else 1], min(X.indices.size, X.data.size))
+        if not rows:
+            _check_range(X.indices[: X.indptr[-1]], X.shape[0], "row")
+    if X.format == "coo":
+        for places, size, name in zip(X.coords, X.shape, ("row", "column"), strict=False):
+            _check_range(places, size, name)
+
+
+def _check_starts(starts: np.ndarray, lines: int, stored: int) -> None:
+    if (
+        starts.size != lines + 1
+        or starts[0] != 0
+        or starts[-1] > stored
+        or np.any(starts[1:] < starts[:-1])
+    ):
         raise InputError(
-            "X is a broken CSR matrix: its indptr does not rise from 0 to the number of entries"
+            "X is a broken sparse matrix: its indptr does not rise from 0 to the number of entries"
         )
+
+
+def _check_range(places: np.ndarray, size: int, name: str) -> None:
+    if places.size and not 0 <= places.min() <= places.max() < size:
+        raise InputError(f"X is a broken sparse matrix: a {name} number lies outside its {size}")
 
 
 def radius(X: Matrix, lift: float = 0.0) -> float:
@@ -203,6 +235,8 @@ def as_labels(y: Any, n: int) -> np.ndarray:
         raise InputError(
             "labels are missing: this learner requires y to be passed, but the target y is None"
         )
+    if not hasattr(y, "__array__") and not isinstance(y, Iterable):
+        raise InputError(f"labels must be a list or an array, got {y!r}")
     labels = np.asarray(y) if hasattr(y, "__array__") else _from_list(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         _warn_column_vector()
@@ -238,7 +272,7 @@ def _warn_column_vector() -> None:
     warnings.warn(
         "A column-vector y was passed when a 1d array was expected; it was flattened",
         DataConversionWarning,
-        stacklevel=5,
+        stacklevel=levels_inside() + 1,
     )
 
 
@@ -318,7 +352,8 @@ def as_signs(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     signs += np.int8(1)
     known = negative | _equal(labels, classes[-1])
     if not known.all():
-        stranger = labels[np.argmin(known)]
+        place = int(np.argmin(known))
+        stranger = labels[place : place + 1].tolist()[0]
         names = " and ".join(repr(label) for label in classes.tolist())
         raise InputError(f"label {stranger!r} is not one of the classes, {names}")
     return signs

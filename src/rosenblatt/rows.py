@@ -19,19 +19,14 @@ Values are float32 or float64, taken as they are; w and every sum are float64.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-# Reductions may be reordered and fused, which lets them use the vector unit; NaN and infinity keep
-# their meaning, because the passes recognise unusable rows by them.
-FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+from rosenblatt.loops import FAST, F, loop
 
 # Rows are asked for this many rows before their turn, 0 for not at all. Measured: dense float32
 # rows of 784 columns go from 9 to 13 GB/s with any distance from 1 to 8. Sparse rows of 75 entries
@@ -62,26 +57,9 @@ class Sparse(NamedTuple):
 Rows = Dense | Sparse
 
 
-# Loops own no memory, so Numba's reference counts are switched off: left on, the atomic increments
-# at every access to a field of the rows take longer than the dot product of a short row.
-_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": FASTMATH, "_nrt": False}
-
-
-def loop(function: F) -> F:
-    """Compile a loop: cached on disk, without the GIL, reductions vectorised."""
-    compiled: F = numba.njit(cache=True, **_OPTIONS)(function)
-    return compiled
-
-
-def part(function: F) -> F:
-    """Compile a piece of a loop, always inlined: passing rows on costs more than most pieces."""
-    compiled: F = numba.njit(forceinline=True, **_OPTIONS)(function)
-    return compiled
-
-
 def primitive(function: F) -> Callable[[F], F]:
     """Register the chooser of a row primitive's body; Numba calls it with the types."""
-    register: Callable[[F], F] = overload(function, jit_options={"forceinline": True, **_OPTIONS})
+    register: Callable[[F], F] = overload(function, jit_options={"forceinline": True, **FAST})
     return register
 
 

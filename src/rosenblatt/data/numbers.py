@@ -21,23 +21,19 @@ indices; mixed with signed numbers they would turn into floats, hence the typed 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import numba
 import numpy as np
+
+from rosenblatt.loops import exact_part
 
 __all__ = [
     "EXACT",
     "HARD",
     "MALFORMED",
-    "exact_loop",
-    "exact_part",
     "read_digits",
     "read_number",
 ]
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 # What `read_number` found.
 EXACT, HARD, MALFORMED = 0, 1, 2
@@ -65,23 +61,6 @@ LOWEST_SHIFT, HIGHEST_SHIFT = -1074, 970
 LOW_HALF, HALF_WORD = np.uint64(0xFFFFFFFF), np.uint64(32)
 TOP_BIT = np.uint64(63)
 NEARLY_CARRY = np.uint64(2**64 - 2)
-
-
-# The loops own no memory, so Numba's reference counts are switched off: left on, the atomic
-# increments wherever a part takes the text take three quarters of the time.
-_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
-
-
-def exact_loop(function: F) -> F:
-    """Compile a loop whose arithmetic must round as written: cached on disk, without the GIL."""
-    compiled: F = numba.njit(cache=True, **_OPTIONS)(function)
-    return compiled
-
-
-def exact_part(function: F) -> F:
-    """Compile a part of such a loop, always inlined: as calls, the parts take twice the time."""
-    compiled: F = numba.njit(forceinline=True, **_OPTIONS)(function)
-    return compiled
 
 
 def power_of_ten(q: int) -> tuple[int, int]:

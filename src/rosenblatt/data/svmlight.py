@@ -49,8 +49,6 @@ from rosenblatt.data.numbers import (
     ONE,
     TEN,
     ZERO_DIGIT,
-    exact_loop,
-    exact_part,
     read_digits,
     read_number,
 )
@@ -72,6 +70,7 @@ from rosenblatt.data.svmlight_errors import (
     offset_of_row,
 )
 from rosenblatt.errors import InputError
+from rosenblatt.loops import exact_loop, exact_part
 
 __all__ = ["parse_svmlight"]
 

@@ -38,6 +38,22 @@ def check_options(learner: Any) -> None:
     options.limit("max_updates", learner.max_updates)
     if learner.max_seconds is not None:
         options.positive("max_seconds", learner.max_seconds)
+    options.seed("random_state", learner.random_state)
+
+
+def check_stream(learner: Any, classes: np.ndarray) -> None:
+    """Refuse options that would need to know beforehand what a stream is going to bring."""
+    check_options(learner)
+    if learner.lift == "radius" and learner.fit_intercept:
+        raise InputError(
+            "lift='radius' needs all rows beforehand; give a number to learn from a stream"
+        )
+    plain = isinstance(learner.initial, str) and learner.initial == "zero"
+    if classes.size == 1 and not (plain and learner.tie == "mistake"):
+        raise InputError(
+            "with this start or tie rule, both classes must be known from the first example "
+            "on; call partial_fit with classes=[...] first"
+        )
 
 
 def begin(learner: Any, X: Matrix, signs: np.ndarray, classes: np.ndarray) -> Halfspace:
@@ -47,12 +63,14 @@ def begin(learner: Any, X: Matrix, signs: np.ndarray, classes: np.ndarray) -> Ha
     return Halfspace.begin(w, lift, rule_of(learner, classes, signs), learner.output)
 
 
-def begin_again(learner: Any, X: Matrix, signs: np.ndarray, earlier: Halfspace) -> Halfspace:
+def begin_again(
+    learner: Any, X: Matrix, signs: np.ndarray, classes: np.ndarray, earlier: Halfspace
+) -> Halfspace:
     """Begin from the last weights of an earlier half-space, in the same lifted space or another."""
     lift = lift_of(learner, X)
     w = earlier.state.w.copy()
     w[-1] = w[-1] * earlier.lift / lift if lift else 0.0
-    return Halfspace.begin(w, lift, rule_of(learner, learner.classes_, signs), learner.output)
+    return Halfspace.begin(w, lift, rule_of(learner, classes, signs), learner.output)
 
 
 def lift_of(learner: Any, X: Matrix) -> float:

@@ -39,6 +39,8 @@ class RowReader:
             return self._dict(x)
         if sparse.issparse(x):
             return self._sparse_row(x)
+        if self._places is not None and hasattr(x, "to_dict"):
+            return self._dict(x.to_dict())  # a pandas Series knows the names of its columns
         return self._dense_row(x)
 
     def _dict(self, x: dict[Any, float]) -> OneRow:

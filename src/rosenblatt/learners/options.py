@@ -41,3 +41,16 @@ def flag(name: str, value: Any) -> bool:
     if value in (False, True):
         return bool(value)
     raise InputError(f"{name} must be True or False, got {value!r}")
+
+
+def seed(name: str, value: Any) -> None:
+    """Refuse what scikit-learn would not take as the source of random numbers."""
+    from sklearn.utils import check_random_state
+
+    try:
+        check_random_state(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} must be None, a whole number from 0 to 2^32 - 1 or a RandomState, "
+            f"got {value!r}"
+        ) from None

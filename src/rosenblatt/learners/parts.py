@@ -76,12 +76,11 @@ def perceptron_from(settings: Settings, tensors: Tensors) -> Perceptron:
     )
     learner = Perceptron(**_options_back(settings["options"], tensors))
     check_options(learner)
-    learner.n_features_in_ = width
-    if settings["names"] is not None:
-        learner.feature_names_in_ = np.array(settings["names"], object)
+    names = settings["names"]
+    if names is not None:
+        learner.feature_names_in_ = np.array(names, object)
     learner._hold(halfspace, _classes(settings["classes"]), _run(settings["run"], tensors))
-    if settings["open_width"]:
-        learner._reader = RowReader(None)
+    learner._reader = RowReader(None if settings["open_width"] else width, names)
     return learner
 
 

@@ -29,7 +29,13 @@ from rosenblatt.examples import (
     two_classes,
     without_duplicates,
 )
-from rosenblatt.learners.beginning import begin, begin_again, check_options, rule_of
+from rosenblatt.learners.beginning import (
+    begin,
+    begin_again,
+    check_options,
+    check_stream,
+    rule_of,
+)
 from rosenblatt.learners.one_row import RowReader, as_one_row_matrix, check_row
 from rosenblatt.margin.bounds import MistakeBound, lifted, theorem_one, unit
 from rosenblatt.online.driver import Limits, Progress, Watch
@@ -95,6 +101,13 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Converged: every example was looked at under the final weights without a mistake.
     """
 
+    _halfspace: Halfspace
+    _reader: RowReader
+    _run: Run | None
+    _tally: np.ndarray
+    classes_: np.ndarray
+    n_features_in_: int
+
     def __init__(
         self,
         *,
@@ -148,10 +161,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         warm = self.warm_start and self.__sklearn_is_fitted__()
         matrix = self._take(X) if warm else as_matrix(X)
         labels = as_labels(y, matrix.shape[0])
-        classes = self.classes_ if warm else two_classes(labels)
+        classes = joint_classes(labels, None, self.classes_) if warm else two_classes(labels)
         signs = as_signs(labels, classes)
         if warm:
-            halfspace = begin_again(self, matrix, signs, self._halfspace)
+            earlier = self._prepared(matrix.shape[1], classes)
+            halfspace = begin_again(self, matrix, signs, classes, earlier)
         else:
             halfspace = begin(self, matrix, signs, classes)
         run = halfspace.fit(
@@ -165,7 +179,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         if run.stop in LIMITED:
             warnings.warn(str(run.stop), ConvergenceWarning, stacklevel=3)
-        validate_data(self, X, reset=not warm, skip_check_array=True)
+        if not warm:
+            self._adopt_columns(X)
         self._hold(halfspace, classes, run)
         return self
 
@@ -182,16 +197,16 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = as_labels(y, matrix.shape[0])
         known = joint_classes(labels, classes, None if first else self.classes_)
         signs = as_signs(labels, known)
-        check_finite(matrix)
         if first:
-            self._check_stream(known)
+            check_stream(self, known)
             halfspace = begin(self, matrix, np.zeros(0, np.int8), known)
-            validate_data(self, X, reset=True, skip_check_array=True)
-            self._hold(halfspace, known, None)
-        self._extend_classes(known)
-        earlier = self._run_so_far()
-        run = self._halfspace.once(matrix, signs)
-        self._settle(run if earlier is None else earlier.followed_by(run))
+        else:
+            halfspace = self._prepared(matrix.shape[1], known).copied()
+        earlier = None if first else self._run_so_far()
+        run = halfspace.once(matrix, signs)
+        if first:
+            self._adopt_columns(X)
+        self._hold(halfspace, known, run if earlier is None else earlier.followed_by(run))
         return self
 
     def learn_one(self, x: Any, y: Hashable) -> bool:
@@ -202,24 +217,35 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         try:
             step = self._steps[y]
+            row = self._reader.read(x)
+            halfspace = self._halfspace
         except (AttributeError, KeyError, TypeError):
-            step = self._meet(y)
-        row = self._reader.read(x)
-        halfspace = self._halfspace
+            row, step = self._meet(x, y)
+            halfspace = self._halfspace
         if halfspace.plain:
             outcome = halfspace.learn(row, step)
             if outcome == outcome:
                 return outcome > 0.0
-        halfspace = self._with_room_for(row)
+        return self._learn_with_care(row, step)
+
+    def _learn_with_care(self, row: OneRow, step: float) -> bool:
+        """Learn a row that needs more columns or another rule than the short path knows."""
+        needed = check_row(row, self._reader.width or MOST_COLUMNS)
+        if needed > self._halfspace.width:
+            width = max(2 * self._halfspace.width, needed)
+            self._halfspace = self._halfspace.widened(width)
+            self.n_features_in_ = width
+        halfspace = self._halfspace
         if halfspace.plain:
             outcome = halfspace.learn(row, step)
             if outcome != outcome:
-                raise InputError(
-                    "the row's score is too large for float64; divide it by a constant"
-                )
+                raise InputError("the row is too large for float64; divide it by a constant")
             return outcome > 0.0
         sign = np.array([1 if step > 0 else -1], np.int8)
-        return halfspace.once(as_one_row_matrix(row, halfspace.width), sign).mistakes > 0
+        learned = halfspace.copied()
+        run = learned.once(as_one_row_matrix(row, halfspace.width), sign)
+        self._halfspace = learned
+        return run.mistakes > 0
 
     # ---- predicting
 
@@ -230,8 +256,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         between -1 and 1.
         """
         check_is_fitted(self)
-        matrix = self._take(X)  # which may widen the half-space of a stream
-        return self._halfspace.scores(matrix)
+        matrix = self._take(X)
+        return self._prepared(matrix.shape[1], self.classes_).scores(matrix)
 
     def predict(self, X: Any) -> np.ndarray:
         """Give the label of each row; ``classes_[0]`` where the score is 0."""
@@ -251,7 +277,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return None
         row = self._reader.read(x)
         score = np.nan if halfspace.votes else halfspace.score(row)
-        if score != score:
+        if not -np.inf < score < np.inf:
             row = self._known_part(row)
             score = halfspace.scores(as_one_row_matrix(row, halfspace.width))[0]
         if score == 0.0:
@@ -267,9 +293,10 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if self._halfspace.rule.renormalize:
             raise InputError("Theorem 1 does not speak of runs that renormalise their weights")
-        matrix = without_duplicates(self._take(X))
+        matrix = self._take(X)
         check_finite(matrix)
-        halfspace = self._halfspace
+        matrix = without_duplicates(matrix)
+        halfspace = self._prepared(matrix.shape[1], self.classes_)
         return theorem_one(
             matrix,
             as_signs(as_labels(y, matrix.shape[0]), self.classes_),
@@ -322,10 +349,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # ---- keeping
 
     def _hold(self, halfspace: Halfspace, classes: np.ndarray, run: Run | None) -> None:
+        """Take over what was learned; until here, nothing of the learner has changed."""
         self._halfspace = halfspace
-        self._reader = RowReader(halfspace.width, getattr(self, "feature_names_in_", None))
+        self.n_features_in_ = halfspace.width
         self._name_classes(classes)
-        self._settle(run)
+        self._run = run
+        self._tally = halfspace.state.tally.copy()
 
     def _name_classes(self, classes: np.ndarray) -> None:
         self.classes_ = classes
@@ -334,9 +363,21 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         steps = (-rule.eta * rule.negative_weight, rule.eta * rule.positive_weight)
         self._steps: dict[Any, float] = dict(zip(classes.tolist(), steps, strict=False))
 
-    def _settle(self, run: Run | None) -> None:
-        self._run = run
-        self._tally = self._halfspace.state.tally.copy()
+    def _adopt_columns(self, X: Any) -> None:
+        """Make the columns of X, and their names if they have any, those of the learner."""
+        validate_data(self, X, reset=True, skip_check_array=True)
+        names = getattr(self, "feature_names_in_", None)
+        self._reader = RowReader(self.n_features_in_, names)
+
+    def _take(self, X: Any) -> Matrix:
+        """Take rows of the columns that the learner knows, or of any if they are open."""
+        matrix = as_matrix(X)
+        if self._reader.width is not None:
+            try:
+                validate_data(self, X, reset=False, skip_check_array=True)
+            except ValueError as error:
+                raise InputError(str(error)) from error
+        return matrix
 
     def _run_so_far(self) -> Run | None:
         later = self._halfspace.learned_since(self._tally)
@@ -344,66 +385,45 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return later or self._run
         return self._run.followed_by(later)
 
-    def _take(self, X: Any) -> Matrix:
-        """Take rows of the width that the learner knows, or any width if it is open."""
-        matrix = as_matrix(X)
-        if self._reader.width is not None:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        elif matrix.shape[1] > self._halfspace.width:
-            self._widen(matrix.shape[1])
-        return matrix
-
     # ---- meeting new columns and classes in a stream
 
-    def _check_stream(self, classes: np.ndarray) -> None:
-        check_options(self)
-        plain = isinstance(self.initial, str) and self.initial == "zero" and self.tie == "mistake"
-        if classes.size == 1 and not plain:
-            raise InputError(
-                "with this start or tie rule, both classes must be known from the first example "
-                "on; call partial_fit with classes=[...] first"
-            )
+    def _prepared(self, width: int, classes: np.ndarray) -> Halfspace:
+        """Give the half-space as it is for more columns, or for a second class.
 
-    def _meet(self, label: Hashable) -> float:
-        """Give the step of a label that the learner has not seen, making room for it."""
+        The first class counts as negative until the second one is known; it may have to turn.
+        """
+        halfspace = self._halfspace
+        if width > halfspace.width:
+            halfspace = halfspace.widened(width)
+        if classes.size > self.classes_.size:
+            if classes[-1] == self.classes_[0]:
+                halfspace = halfspace.turned()
+            halfspace = halfspace.ruled_by(rule_of(self, classes, np.zeros(0, np.int8)))
+        return halfspace
+
+    def _meet(self, x: Any, label: Hashable) -> tuple[OneRow, float]:
+        """Read a row whose label is new; give it with the step of that label.
+
+        The row comes first: one that cannot be used must not teach a class.
+        """
+        fitted = self.__sklearn_is_fitted__()
+        reader = self._reader if fitted else RowReader(None)
+        row = reader.read(x)
+        check_row(row, reader.width or MOST_COLUMNS)
         try:
             hash(label)
         except TypeError:
             raise InputError(f"the label {label!r} is not hashable") from None
-        first = not self.__sklearn_is_fitted__()
-        known = joint_classes(as_labels([label], 1), None, None if first else self.classes_)
-        if first:
-            self._check_stream(known)
+        known = joint_classes(as_labels([label], 1), None, self.classes_ if fitted else None)
+        if fitted:
+            self._halfspace = self._prepared(self._halfspace.width, known)
+            self._name_classes(known)
+        else:
+            check_stream(self, known)
             nothing = sparse.csr_matrix((1, FIRST_WIDTH))
-            halfspace = begin(self, nothing, np.zeros(0, np.int8), known)
-            self.n_features_in_ = FIRST_WIDTH
-            self._hold(halfspace, known, None)
-            self._reader = RowReader(None)
-        self._extend_classes(known)
-        return self._steps[label]
-
-    def _extend_classes(self, known: np.ndarray) -> None:
-        """Learn the second class; the first, counted as negative so far, may have to turn."""
-        if known.size == self.classes_.size:
-            return
-        halfspace = self._halfspace
-        if known[-1] == self.classes_[0]:
-            halfspace = halfspace.turned()
-        rule = rule_of(self, known, np.zeros(0, np.int8))
-        self._halfspace = halfspace.ruled_by(rule)
-        self._name_classes(known)
-
-    def _widen(self, width: int) -> None:
-        self._halfspace = self._halfspace.widened(width)
-        self.n_features_in_ = width
-
-    def _with_room_for(self, row: OneRow) -> Halfspace:
-        """Make room for the columns of a row, or say why it cannot be used."""
-        width = self._halfspace.width
-        needed = check_row(row, self._reader.width or MOST_COLUMNS)
-        if needed > width:
-            self._widen(max(2 * width, needed))
-        return self._halfspace
+            self._hold(begin(self, nothing, np.zeros(0, np.int8), known), known, None)
+            self._reader = reader
+        return row, self._steps[label]
 
     def _known_part(self, row: OneRow) -> OneRow:
         """Leave out the columns that a stream has not shown yet: their weights are 0."""

@@ -31,7 +31,8 @@ from rosenblatt.examples import (
     two_classes,
     without_duplicates,
 )
-from rosenblatt.rows import Rows, absolute_dot, dot, loop, size, sqnorm
+from rosenblatt.loops import loop
+from rosenblatt.rows import Rows, absolute_dot, dot, size, sqnorm
 
 UNIT = 2.0**-53  # unit round-off of float64
 
@@ -142,8 +143,9 @@ def mistake_bound(
     >>> print(f"{bound.radius:.3f} {bound.margin:.3f} {bound.value:.1f}")
     1.000 0.100 100.0
     """
-    X = without_duplicates(as_matrix(X))
+    X = as_matrix(X)
     check_finite(X)
+    X = without_duplicates(X)
     labels = as_labels(y, X.shape[0])
     if not (0 < lift < math.inf and 0 < eta0 < math.inf):
         raise InputError(f"lift and eta0 must be positive numbers, got {lift!r} and {eta0!r}")
@@ -196,7 +198,10 @@ def lifted(vector: Any, width: int, lift: float, name: str = "the comparator") -
 
     One number for each column, and possibly one more for the intercept b in w·x + b.
     """
-    given = np.asarray(vector, np.float64).ravel()
+    try:
+        given = np.asarray(vector, np.float64).ravel()
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of numbers") from None
     if given.size not in (width, width + 1):
         raise InputError(
             f"{name} needs {width} numbers, one for each column, or {width + 1} with the "

@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.loops import loop
 from rosenblatt.online.perceptron import CLOCK, SEEN, Log, Rule, State
-from rosenblatt.rows import Rows, dot, loop, scores, sqnorm
+from rosenblatt.rows import Rows, dot, scores, sqnorm
 from rosenblatt.run import History
 
 BLOCK_ENTRIES = 2**22  # products held at a time while voting, 32 MiB
@@ -133,6 +135,10 @@ class Votes:
             self._ballots = [p[0].followed_by(p[1]) if len(p) == 2 else p[0] for p in pairs]
         return self._ballots[0]
 
+    def copied(self) -> Votes:
+        """Give votes that can grow apart from these."""
+        return Votes(self.start, self.lift, [*self._ballots])
+
     def widened(self, start: np.ndarray) -> Votes:
         """Give the same votes on rows of more columns."""
         ballots = [replace(b, support=_wide(b.support, start.size - 1)) for b in self._ballots]
@@ -152,7 +158,10 @@ class Votes:
         block = max(1, BLOCK_ENTRIES // max(support.shape[0], 1))
         for begin in range(0, X.shape[0], block):
             part = as_double(X[begin : begin + block])
-            products = as_dense(part @ support.T) + self.lift**2
+            with np.errstate(over="ignore", invalid="ignore"):
+                products = as_dense(part @ support.T) + self.lift**2
+            if not np.isfinite(products).all():
+                raise InputError("the scores are too large for float64; divide X by a constant")
             base = np.empty(part.shape[0])
             scores(as_rows(part, self.lift), self.start, base)
             vote(products, base, ballot.row, ballot.step, ballot.norm, ballot.held, out[begin:])

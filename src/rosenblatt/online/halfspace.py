@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
 from rosenblatt.online.averaging import Ballot, Votes, history, mean_weights, steps, trim
 from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
@@ -125,6 +126,10 @@ class Halfspace:
         finally:
             if self.votes is not None:
                 self._add_votes(training, X, before)
+        if not (np.isfinite(self.state.w).all() and np.isfinite(self.state.drift).all()):
+            raise InputError(
+                "the weights grew too large for float64; divide X or eta0 by a constant"
+            )
         return run
 
     def _add_votes(self, training: Training, X: Matrix, before: float) -> None:
@@ -157,7 +162,9 @@ class Halfspace:
         last = score_row(columns, values, length, self.lift, state.w)
         if self.output != "averaged" or not state.tally[SEEN]:
             return last
-        late = score_row(*row, self.lift, state.drift)
+        late = score_row(columns, values, length, self.lift, state.drift)
+        if not (abs(last) < np.inf and abs(late) < np.inf):
+            return np.nan
         return float((state.tally[CLOCK] * last - late) / state.tally[SEEN])
 
     def learned_since(self, tally: np.ndarray) -> Run | None:
@@ -177,6 +184,11 @@ class Halfspace:
             seconds=0.0,
             operations=Operations(int(gained[LOOKS]), mistakes, int(gained[WORK])),
         )
+
+    def copied(self) -> Halfspace:
+        """Give a half-space that can learn apart from this one."""
+        state = State(*(part.copy() for part in self.state))
+        return replace(self, state=state, votes=self.votes and self.votes.copied())
 
     def ruled_by(self, rule: Rule) -> Halfspace:
         """Give the same half-space under another rule."""

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.rows import Rows, add, dot, loop, part, prefetch, rows_ahead, size
+from rosenblatt.loops import exact_part, loop, part
+from rosenblatt.rows import Rows, add, dot, prefetch, rows_ahead, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
 #   CURSOR     place in the plan               LOOKS      dot products computed
@@ -142,15 +143,22 @@ def correct(rows: Rows, i: int | np.int64, sign: float, rule: Rule, state: State
     return rescale(state.w) if rule.renormalize else 1.0
 
 
-@part
+@exact_part
 def rescale(w: np.ndarray) -> float:
     """Divide w by its norm, if it has one; give that norm (theory D6)."""
-    norm = math.sqrt(np.dot(w, w))
-    if norm == 0.0:
+    largest = 0.0
+    for j in range(w.size):
+        largest = max(largest, abs(w[j]))
+    if largest == 0.0 or largest == np.inf:
         return 1.0
+    total = 0.0  # of squares of w / largest, since those of huge or tiny numbers would be lost
+    for j in range(w.size):
+        w[j] /= largest
+        total += w[j] * w[j]
+    norm = math.sqrt(total)
     for j in range(w.size):
         w[j] /= norm
-    return norm
+    return largest * norm
 
 
 @part
@@ -290,9 +298,14 @@ def learn_row(
         return np.nan
     wrong = mistaken(1.0 if step > 0 else -1.0, score, False)
     if wrong:
+        late = tally[CLOCK] * step
+        if not stays_finite(columns, values, length, step, lift, w):
+            return np.nan
+        if drift.size and not stays_finite(columns, values, length, late, lift, drift):
+            return np.nan
         add_row(columns, values, length, step, lift, w)
         if drift.size:
-            add_row(columns, values, length, tally[CLOCK] * step, lift, drift)
+            add_row(columns, values, length, late, lift, drift)
         tally[MISTAKES] += 1
         tally[WORK] += length + (lift != 0.0)
     tally[LOOKS] += 1
@@ -300,6 +313,17 @@ def learn_row(
     tally[CLOCK] += 1
     tally[WORK] += length + (lift != 0.0)
     return 1.0 if wrong else 0.0
+
+
+@part
+def stays_finite(
+    columns: np.ndarray, values: np.ndarray, length: int, a: float, lift: float, w: np.ndarray
+) -> bool:
+    """Tell whether adding a·x would leave w finite; a column given twice might still overflow."""
+    fine = bool(abs(w[w.size - 1] + a * lift) < np.inf)
+    for k in range(length):
+        fine = fine and abs(w[columns[k]] + a * values[k]) < np.inf
+    return fine
 
 
 @part

@@ -1,0 +1,47 @@
+"""How loops are compiled: the four decorators, and the options that they share.
+
+A *loop* is called from Python and cached on disk; a *part* is a piece of a loop, always inlined,
+since passing rows on costs more than most pieces do. The exact kinds round as they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Loops own no memory, so Numba's reference counts are switched off: left on, the atomic increments
+# at every access to a field of the rows take longer than the dot product of a short row.
+# `fastmath` is named even where it is off: a piece without it takes on that of its caller.
+EXACT: dict[str, Any] = {"nogil": True, "_nrt": False, "fastmath": False}
+
+# Reductions may be reordered and fused, which lets them use the vector unit; NaN and infinity keep
+# their meaning, because the passes recognise unusable rows by them.
+FAST: dict[str, Any] = {**EXACT, "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+
+
+def loop(function: F) -> F:
+    """Compile a loop: cached on disk, without the GIL, reductions vectorised."""
+    compiled: F = numba.njit(cache=True, **FAST)(function)
+    return compiled
+
+
+def part(function: F) -> F:
+    """Compile a piece of a loop."""
+    compiled: F = numba.njit(forceinline=True, **FAST)(function)
+    return compiled
+
+
+def exact_loop(function: F) -> F:
+    """Compile a loop whose arithmetic must round as written."""
+    compiled: F = numba.njit(cache=True, **EXACT)(function)
+    return compiled
+
+
+def exact_part(function: F) -> F:
+    """Compile a piece of a loop whose arithmetic must round as written."""
+    compiled: F = numba.njit(forceinline=True, **EXACT)(function)
+    return compiled

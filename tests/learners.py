@@ -1,0 +1,151 @@
+"""Every public learner with a few sets of options: the parameters of the contract tests.
+
+A new learner joins all of them by a line in `LEARNERS`. Labels are -1 and +1 throughout; a test
+that wants others asks for ``case(labels=(negative, positive))``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+
+LEARNERS: dict[type, dict[str, dict[str, Any]]] = {
+    rb.Perceptron: {
+        "default": {},
+        "averaged": {"output": "averaged"},
+        "voted": {"output": "voted"},
+        "no intercept": {"fit_intercept": False},
+        "lift 3": {"lift": 3.0, "eta0": 0.5},
+        "lift radius": {"lift": "radius"},
+        "shuffle": {"order": "shuffle", "random_state": 0},
+        "random": {"order": "random", "random_state": 0},
+        "worst": {"order": "worst"},
+        "first": {"order": "first"},
+        "renormalize": {"renormalize": True},
+        "renormalize averaged": {"renormalize": True, "output": "averaged"},
+        "renormalize voted": {"renormalize": True, "output": "voted"},
+        "class weights": {"class_weight": {-1: 1.0, 1: 3.0}},
+        "balanced": {"class_weight": "balanced"},
+        "unit start": {"initial": "unit"},
+        "random start": {"initial": "random", "random_state": 0},
+        "tie positive": {"tie": "positive"},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A learner with its options; a call makes a new one that has not been fitted."""
+
+    learner: type
+    name: str
+    options: dict[str, Any]
+
+    def __call__(self, *, labels: tuple[Any, Any] = (-1, 1), **more: Any) -> Any:
+        options = {**self.options, **more}
+        weights = options.get("class_weight")
+        if isinstance(weights, dict):
+            options["class_weight"] = {labels[k > 0]: factor for k, factor in weights.items()}
+        return self.learner(**options)
+
+    def __str__(self) -> str:
+        return f"{self.learner.__name__}: {self.name}"
+
+    @property
+    def streams(self) -> bool:
+        """Whether it can learn from pieces: it needs nothing that only the whole data set tells."""
+        whole = (
+            self.options.get("class_weight") == "balanced" or self.options.get("lift") == "radius"
+        )
+        return hasattr(self.learner, "partial_fit") and not whole
+
+    @property
+    def starts_blank(self) -> bool:
+        """Whether `learn_one` may come first, before columns and classes are known."""
+        plain = self.options.get("initial", "zero") == "zero" and "tie" not in self.options
+        return self.streams and plain
+
+
+CASES = [
+    Case(learner, name, options)
+    for learner in LEARNERS
+    for name, options in LEARNERS[learner].items()
+]
+STREAMS = [case for case in CASES if case.streams]
+BLANK_STREAMS = [case for case in CASES if case.starts_blank]
+
+
+def every(cases: list[Case]) -> pytest.MarkDecorator:
+    """Run a test for each of the cases."""
+    return pytest.mark.parametrize("case", cases, ids=str)
+
+
+def without(*names: str) -> list[Case]:
+    """Give the cases that set none of these options."""
+    return [case for case in CASES if not set(names) & set(case.options)]
+
+
+def separable(n: int = 60, d: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Make rows that a hyperplane separates, with labels -1 and +1; the first row is a -1.
+
+    About half of the entries are 0, the norms of the rows differ, and all are multiples of 1/64 of
+    at most 2, so that single precision holds them and sums of a few thousand of them are exact.
+    """
+    random = np.random.default_rng(seed)
+    w = random.choice([-3.0, -2.0, 2.0, 3.0], d)
+    X = random.integers(-128, 129, (20 * n, d)) / 64 * (random.random((20 * n, d)) < 0.6)
+    score = X @ w
+    X, score = X[np.abs(score) > 1], score[np.abs(score) > 1]
+    first = int(np.argmax(score < 0))
+    return X[first : first + n].copy(), np.where(score > 0, 1, -1)[first : first + n]
+
+
+def assert_same(one: Any, other: Any, X: Any, *, rtol: float = 1e-12) -> None:
+    """Hold two learners to the same mistakes, the same scores on X and the same weights.
+
+    The tolerance is for sums in another order: about 100 roundings of relative size 1e-16.
+    """
+    assert one.run_.mistakes == other.run_.mistakes
+    assert one.classes_.tolist() == other.classes_.tolist()
+    scores = other.decision_function(X)
+    scale = np.abs(scores).max()
+    np.testing.assert_allclose(one.decision_function(X), scores, rtol=0, atol=rtol * scale)
+    if hasattr(other, "coef_") and one.coef_.shape == other.coef_.shape:
+        scale = max(np.abs(other.coef_).max(), np.abs(other.intercept_).max())
+        np.testing.assert_allclose(one.coef_, other.coef_, rtol=0, atol=rtol * scale)
+        np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=0, atol=rtol * scale)
+
+
+def unless_refused(match: str, action: Callable[[], Any]) -> Any:
+    """Give what the action gives, or None if it was refused in words that match."""
+    try:
+        return action()
+    except rb.InputError as refusal:
+        if not re.search(match, str(refusal)):
+            raise
+        return None
+
+
+def refused(match: str) -> Any:
+    """Expect a refusal in words that match."""
+    return pytest.raises(rb.InputError, match=match)
+
+
+def snapshot(learner: Any, X: Any) -> dict[str, Any]:
+    """Give what must not change when something is refused, as plain values to compare."""
+    run = learner.run_
+    return {
+        "scores": learner.decision_function(X).tolist(),
+        "classes": learner.classes_.tolist(),
+        "width": learner.n_features_in_,
+        "names": getattr(learner, "feature_names_in_", np.empty(0)).tolist(),
+        "run": (run.mistakes, run.passes, run.mistakes_per_pass, run.stop, run.operations),
+        "counts": run.counts.tolist(),
+    }

@@ -1,0 +1,354 @@
+"""What every learner promises: however the same examples are given, the answer is the same."""
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import rosenblatt as rb
+from learners import (
+    BLANK_STREAMS,
+    CASES,
+    STREAMS,
+    assert_same,
+    every,
+    separable,
+    unless_refused,
+    without,
+)
+
+# Renormalised weights need not converge; the promises here hold all the same.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+X, y = separable()
+every_learner, every_stream, every_blank_stream = map(every, (CASES, STREAMS, BLANK_STREAMS))
+
+
+def with_long_indices(matrix):
+    matrix = sparse.csr_matrix(matrix)
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return matrix
+
+
+def with_duplicates(matrix):
+    """Store every entry as two halves, in no order of columns; halves are exact."""
+    rows, columns = np.nonzero(matrix)
+    values = matrix[rows, columns] / 2
+    order = np.lexsort((-columns, rows))
+    parts = [np.repeat(part[order], 2) for part in (rows, columns, values)]
+    starts = np.searchsorted(parts[0], np.arange(len(matrix) + 1))
+    return sparse.csr_matrix((parts[2], parts[1], starts), matrix.shape)
+
+
+SPARSE_FORMATS = {
+    "csr_matrix": sparse.csr_matrix,
+    "csr_array": sparse.csr_array,
+    "csc_matrix": sparse.csc_matrix,
+    "coo_matrix": sparse.coo_matrix,
+    "lil_array": sparse.lil_array,
+    "int64 indices": with_long_indices,
+    "unsorted duplicates": with_duplicates,
+    "csr of float32": lambda matrix: sparse.csr_matrix(matrix.astype(np.float32)),
+}
+
+ROW_FORMS = {
+    "dict": lambda x: {j: v for j, v in enumerate(x.tolist()) if v},
+    "pair": lambda x: (np.flatnonzero(x), x[x != 0]),
+    "pair of lists": lambda x: (np.flatnonzero(x).tolist(), x[x != 0].tolist()),
+    "array": lambda x: x,
+    "list": lambda x: x.tolist(),
+    "float32 array": lambda x: x.astype(np.float32),
+    "strided array": lambda x: np.repeat(x, 2)[::2],
+    "matrix of one row": lambda x: x[np.newaxis],
+    "csr_matrix": lambda x: sparse.csr_matrix(x),
+    "csc_array": lambda x: sparse.csc_array(x[np.newaxis]),
+    "sparse vector": lambda x: sparse.coo_array(x),
+}
+
+
+def stream(case, form=lambda x: x, *, blank=False):
+    """Learn the examples one at a time; give the learner and how many were mistakes."""
+    learner, mistakes, first = case(), 0, 0
+    if not blank:
+        learner.partial_fit(X[:1], y[:1], classes=[-1, 1])
+        mistakes, first = learner.run_.mistakes, 1
+    for x, label in zip(X[first:], y[first:].tolist(), strict=True):
+        mistakes += learner.learn_one(form(x), label)
+    return learner, mistakes
+
+
+# ---- dense and sparse, single and double precision
+
+
+@every_learner
+@pytest.mark.parametrize("form", SPARSE_FORMATS.values(), ids=SPARSE_FORMATS)
+def test_sparse_rows_give_the_same_answer_as_dense_ones(case, form):
+    dense, thin = case().fit(X, y), case().fit(form(X), y)
+    assert_same(thin, dense, X)
+    assert_same(thin, dense, form(X))
+    assert thin.run_.counts.tolist() == dense.run_.counts.tolist()
+
+
+@every_learner
+def test_single_precision_gives_the_same_answer_where_it_holds_the_data(case):
+    single = X.astype(np.float32)
+    assert_same(case().fit(single, y), case().fit(X, y), single)
+    assert_same(case().fit(single, y), case().fit(X, y), X)
+
+
+@every_learner
+def test_rows_without_an_entry_are_the_same_as_rows_of_zeros(case):
+    rows, labels = np.vstack([X, np.zeros((2, X.shape[1]))]), np.append(y, [-1, 1])
+    dense = case(max_iter=20).fit(rows, labels)
+    assert_same(case(max_iter=20).fit(sparse.csr_matrix(rows), labels), dense, rows)
+
+
+@every([case for case in CASES if case.name != "random start"])  # drawn column by column
+def test_permuting_the_columns_permutes_the_weights(case):
+    order = np.random.default_rng(0).permutation(X.shape[1])
+    plain, permuted = case().fit(X, y), case().fit(X[:, order], y)
+    assert permuted.run_.mistakes == plain.run_.mistakes
+    scores = plain.decision_function(X)
+    np.testing.assert_allclose(permuted.decision_function(X[:, order]), scores, atol=1e-12)
+    if hasattr(plain, "coef_"):
+        np.testing.assert_allclose(permuted.coef_, plain.coef_[:, order], atol=1e-12)
+
+
+# ---- one and many
+
+
+@every_stream
+@pytest.mark.parametrize("form", ROW_FORMS.values(), ids=ROW_FORMS)
+def test_one_at_a_time_is_the_same_as_all_at_once(case, form):
+    many = case().partial_fit(X, y, classes=[-1, 1])
+    one, mistakes = stream(case, form)
+    assert_same(one, many, X)
+    assert mistakes == many.run_.mistakes
+
+
+@every_stream
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_pieces_are_the_same_as_the_whole(case, kind):
+    whole = case().partial_fit(X, y, classes=[-1, 1])
+    pieces = case()
+    for piece in np.split(np.arange(len(y)), [1, 3, 20, 21]):
+        pieces.partial_fit(kind(X[piece]), y[piece], classes=[-1, 1])
+    assert_same(pieces, whole, X)
+    assert sum(pieces.run_.mistakes_per_pass) == whole.run_.mistakes
+
+
+@every_blank_stream
+@pytest.mark.parametrize("form", ["dict", "pair", "array", "csr_matrix"])
+def test_a_stream_may_begin_without_knowing_columns_and_classes(case, form):
+    many = case().partial_fit(X, y)
+    one, mistakes = stream(case, ROW_FORMS[form], blank=True)
+    assert mistakes == many.run_.mistakes == one.run_.mistakes
+    np.testing.assert_allclose(
+        one.decision_function(X), many.decision_function(X), rtol=0, atol=1e-12
+    )
+
+
+@every_blank_stream
+def test_the_first_label_of_a_stream_may_be_either_class(case):
+    order = np.argsort(-y, kind="stable")
+    known = case().partial_fit(X[order], y[order], classes=[-1, 1])
+    unknown = case()
+    for i in order:
+        unknown.learn_one(X[i], int(y[i]))
+    pieces = case().partial_fit(X[order[:1]], y[order[:1]]).partial_fit(X[order[1:]], y[order[1:]])
+    assert unknown.classes_.tolist() == [-1, 1]
+    assert_same(unknown, known, X)
+    assert_same(pieces, known, X)
+
+
+@pytest.mark.parametrize("how", ["partial_fit", "learn_one"])
+def test_a_lift_by_the_radius_never_depends_on_how_a_stream_is_cut(how):
+    """The radius of a stream is not known: refusing is as good as knowing it, guessing is not."""
+    order = np.argsort(np.linalg.norm(X, axis=1))
+    rows, labels = X[order], y[order]
+
+    def learn():
+        learner = rb.Perceptron(lift="radius")
+        if how == "partial_fit":
+            learner.partial_fit(rows[:9], labels[:9], classes=[-1, 1])
+            return learner.partial_fit(rows[9:], labels[9:])
+        for x, label in zip(rows, labels.tolist(), strict=True):
+            learner.learn_one(x, label)
+        return learner
+
+    pieces = unless_refused("lift", learn)
+    if pieces is not None:
+        whole = rb.Perceptron(lift="radius").partial_fit(rows, labels, classes=[-1, 1])
+        assert pieces.run_.mistakes == whole.run_.mistakes
+        assert pieces.intercept_ == pytest.approx(whole.intercept_)
+
+
+@every_learner
+def test_predict_one_agrees_with_predict(case):
+    learner = case().fit(X, y)
+    scores, labels = learner.decision_function(X), learner.predict(X).tolist()
+    for form in ROW_FORMS.values():
+        answers = [learner.predict_one(form(x)) for x in X]
+        assert all(answers[i] == labels[i] for i in np.flatnonzero(scores))
+
+
+# ---- the same again
+
+
+@every_learner
+def test_fitting_again_gives_the_same_answer(case):
+    learner = case().fit(X, y)
+    scores = learner.decision_function(X)
+    assert learner.fit(X, y).decision_function(X).tolist() == scores.tolist()
+    assert_same(case().fit(X, y), learner, X, rtol=0)
+
+
+@every_learner
+def test_a_clone_has_the_options_and_nothing_learned(case):
+    learner = case().fit(X, y)
+    twin = clone(learner)
+    assert str(twin.get_params()) == str(learner.get_params())
+    with pytest.raises(NotFittedError):
+        twin.predict(X)
+    assert_same(twin.fit(X, y), learner, X, rtol=0)
+
+
+@every_learner
+def test_options_can_be_set_one_by_one(case):
+    learner = case.learner().set_params(**case.options)
+    assert {name: learner.get_params()[name] for name in case.options} == case.options
+    assert_same(learner.fit(X, y), case().fit(X, y), X, rtol=0)
+
+
+@every_learner
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))])
+def test_a_copy_goes_on_where_the_original_stood(case, copied):
+    original = case().fit(X, y)
+    replica = copied(original)
+    assert_same(replica, original, X, rtol=0)
+    later, labels = separable(seed=1)
+    scores = original.decision_function(X).tolist()
+    for learner in (replica, original):
+        learner.learn_one(later[0], int(labels[0]))
+        learner.partial_fit(later[1:], labels[1:])
+        if learner is replica:
+            assert original.decision_function(X).tolist() == scores
+    assert_same(replica, original, later, rtol=0)
+
+
+@every_learner
+def test_threads_learn_the_same_as_one_alone(case):
+    alone = case().fit(X, y)
+    with ThreadPoolExecutor(4) as pool:
+        learners = list(pool.map(lambda _: case().fit(X, y), range(8)))
+        answers = list(pool.map(lambda _: alone.predict(X).tolist(), range(8)))
+    for learner in learners:
+        assert_same(learner, alone, X, rtol=0)
+    assert answers == [alone.predict(X).tolist()] * 8
+
+
+@pytest.mark.parametrize("order", ["shuffle", "random"])
+def test_a_seed_decides_the_order(order):
+    counts = [
+        rb.Perceptron(order=order, random_state=seed).fit(X, y).run_.counts.tolist()
+        for seed in (1, 1, np.random.RandomState(1), 2, 3, None)
+    ]
+    assert counts[0] == counts[1] == counts[2]
+    assert len({tuple(count) for count in counts[2:5]}) == 3
+
+
+def test_a_seed_decides_a_random_start():
+    starts = [
+        rb.Perceptron(initial="random", random_state=seed).partial_fit(X[:1], y[:1], [-1, 1]).coef_
+        for seed in (1, 1, 2)
+    ]
+    assert (starts[0] == starts[1]).all()
+    assert (starts[0] != starts[2]).any()
+
+
+# ---- going on
+
+
+@every(without("order"))  # the other orders do not begin a pass where the one before ended
+def test_two_warm_fits_of_one_pass_end_where_one_fit_of_two_passes_does(case):
+    twice = case(output="last", max_iter=1, warm_start=True).fit(X, y).fit(X, y)
+    once = case(output="last", max_iter=2).fit(X, y)
+    np.testing.assert_allclose(twice.coef_, once.coef_, atol=1e-12)
+    np.testing.assert_allclose(twice.intercept_, once.intercept_, atol=1e-12)
+    assert twice.run_.mistakes == once.run_.mistakes_per_pass[1]
+
+
+@every_learner
+def test_a_fit_that_is_not_warm_forgets(case):
+    learner = case().fit(*separable(d=9, seed=2)).fit(X, y)
+    assert_same(learner, case().fit(X, y), X, rtol=0)
+    assert learner.n_features_in_ == X.shape[1]
+
+
+@every_learner
+def test_a_fitted_learner_goes_on_with_a_stream(case):
+    learner = case().fit(X, y)
+    before, (later, labels) = learner.run_, separable(seed=1)
+    mistakes = learner.learn_one(later[0], int(labels[0]))
+    learner.partial_fit(later[1:], labels[1:])
+    assert learner.run_.stop is rb.Stop.STREAM
+    assert learner.run_.mistakes - before.mistakes >= mistakes
+    assert learner.run_.passes == before.passes + 2
+    assert learner.n_iter_ == learner.run_.passes
+
+
+# ---- before and after learning
+
+
+@every_learner
+def test_nothing_can_be_asked_before_learning(case):
+    learner = case()
+    questions = ["coef_", "intercept_", "run_", "n_iter_", "classes_", "n_features_in_"]
+    assert not any(hasattr(learner, name) for name in questions)
+    for ask in (learner.predict, learner.decision_function):
+        with pytest.raises(NotFittedError):
+            ask(X)
+    with pytest.raises(NotFittedError):
+        learner.score(X, y)
+
+
+@every_learner
+def test_a_learner_that_has_seen_nothing_does_not_know(case):
+    assert case().predict_one({0: 1.0}) is None
+    assert case().predict_one(X[0]) is None
+
+
+@every_learner
+def test_the_hardest_examples_are_those_with_most_updates(case):
+    run = case().fit(X, y).run_
+    hardest = run.hardest(5)
+    others = np.setdiff1d(np.arange(len(y)), hardest)
+    assert run.counts.sum() == run.updates == run.mistakes == sum(run.mistakes_per_pass)
+    assert 0 < hardest.size <= 5
+    assert (np.diff(run.counts[hardest].astype(int)) <= 0).all()
+    assert (run.counts[hardest] > 0).all()
+    assert run.counts[others].max() <= run.counts[hardest].min()
+    assert run.hardest(0).size == 0
+
+
+@every_learner
+def test_a_run_says_why_it_ended(case):
+    learner = case().fit(X, y)
+    assert learner.run_.converged == (learner.run_.stop is rb.Stop.CONVERGED)
+    assert str(learner.run_.stop).endswith(".")
+    if learner.run_.converged:
+        assert learner.run_.mistakes_per_pass[-1] == 0
+
+
+@every(without("renormalize"))
+def test_a_run_keeps_to_its_mistake_bound(case):
+    learner = case().fit(X, y)
+    last = case(output="last").fit(X, y)
+    bound = learner.bound(X, y, np.append(last.coef_, last.intercept_))
+    assert isinstance(bound, rb.MistakeBound)
+    assert learner.run_.mistakes <= bound.value < np.inf

@@ -1,0 +1,108 @@
+"""The public names: complete, documented, tested, and cheap to import."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rosenblatt as rb
+
+TESTS = Path(__file__).parent
+API = TESTS.parent / "docs" / "api.md"
+NAMES = sorted(rb.__all__)
+HEAVY = ["numpy", "scipy", "numba", "sklearn", "pandas", "polars", "matplotlib", "typer", "rich"]
+
+
+def python(*arguments):
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_can_be_imported_and_says_what_it_is(name):
+    thing = getattr(rb, name)
+    assert name in str(thing) or thing.__name__ == name
+    documentation = (thing.__doc__ or "").strip()
+    assert documentation[:1].isupper()
+    assert documentation.splitlines()[0].endswith((".", ";", ","))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_is_in_the_reference(name):
+    assert re.search(rf"\b{name}\b", API.read_text(encoding="utf-8"))
+
+
+def test_the_reference_names_nothing_that_does_not_exist():
+    named = set(re.findall(r"\brb\.([A-Za-z_]\w*)", API.read_text(encoding="utf-8")))
+    assert named - {"NAME"} <= {*NAMES, "__version__"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_is_tested(name):
+    imported = rf"from rosenblatt[.\w]* import [^\n]*\b{name}\b"
+    texts = [path.read_text(encoding="utf-8") for path in TESTS.glob("test_*.py")]
+    assert any(re.search(rf"\brb\.{name}\b|{imported}", text) for text in texts)
+
+
+def test_dir_lists_the_public_names_and_nothing_private():
+    assert set(NAMES) <= set(dir(rb))
+    assert len(set(rb.__all__)) == len(rb.__all__)
+    assert not any(name.startswith("_") for name in NAMES)
+    assert all(hasattr(rb, name) for name in dir(rb))
+
+
+def test_every_error_and_warning_is_public():
+    from rosenblatt import errors
+
+    assert set(errors.__all__) <= set(NAMES)
+
+
+def test_errors_are_one_tree():
+    for name in NAMES:
+        thing = getattr(rb, name)
+        if isinstance(thing, type) and issubclass(thing, Exception) and name.endswith("Error"):
+            assert issubclass(thing, rb.RosenblattError)
+    assert issubclass(rb.InputError, ValueError)
+    assert issubclass(rb.MissingExtraError, ImportError)
+    assert "pip install 'rosenblatt[files]'" in str(rb.MissingExtraError("polars", "files"))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Perzeptron'"):
+        rb.Perzeptron
+    with pytest.raises(ImportError, match="Perzeptron"):
+        exec("from rosenblatt import Perzeptron")
+
+
+def test_a_star_import_gives_the_public_names():
+    found = {}
+    exec("from rosenblatt import *", found)
+    assert set(NAMES) <= set(found)
+
+
+def test_the_version_is_that_of_the_installed_package():
+    from importlib.metadata import version
+
+    assert rb.__version__ == version("rosenblatt")
+
+
+def test_the_import_loads_nothing_heavy():
+    found = python("-c", "import sys, rosenblatt; print(*sys.modules)").stdout.split()
+    assert "rosenblatt" in found
+    assert not {module.split(".")[0] for module in found} & set(HEAVY)
+
+
+def test_the_import_takes_less_than_a_tenth_of_a_second():
+    seconds = []
+    for _ in range(5):
+        lines = python("-X", "importtime", "-c", "import rosenblatt").stderr.splitlines()
+        (line,) = [line for line in lines if line.split("|")[-1].strip() == "rosenblatt"]
+        seconds.append(int(line.split("|")[1]) / 1e6)
+    assert min(seconds) < 0.1
+
+
+def test_the_package_is_typed():
+    assert (Path(rb.__file__).parent / "py.typed").exists()

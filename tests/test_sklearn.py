@@ -1,0 +1,182 @@
+"""The learners among scikit-learn's own: its checks, and the tools that people use them with."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import BaggingClassifier
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.feature_selection import SelectFromModel
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rosenblatt as rb
+from learners import CASES
+
+# The data of scikit-learn's checks and its sample data are mostly not separable.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+# A dict of weights names its labels, and the checks have labels of their own.
+CHECKED = [case for case in CASES if not isinstance(case.options.get("class_weight"), dict)]
+
+# What the contract forbids a check to find: option, its value, check, reason.
+EXPECTED_FAILURES = [
+    (
+        "class_weight",
+        "balanced",
+        ["check_n_features_in_after_fitting", "check_estimators_partial_fit_n_features"],
+        "balanced weights need all labels, so partial_fit refuses them",
+    ),
+    (
+        "lift",
+        "radius",
+        ["check_n_features_in_after_fitting", "check_estimators_partial_fit_n_features"],
+        "the radius needs all rows, so partial_fit refuses it",
+    ),
+    (
+        "fit_intercept",
+        False,
+        ["check_class_weight_classifiers"],
+        "a hyperplane through the origin cannot answer the heavier class almost everywhere",
+    ),
+    (
+        "renormalize",
+        True,
+        ["check_class_weight_classifiers"],
+        "scaling to norm 1 forgets how heavy the last update was",
+    ),
+    (
+        "order",
+        "worst",
+        ["check_class_weight_classifiers"],
+        "the worst example is chosen by its score, not by the weight of its class",
+    ),
+    (
+        "order",
+        "first",
+        ["check_class_weight_classifiers"],
+        "without a separating hyperplane the first examples are looked at for ever",
+    ),
+]
+
+
+def expected_failures(learner):
+    options = learner.get_params()
+    return {
+        check: reason
+        for option, value, checks, reason in EXPECTED_FAILURES
+        if options.get(option) == value
+        for check in checks
+    }
+
+
+@parametrize_with_checks([case() for case in CHECKED], expected_failed_checks=expected_failures)
+def test_scikit_learn_finds_nothing_wrong(estimator, check):
+    check(estimator)
+
+
+# ---- pipelines and searches
+
+
+@pytest.fixture(scope="module")
+def tumours():
+    return load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+def test_a_pipeline_hands_over_frames(tumours):
+    X, y = tumours
+    pipeline = make_pipeline(StandardScaler(), rb.Perceptron(output="averaged"))
+    pipeline.set_output(transform="pandas").fit(X, y)
+    assert pipeline[-1].feature_names_in_.tolist() == X.columns.tolist()
+    assert pipeline.score(X, y) > 0.95
+    row = pipeline[:-1].transform(X.iloc[[0]]).iloc[0].to_dict()
+    assert pipeline[-1].predict_one(row) == pipeline.predict(X.iloc[[0]])[0]
+
+
+def test_a_grid_search_finds_options_that_do_well(tumours):
+    pipeline = make_pipeline(StandardScaler(), rb.Perceptron(random_state=0))
+    grid = {
+        "perceptron__output": ["last", "averaged", "voted"],
+        "perceptron__class_weight": [None, "balanced", {0: 2.0}],
+    }
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(*tumours)
+    assert search.best_score_ > 0.95
+    assert search.best_params_["perceptron__output"] != "last"
+
+
+def test_cross_validation_in_two_processes_gives_the_same_scores(tumours):
+    pipeline = make_pipeline(StandardScaler(), rb.Perceptron(order="shuffle", random_state=0))
+    alone = cross_val_score(pipeline, *tumours, cv=4, scoring="roc_auc")
+    together = cross_val_score(pipeline, *tumours, cv=4, scoring="roc_auc", n_jobs=2)
+    assert alone.min() > 0.9
+    assert together.tolist() == alone.tolist()
+
+
+def test_scores_can_be_calibrated_to_probabilities(tumours):
+    X, y = tumours
+    learner = make_pipeline(StandardScaler(), rb.Perceptron(output="averaged"))
+    calibrated = CalibratedClassifierCV(learner, cv=3).fit(X, y)
+    probabilities = calibrated.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert calibrated.score(X, y) > 0.95
+    scores = cross_val_predict(learner, X, y, cv=3, method="decision_function")
+    assert ((scores > 0) == y).mean() > 0.95
+
+
+@pytest.mark.parametrize("many", [OneVsRestClassifier, OneVsOneClassifier])
+def test_two_classes_are_enough_for_three(many):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    learner = many(make_pipeline(StandardScaler(), rb.Perceptron(output="averaged")))
+    assert learner.fit(X, names).score(X, names) > 0.85
+
+
+def test_ensembles_and_selectors_take_the_learners(tumours):
+    X, y = tumours
+    scaled = StandardScaler().fit_transform(X)
+    bag = BaggingClassifier(rb.Perceptron(), n_estimators=5, random_state=0).fit(scaled, y)
+    assert bag.score(scaled, y) > 0.95
+    chosen = SelectFromModel(rb.Perceptron(output="averaged"), max_features=10).fit(scaled, y)
+    assert 0 < chosen.get_support().sum() <= 10
+    learner = rb.Perceptron(output="averaged").fit(scaled, y)
+    importance = permutation_importance(learner, scaled, y, n_repeats=2, random_state=0)
+    assert importance.importances_mean.max() > 0
+
+
+# ---- text
+
+TEXTS = [
+    "win money now, claim your free prize",
+    "free money, claim the prize today",
+    "cheap pills, win a free trip now",
+    "meeting moved to monday, see the agenda",
+    "please review the attached report before the meeting",
+    "lunch on monday with the report team",
+]
+KINDS = ["spam"] * 3 + ["ham"] * 3
+
+
+@pytest.mark.parametrize(
+    "vectorizer", [CountVectorizer(), CountVectorizer(dtype=np.float32), HashingVectorizer()]
+)
+def test_text_is_learned_as_sparse_rows(vectorizer):
+    pipeline = make_pipeline(vectorizer, rb.Perceptron()).fit(TEXTS, KINDS)
+    assert pipeline.predict(TEXTS).tolist() == KINDS
+    assert pipeline.predict(["claim your free money", "agenda for the meeting"]).tolist() == [
+        "spam",
+        "ham",
+    ]
+    assert pipeline[-1].run_.converged
+
+
+def test_hashed_text_can_be_learned_as_it_comes():
+    vectorizer, learner = HashingVectorizer(n_features=2**20), rb.Perceptron()
+    for _ in range(5):
+        for text, kind in zip(TEXTS, KINDS, strict=True):
+            learner.learn_one(vectorizer.transform([text]), kind)
+    answers = [learner.predict_one(vectorizer.transform([text])) for text in TEXTS]
+    assert answers == KINDS == learner.predict(vectorizer.transform(TEXTS)).tolist()
