@@ -204,6 +204,26 @@ def test_demo_stays_below_its_bounds_and_writes_its_files(shell, folder):
     assert "I don't know" in shown
 
 
+def test_info_finds_contradictions(shell, folder):
+    (folder / "clash.svm").write_text("1 1:2\n-1 2:1\n-1 1:2\n")
+    status, shown, _ = shell("info", "clash.svm", "--json")
+    facts = json.loads(shown)
+    assert status == 0
+    assert facts["contradiction"] == [0, 2]
+    assert facts["classes"] == [{"label": -1, "rows": 2}, {"label": 1, "rows": 1}]
+    assert "nothing separates" in " ".join(shell("info", "clash.svm")[1].split())
+    assert "none" in shell("info", "good.svm")[1]
+
+
+def test_export_writes_a_hyperplane_or_says_why_not(shell, folder):
+    shell("fit", "good.svm", "-m", "m")
+    assert shell("export", "m", "m.json")[0] == 0
+    assert json.loads((folder / "m.json").read_text())["classes"] == [-1, 1]
+    status, _, complaint = shell("export", "m", "m.exe")
+    assert status == 2
+    assert ".onnx" in complaint
+
+
 def test_version_is_that_of_the_package(shell):
     assert shell("--version")[1] == f"rosenblatt {rb.__version__}\n"
 

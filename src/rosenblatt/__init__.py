@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Examples": "rosenblatt.examples",
     "History": "rosenblatt.run",
+    "Info": "rosenblatt.data.info",
     "InputError": "rosenblatt.errors",
     "LargeCopyWarning": "rosenblatt.errors",
     "MissingExtraError": "rosenblatt.errors",
@@ -24,6 +25,8 @@ _HOMES = {
     "RosenblattError": "rosenblatt.errors",
     "Run": "rosenblatt.run",
     "Stop": "rosenblatt.run",
+    "export": "rosenblatt.data.export",
+    "info": "rosenblatt.data.info",
     "load": "rosenblatt.data.models",
     "make_separable": "rosenblatt.data.synthetic",
     "mistake_bound": "rosenblatt.margin.bounds",

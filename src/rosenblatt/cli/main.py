@@ -177,6 +177,23 @@ def evaluate(model: Model, data: Data, zero_based: ZeroBased = False, json: Json
     evaluate_file(model, data, zero_based=zero_based, json=json)
 
 
+@app.command()
+def info(data: Data, zero_based: ZeroBased = False, json: Json = False) -> None:
+    """Tell what DATA are like: size, classes, duplicates, contradictions."""
+    from rosenblatt.cli.work import describe_file
+
+    describe_file(data, zero_based=zero_based, json=json)
+
+
+@app.command()
+def export(
+    model: Model,
+    out: Annotated[Path, typer.Argument(help="A name that ends in .json or .onnx.")],
+) -> None:
+    """Write the hyperplane of MODEL for other programs."""
+    rosenblatt.export(rosenblatt.load(model), out)
+
+
 def _number(option: str, text: str) -> float:
     try:
         return float(text)

@@ -129,6 +129,32 @@ def evaluate_file(path: Path, data: str, *, zero_based: bool, json: bool) -> Non
     Console().print(table)
 
 
+def describe_file(data: str, *, zero_based: bool, json: bool) -> None:
+    """Tell what a data set is like."""
+    with people.status(f"reading {data}"):
+        X, y = rb.read(data, zero_based=zero_based)
+        found = rb.info(X, y)
+    facts: dict[str, Any] = {"data": data, **vars(found)}
+    facts["contradiction"] = list(found.contradiction) if found.contradiction else None
+    if json:
+        facts["classes"] = [
+            {"label": _plain(label), "rows": count}
+            for label, count in (found.classes or {}).items()
+        ]
+        _print(facts, json)
+        return
+    facts["classes"] = ", ".join(f"{k} ({v:,})" for k, v in (found.classes or {}).items()) or "none"
+    facts["memory"] = f"{found.memory / 2**20:,.1f} MiB"
+    facts["contradiction"] = "none"
+    if found.contradiction is not None:
+        i, j = found.contradiction
+        facts["contradiction"] = (
+            f"rows {i} and {j} (from 0) are equal but have different labels, so nothing separates "
+            "the classes"
+        )
+    _print(facts, json)
+
+
 def _confusion(y: np.ndarray, answers: np.ndarray) -> list[dict[str, Any]]:
     pairs: dict[tuple[Any, Any], int] = {}
     for pair in zip(y.tolist(), answers.tolist(), strict=True):

@@ -43,6 +43,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.coef_ == learner.coef_).all())
     True
     """
+    write_model(model, path, {})
+
+
+def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any]) -> None:
+    """Write a fitted learner and some notes, which JSON can hold, to a file."""
     from safetensors.numpy import save as serialize
     from sklearn.utils.validation import check_is_fitted
 
@@ -53,7 +58,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     settings, tensors = LEARNERS[name][1](model)
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
-    text = json.dumps(settings, allow_nan=False)
+    text = json.dumps({**settings, "notes": notes}, allow_nan=False)
     metadata = {
         "format": FORMAT,
         "learner": name,
@@ -65,6 +70,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a learner from a file that `save` wrote."""
+    return read_model(path)[0]
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Read a learner and its notes."""
     metadata, tensors = _read(path)
     if metadata.get("format") != FORMAT or metadata.get("learner") not in LEARNERS:
         found = metadata.get("format", "no format")
@@ -75,7 +85,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     if metadata.get("digest") != digest(name, text, tensors):
         raise ModelFileError(f"{path} is damaged: its contents do not match its digest")
     try:
-        return LEARNERS[name][2](json.loads(text), tensors)
+        settings = json.loads(text)
+        return LEARNERS[name][2](settings, tensors), dict(settings["notes"])
     except MISFITS as error:
         raise ModelFileError(f"{path} is not a usable model: {_brief(error)}") from error
 

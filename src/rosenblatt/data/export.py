@@ -1,0 +1,110 @@
+"""Models for other programs: plain JSON, and ONNX.
+
+Both hold one hyperplane, the classes of its two sides, and nothing else; `models` is the form that
+training goes on from.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.data.files import write_atomically
+from rosenblatt.errors import InputError, MissingExtraError
+
+JSON_FORMAT = "rosenblatt hyperplane 1"
+ONNX_OPSET, ONNX_ML_OPSET, ONNX_IR = 17, 3, 8  # read by onnxruntime from 1.12 on
+
+
+def export(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted learner as one hyperplane, for other programs: ``.json`` or ``.onnx``.
+
+    JSON holds ``classes``, ``coef`` and ``intercept`` in double precision, each number as it reads
+    back exactly; a row x belongs to ``classes[1]`` if x·coef + intercept > 0, else to
+    ``classes[0]``. ONNX takes ``rows`` (float32) and gives ``labels`` and ``scores``, one column for
+    each class, in single precision.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile, rosenblatt as rb
+    >>> X, y, _ = rb.make_separable(50, 3, margin=0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "model.json")
+    ...     rb.export(rb.Perceptron().fit(X, y), path)
+    ...     sorted(json.loads(path.read_text()))
+    ['classes', 'coef', 'format', 'intercept']
+    """
+    writers = {".json": as_json, ".onnx": as_onnx}
+    suffix = Path(path).suffix.lower()
+    if suffix not in writers:
+        raise InputError(f"{path} does not say how to export: end its name in .json or .onnx")
+    if getattr(model, "output", None) == "voted":
+        raise InputError("a vote is not one hyperplane; train with output='averaged' to export")
+    write_atomically(path, writers[suffix](model))
+
+
+def as_json(model: Any) -> bytes:
+    """Give the hyperplane of a model as JSON."""
+    parts = {
+        "format": JSON_FORMAT,
+        "classes": _plain_labels(model.classes_),
+        "coef": model.coef_[0].tolist(),
+        "intercept": float(model.intercept_[0]),
+    }
+    return json.dumps(parts, allow_nan=False).encode()
+
+
+def as_onnx(model: Any) -> bytes:
+    """Give the hyperplane of a model as an ONNX graph of one linear classifier."""
+    try:
+        from onnx import TensorProto, helper
+    except ImportError:
+        raise MissingExtraError("onnx", "onnx") from None
+    labels = _plain_labels(model.classes_)
+    words = isinstance(labels[0], str)
+    names: dict[str, Any] = {"classlabels_strings" if words else "classlabels_ints": labels}
+    weights = model.coef_[0].astype(np.float32)
+    intercept = np.float32(model.intercept_[0])
+    classifier = helper.make_node(
+        "LinearClassifier",
+        ["rows"],
+        ["labels", "scores"],
+        domain="ai.onnx.ml",
+        coefficients=np.concatenate([-weights, weights]).tolist(),
+        intercepts=[-float(intercept), float(intercept)],
+        post_transform="NONE",
+        **names,
+    )
+    kind = TensorProto.STRING if words else TensorProto.INT64
+    graph = helper.make_graph(
+        [classifier],
+        "rosenblatt",
+        [helper.make_tensor_value_info("rows", TensorProto.FLOAT, [None, weights.size])],
+        [
+            helper.make_tensor_value_info("labels", kind, [None]),
+            helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, 2]),
+        ],
+    )
+    opsets = [
+        helper.make_opsetid("", ONNX_OPSET),
+        helper.make_opsetid("ai.onnx.ml", ONNX_ML_OPSET),
+    ]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=ONNX_IR)
+    content: bytes = made.SerializeToString()
+    return content
+
+
+def _plain_labels(classes: np.ndarray) -> list[Any]:
+    labels = classes.tolist()
+    if len(labels) != 2:
+        raise InputError("a model that has seen one class only cannot be exported")
+    for kind in (bool, int, str):
+        if all(type(label) is kind for label in labels):
+            return [int(label) for label in labels] if kind is bool else labels
+    if all(type(label) is float and label.is_integer() for label in labels):
+        return [int(label) for label in labels]
+    raise InputError("only labels that are whole numbers or strings can be exported")

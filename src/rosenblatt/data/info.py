@@ -1,0 +1,160 @@
+"""What a data set is like, before anything is learned from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.examples import (
+    Matrix,
+    as_labels,
+    as_matrix,
+    as_rows,
+    check_finite,
+    radius,
+    without_duplicates,
+)
+from rosenblatt.rows import scores
+
+
+@dataclass(frozen=True)
+class Info:
+    """Facts about a data set.
+
+    Attributes
+    ----------
+    rows, columns : its size.
+    classes : how many rows each label has; None without labels.
+    density : share of entries that are not zero.
+    radius : R, the largest norm of a row.
+    duplicates : rows that repeat an earlier row, whatever their label.
+    constant_columns : columns that say the same in every row.
+    contradiction : two rows with the same x and different labels, or None. One is enough to prove
+        that no function of x separates the classes, let alone a hyperplane.
+    contradicting_rows : rows whose x also occurs with another label.
+    memory : bytes that the rows take.
+    """
+
+    rows: int
+    columns: int
+    classes: dict[Any, int] | None
+    density: float
+    radius: float
+    duplicates: int
+    constant_columns: int
+    contradiction: tuple[int, int] | None
+    contradicting_rows: int
+    memory: int
+
+
+def info(X: Any, y: Any = None) -> Info:
+    """Look at a data set.
+
+    Examples
+    --------
+    >>> import numpy as np, rosenblatt as rb
+    >>> found = rb.info(np.array([[3.0, 4.0], [0.0, 1.0], [3.0, 4.0]]), ["a", "b", "b"])
+    >>> found.radius, found.duplicates, found.contradiction
+    (5.0, 1, (0, 2))
+    """
+    matrix = as_matrix(X)
+    check_finite(matrix)
+    matrix = without_zeros(without_duplicates(matrix))
+    n, d = matrix.shape
+    labels = None if y is None else as_labels(y, n)
+    first = first_of_equals(matrix)
+    clashes = np.zeros(0, np.int64) if labels is None else contradictions(labels, first)
+    return Info(
+        rows=n,
+        columns=d,
+        classes=None if labels is None else count_labels(labels),
+        density=_stored(matrix) / (n * d),
+        radius=radius(matrix),
+        duplicates=int(np.count_nonzero(first != np.arange(n))),
+        constant_columns=count_constant(matrix),
+        contradiction=_example(clashes, labels, first),
+        contradicting_rows=int(np.isin(first, first[clashes]).sum()),
+        memory=_bytes(matrix),
+    )
+
+
+def without_zeros(X: Matrix) -> Matrix:
+    """Give X without the zeros that a sparse matrix may store: they make equal rows look unlike."""
+    if not sparse.issparse(X) or X.data.all():
+        return X
+    X = X.copy()
+    X.eliminate_zeros()
+    return X
+
+
+def count_labels(labels: np.ndarray) -> dict[Any, int]:
+    """Give the number of rows of each label, most frequent first."""
+    counts: dict[Any, int] = {}
+    for label in labels.tolist():
+        counts[label] = counts.get(label, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def first_of_equals(X: Matrix) -> np.ndarray:
+    """Give, for each row, the number of the first row that is equal to it.
+
+    Rows with equal checksums are compared entry by entry, so that nothing is claimed by chance.
+    """
+    _, starts, group = np.unique(checksums(X), return_index=True, return_inverse=True)
+    first: np.ndarray = starts[group]
+    later = np.flatnonzero(first != np.arange(X.shape[0]))
+    block = max(1, 2**22 // X.shape[1])
+    for begin in range(0, later.size, block):
+        rows = later[begin : begin + block]
+        different = ~equal_rows(X[rows], X[first[rows]])
+        first[rows[different]] = rows[different]
+    return first
+
+
+def checksums(X: Matrix) -> np.ndarray:
+    """Give a number for each row, the same for rows that have the same entries."""
+    random, sums = np.random.default_rng(0), np.empty(X.shape[0])
+    scores(as_rows(X, 0.0), np.append(random.standard_normal(X.shape[1]), 0.0), sums)
+    return sums
+
+
+def equal_rows(A: Matrix, B: Matrix) -> np.ndarray:
+    """Tell which rows of two matrices are equal."""
+    if sparse.issparse(A):
+        return np.asarray(np.asarray((A != B).sum(axis=1)).ravel() == 0)
+    return np.asarray((A == B).all(axis=1))
+
+
+def contradictions(labels: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Give the rows whose label differs from that of the first row equal to them."""
+    clashes: np.ndarray = np.flatnonzero(np.asarray(labels != labels[first], bool))
+    return clashes
+
+
+def _example(
+    clashes: np.ndarray, labels: np.ndarray | None, first: np.ndarray
+) -> tuple[int, int] | None:
+    if labels is None or not clashes.size:
+        return None
+    return int(first[clashes[0]]), int(clashes[0])
+
+
+def count_constant(X: Matrix) -> int:
+    """Count the columns in which every row has the same value."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray(), high.toarray()
+    return int(np.count_nonzero(low == high))
+
+
+def _stored(X: Matrix) -> int:
+    return int(X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X))
+
+
+def _bytes(X: Matrix) -> int:
+    if sparse.issparse(X):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return int(X.nbytes)

@@ -1,0 +1,258 @@
+"""Learning from data larger than memory, block by block.
+
+A stream is a function that opens the data and gives blocks of examples, the same ones each time.
+While one block is learned, the next one is read and parsed in another thread. One pass presents
+each example once, in stored order or shuffled within the blocks; passes follow each other until one
+makes no mistake or a limit is reached. Limits are looked at between blocks.
+
+A checkpoint is a model file with a note of the place in the stream. All that happens after it
+depends on the model, the place and the seed alone, so a killed run that goes on from it ends with
+the weights of an unbroken one.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rosenblatt.data.models import read_model, write_model
+from rosenblatt.errors import InputError, ModelFileError
+from rosenblatt.examples import Examples
+from rosenblatt.learners.one_row import RowReader
+from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.online.driver import Progress, Watch
+from rosenblatt.run import Stop
+
+T = TypeVar("T")
+OpenBlocks = Callable[[], Iterator[Examples]]
+
+CHECKPOINT_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far a run through a stream has come.
+
+    Attributes
+    ----------
+    earlier : mistakes of each pass that has ended.
+    blocks, mistakes : blocks done in the pass after them, and its mistakes so far.
+    """
+
+    earlier: tuple[int, ...] = ()
+    blocks: int = 0
+    mistakes: int = 0
+
+    @property
+    def per_pass(self) -> tuple[int, ...]:
+        """The mistakes of each pass begun."""
+        return (*self.earlier, self.mistakes) if self.blocks else self.earlier
+
+    def next_pass(self) -> Place:
+        """Give the place at the beginning of the next pass."""
+        return Place((*self.earlier, self.mistakes))
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where and how often to write down how far the run has come, and what it reads."""
+
+    path: Path
+    data: str
+    seconds: float = CHECKPOINT_SECONDS
+
+    def write(self, learner: Perceptron, place: Place) -> None:
+        """Replace the checkpoint as a whole."""
+        write_model(learner, self.path, {"data": self.data, "place": asdict(place)})
+
+    def read(self) -> tuple[Perceptron, Place] | None:
+        """Give the learner and its place, or None if there is no checkpoint yet."""
+        if not self.path.exists():
+            return None
+        learner, notes = read_model(self.path)
+        if notes.get("data") != self.data:
+            raise ModelFileError(
+                f"{self.path} is a checkpoint of other data or of another way to read them; "
+                "delete it to start anew"
+            )
+        place = Place(**notes["place"])
+        return learner, replace(place, earlier=tuple(place.earlier))
+
+
+def fit_stream(
+    learner: Perceptron,
+    blocks: OpenBlocks,
+    *,
+    checkpoint: Checkpoint | None = None,
+    watch: Watch | None = None,
+) -> Perceptron:
+    """Learn from a stream until a pass makes no mistake, a limit or an interrupt.
+
+    Gives the learner, which is the one of the checkpoint if there is one.
+    """
+    if learner.order not in ("cycle", "shuffle"):
+        raise InputError(f"a stream cannot be presented in the order {learner.order!r}")
+    place = Place()
+    found = checkpoint.read() if checkpoint is not None else None
+    if found is not None:
+        _check_same_options(learner, found[0])
+        learner, place = found
+    walk = _Walk(learner, blocks, place, checkpoint, watch)
+    try:
+        stop = walk.through()
+    except KeyboardInterrupt:
+        stop = Stop.INTERRUPTED
+        if checkpoint is not None and learner.__sklearn_is_fitted__():
+            checkpoint.write(learner, walk.place)
+    if not learner.__sklearn_is_fitted__():
+        raise InputError("the run was interrupted before it had learned anything")
+    per_pass = walk.place.per_pass
+    learner._run = replace(
+        learner.run_,
+        stop=stop,
+        converged=stop is Stop.CONVERGED,
+        passes=len(per_pass),
+        mistakes_per_pass=per_pass,
+    )
+    learner._tally = learner._halfspace.state.tally.copy()
+    learner._reader = RowReader(learner.n_features_in_)
+    if checkpoint is not None and stop is not Stop.INTERRUPTED:
+        checkpoint.path.unlink(missing_ok=True)
+    return learner
+
+
+def _check_same_options(learner: Perceptron, found: Perceptron) -> None:
+    for name, value in learner.get_params().items():
+        if not np.array_equal(value, found.get_params()[name]):
+            raise InputError(
+                f"the checkpoint was made with {name}={found.get_params()[name]!r}, not {value!r}; "
+                "delete it to start anew"
+            )
+
+
+class _Walk:
+    """A run through a stream: where it is, and what is due next."""
+
+    def __init__(
+        self,
+        learner: Perceptron,
+        blocks: OpenBlocks,
+        place: Place,
+        checkpoint: Checkpoint | None,
+        watch: Watch | None,
+    ) -> None:
+        self.learner, self.blocks, self.place = learner, blocks, place
+        self.checkpoint, self.watch = checkpoint, watch
+        self.began = self.saved = time.perf_counter()
+
+    def through(self) -> Stop:
+        """Make pass after pass; give the reason to stop."""
+        while True:
+            stop = self._one_pass()
+            if stop is not None:
+                return stop
+            if not self.place.mistakes:
+                return Stop.CONVERGED
+            self.place = self.place.next_pass()
+            if len(self.place.earlier) == self.learner.max_iter:
+                return Stop.PASSES
+
+    def _one_pass(self) -> Stop | None:
+        number = -1
+        for number, block in enumerate(ahead(self.blocks())):
+            if number < self.place.blocks:
+                continue  # learned before the checkpoint
+            self._learn(number, block)
+            stop = self._limit()
+            if stop is not None:
+                return stop
+            self._note()
+        if number < 0:
+            raise InputError("the stream holds no examples")
+        return None
+
+    def _learn(self, number: int, block: Examples) -> None:
+        X, y = block
+        if self.learner.order == "shuffle":
+            order = self._shuffled(number, len(block))
+            X, y = X[order], y[order]
+        before = self._mistakes()
+        present_block(self.learner, X, y)
+        made = self._mistakes() - before
+        self.place = Place(self.place.earlier, number + 1, self.place.mistakes + made)
+
+    def _shuffled(self, number: int, size: int) -> np.ndarray:
+        seed = self.learner.random_state or 0
+        return np.random.default_rng([seed, len(self.place.earlier), number]).permutation(size)
+
+    def _mistakes(self) -> int:
+        return self.learner.run_.mistakes if self.learner.__sklearn_is_fitted__() else 0
+
+    def _limit(self) -> Stop | None:
+        most = self.learner.max_updates
+        if most is not None and self._mistakes() >= most:
+            return Stop.UPDATES
+        seconds = self.learner.max_seconds
+        if seconds is not None and time.perf_counter() - self.began >= seconds:
+            return Stop.SECONDS
+        return None
+
+    def _note(self) -> None:
+        """Tell the watcher, and write the checkpoint when it is due."""
+        now = time.perf_counter()
+        if self.watch is not None:
+            passes = len(self.place.per_pass)
+            self.watch(Progress(passes, self._mistakes(), None, now - self.began))
+        if self.checkpoint is not None and now - self.saved >= self.checkpoint.seconds:
+            self.checkpoint.write(self.learner, self.place)
+            self.saved = time.perf_counter()
+
+
+def present_block(learner: Perceptron, X: Any, y: Any) -> None:
+    """Present a block once; the columns of a stream may grow from block to block."""
+    first = not learner.__sklearn_is_fitted__()
+    learner.partial_fit(X, y)
+    if first:
+        learner._reader = RowReader(None)
+
+
+def ahead(items: Iterator[T], room: int = 2) -> Iterator[T]:
+    """Give the items of an iterator that another thread runs, a few items ahead."""
+    ready: queue.Queue[tuple[str, Any]] = queue.Queue(maxsize=room)
+    abandoned = threading.Event()
+
+    def put(kind: str, item: Any) -> None:
+        while not abandoned.is_set():
+            with suppress(queue.Full):
+                ready.put((kind, item), timeout=0.1)
+                return
+
+    def run() -> None:
+        try:
+            for item in items:
+                put("item", item)
+                if abandoned.is_set():
+                    return
+            put("end", None)
+        except BaseException as error:
+            put("error", error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        while True:
+            kind, item = ready.get()
+            if kind == "error":
+                raise item
+            if kind == "end":
+                return
+            yield item
+    finally:
+        abandoned.set()
