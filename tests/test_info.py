@@ -59,7 +59,9 @@ def test_classes_are_counted_and_may_be_missing():
 
 def test_memory_is_that_of_the_arrays():
     X = np.eye(4, dtype=np.float32)
-    assert rb.info(X).memory == 64
+    found = rb.info(X)
+    assert isinstance(found, rb.Info)
+    assert found.memory == 64
     rows = sparse.csr_matrix(X)
     assert rb.info(rows).memory == rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes
 
