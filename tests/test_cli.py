@@ -15,6 +15,7 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.cli.main import run
 
+NO_LIMIT = ("--max-iter", "0")
 GOOD = "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n"
 
 
@@ -28,6 +29,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def shell(folder, monkeypatch, capsys):
     """Run a command in the folder; give its exit status, output and complaints."""
+    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
 
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
@@ -246,12 +248,13 @@ def test_standard_input_is_a_data_set(folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is POSIX")
-def test_ctrl_c_keeps_and_reports_what_was_learned(folder):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_and_reports_what_was_learned(number, folder):
     random = np.random.default_rng(0)
     X, y = random.standard_normal((2000, 20)), random.integers(0, 2, 2000)
     np.savez(folder / "noise.npz", X=X, y=y)
     for delay in (3, 10, 40):  # long enough to be learning by then, on a machine of any speed
-        status, shown = interrupt_after(delay, "fit", "noise.npz", "-m", "m", "--max-iter", "0")
+        status, shown = interrupt_after(delay, number, "fit", "noise.npz", "-m", "m", *NO_LIMIT)
         if shown:
             break
     assert status == 130
@@ -259,12 +262,19 @@ def test_ctrl_c_keeps_and_reports_what_was_learned(folder):
     assert rb.load("m").run_.mistakes > 0
 
 
-def interrupt_after(seconds, *words):
-    """Run a command, press Ctrl-C after some seconds; give the exit status and the output."""
+def interrupt_after(seconds, number, *words):
+    """Run a command, as a script does in the background, and send it a signal after some seconds.
+
+    Gives the exit status and the output.
+    """
     command = [sys.executable, "-m", "rosenblatt", *words]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     time.sleep(seconds)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     return process.wait(timeout=60), process.communicate()[0]

@@ -5,6 +5,7 @@ Commands import what they need when they run, so that ``--help`` answers at once
 
 from __future__ import annotations
 
+import signal
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -201,8 +202,18 @@ def _number(option: str, text: str) -> float:
         raise typer.BadParameter(f"{option} takes a number or radius, got {text!r}") from None
 
 
+def _listen() -> None:
+    """Let SIGTERM keep the work as Ctrl-C does, and hear SIGINT in background jobs of scripts too.
+
+    Shells start those with SIGINT ignored, and Python then leaves it so.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+
+
 def run() -> None:
     """Run the command; bad input is one sentence on standard error and exit status 2."""
+    _listen()
     try:
         app()
     except RosenblattError as error:
