@@ -25,6 +25,7 @@ _HOMES = {
     "RosenblattError": "rosenblatt.errors",
     "Run": "rosenblatt.run",
     "Stop": "rosenblatt.run",
+    "TextHasher": "rosenblatt.data.text",
     "export": "rosenblatt.data.export",
     "info": "rosenblatt.data.info",
     "load": "rosenblatt.data.models",

@@ -1,0 +1,469 @@
+r"""Text to sparse rows without a vocabulary: `TextHasher`.
+
+What a word is, which n-grams are made of it, and how they are hashed into columns is said in
+`text_loops`. It depends on nothing but the options: not on the machine, not on the version of
+Python, not on other documents.
+
+Documents are joined into batches of bytes, and a compiled loop turns each batch into rows. The
+loop holds no lock, so that several threads work on batches at the same time; at most twice as many
+batches as threads are under way, whatever the number of documents.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from rosenblatt.data.text_loops import (
+    BINARY,
+    CHARACTER_SEED,
+    LINEAR,
+    SMALL,
+    SUBLINEAR,
+    Room,
+    Rules,
+    hash_rows,
+)
+from rosenblatt.data.unicode_words import case_steps
+from rosenblatt.errors import InputError
+from rosenblatt.learners.options import flag, one_of
+
+__all__ = ["TextHasher"]
+
+# Room for the n-grams of a batch takes some MiB, which is about what a core has of fast memory.
+BATCH_GRAMS = 1 << 19
+# A document counts so many bytes more than it has, so that empty ones fill a batch, too.
+DOCUMENT_BYTES = 16
+MOST_COLUMNS = 2**31 - 1
+LONGEST_GRAM = 64
+MOST_DIGIT_BITS = 11
+
+COUNTS = {"linear": LINEAR, "sublinear": SUBLINEAR, "binary": BINARY}
+
+
+class Plan(NamedTuple):
+    """The options of a hasher, checked and in the form that the loop takes."""
+
+    rules: Rules
+    steps: np.ndarray
+    dtype: np.dtype[Any]
+    jobs: int
+
+    def most_grams(self, size: int, rows: int) -> int:
+        """Bound the n-grams in so many bytes of so many documents.
+
+        Two words have a byte between them, and a word of characters gets two blanks more.
+        """
+        rules = self.rules
+        words = int(rules.most_words) and int(rules.most_words - rules.fewest_words) + 1
+        spans = int(rules.most_characters - rules.fewest_characters) + 1
+        characters = 2 * spans if rules.most_characters else 0
+        return words * (size // 2 + rows) + characters * (size + rows)
+
+    def batch_size(self) -> int:
+        """Give the number of bytes whose n-grams fill a batch."""
+        return BATCH_GRAMS * 1024 // self.most_grams(1024, 0)
+
+
+class Batch(NamedTuple):
+    """Documents as parts of one array of bytes."""
+
+    text: np.ndarray
+    starts: np.ndarray
+    stops: np.ndarray
+
+
+class Part(NamedTuple):
+    """The rows of a batch: where they end, their columns and values."""
+
+    ends: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+
+class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn documents into sparse rows by hashing their words; there is nothing to fit.
+
+    A word is a longest run of letters, marks, numbers (of Unicode 14) and underscores; words of
+    one character count. `rosenblatt.data.text_loops` states every rule.
+
+    Parameters
+    ----------
+    columns : width of the rows; n-grams that share a column are not told apart.
+    words : (shortest, longest) n-grams of words, or None for none.
+    characters : (shortest, longest) n-grams of the characters of each word, with a blank before
+        and after it, or None for none. A word too short for any counts whole, once.
+    lowercase : whether capitals count as small letters, one character for one.
+    counts : the value of a column in which signs add up to t: ``"linear"`` t, ``"sublinear"``
+        (1 + log|t|)·sign(t), ``"binary"`` sign(t). Where t is 0, nothing is stored.
+    norm : ``"l2"`` to divide each row by its Euclidean norm, or None.
+    signed : whether n-grams count +1 or -1, by their hash, so that those which share a column
+        cancel on average; otherwise they all count +1.
+    dtype : float32 or float64, the type of the values.
+    n_jobs : number of threads; None or -1 for one on each core. It changes no result.
+
+    Notes
+    -----
+    Documents are str or bytes of UTF-8. Bytes that are not UTF-8, and lone surrogates in a str,
+    separate words. A document without words gives an empty row.
+
+    Examples
+    --------
+    >>> from rosenblatt.data.text import TextHasher
+    >>> X = TextHasher(columns=1000, norm=None, signed=False).transform(["To be or not to be", ""])
+    >>> X.shape, X.indptr.tolist(), X.data.tolist()
+    ((2, 1000), [0, 4, 4], [2.0, 2.0, 1.0, 1.0])
+    """
+
+    def __init__(
+        self,
+        *,
+        columns: int = 2**18,
+        words: tuple[int, int] | None = (1, 1),
+        characters: tuple[int, int] | None = None,
+        lowercase: bool = True,
+        counts: str = "linear",
+        norm: str | None = "l2",
+        signed: bool = True,
+        dtype: Any = np.float32,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.columns = columns
+        self.words = words
+        self.characters = characters
+        self.lowercase = lowercase
+        self.counts = counts
+        self.norm = norm
+        self.signed = signed
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any = None, y: Any = None) -> TextHasher:
+        """Check the options; the documents are not looked at."""
+        make_plan(self)
+        return self
+
+    def transform(self, X: Iterable[str | bytes]) -> csr_matrix:
+        """Give one row for each document, with ascending int32 columns.
+
+        X is any iterable, also a generator: only a few batches of it are held at a time. Without
+        a single document there is no matrix: that is an `InputError`.
+        """
+        plan = make_plan(self)
+        return stacked(plan, joined_batches(checked_iterable(X), plan.batch_size()))
+
+    def transform_bytes(self, buffer: Any, starts: Any, stops: Any) -> csr_matrix:
+        r"""Give one row for each document ``buffer[start:stop]``, without copying the text.
+
+        Parameters
+        ----------
+        buffer : bytes, a memory map, or an array of uint8, which must not change meanwhile.
+        starts, stops : whole numbers, one of each for each document, in any order.
+
+        Examples
+        --------
+        >>> from rosenblatt.data.text import TextHasher
+        >>> from rosenblatt.data.text_lines import label_text_lines
+        >>> data = b"spam\tbuy now\nham\tsee you\n"
+        >>> labels, starts, stops = label_text_lines(data)
+        >>> labels, TextHasher().transform_bytes(data, starts, stops).shape
+        (['spam', 'ham'], (2, 262144))
+        """
+        plan = make_plan(self)
+        text = as_text(buffer)
+        spans = checked_spans(text.size, starts, stops)
+        return stacked(plan, cut_batches(text, *spans, plan.batch_size()))
+
+    def transform_one(self, text: str | bytes) -> tuple[np.ndarray, np.ndarray]:
+        """Give the (columns, values) of one document, as `Perceptron.learn_one` takes them.
+
+        Examples
+        --------
+        >>> from rosenblatt.data.text import TextHasher
+        >>> columns, values = TextHasher(signed=False).transform_one("so so good good")
+        >>> columns.dtype, values.round(3).tolist()
+        (dtype('int64'), [0.707, 0.707])
+        """
+        plan = make_plan(self)._replace(dtype=np.dtype(np.float64))
+        data = as_text(as_utf8(text, "the document"))
+        ends = np.array([0, data.size], np.uint64)
+        room = make_room(plan, 1, data.size, data.size)
+        entries = hash_rows(data, ends[:1], ends[1:], plan.steps, plan.rules, room)
+        return room.columns[:entries].astype(np.int64), room.values[:entries].copy()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = False
+        return tags
+
+
+# ---- options
+
+
+def make_plan(hasher: TextHasher) -> Plan:
+    """Check the options of a hasher."""
+    columns = checked_columns(hasher.columns)
+    words = checked_span("words", hasher.words)
+    characters = checked_span("characters", hasher.characters)
+    if not words[1] and not characters[1]:
+        raise InputError("words and characters are both None; give one of them, as words=(1, 1)")
+    lowercase = flag("lowercase", hasher.lowercase)
+    bits = (columns - 1).bit_length()
+    digits = 2 if bits <= 2 * MOST_DIGIT_BITS else 4
+    rules = Rules(
+        columns=np.uint64(columns),
+        fewest_words=np.uint64(words[0]),
+        most_words=np.uint64(words[1]),
+        fewest_characters=np.uint64(characters[0]),
+        most_characters=np.uint64(characters[1]),
+        small=SMALL if lowercase else np.uint64(0),
+        sign_bit=np.uint64(flag("signed", hasher.signed)),
+        counts=COUNTS[one_of("counts", hasher.counts, COUNTS)],
+        normed=hasher.norm is not None and one_of("norm", hasher.norm, ["l2"]) == "l2",
+        digit_bits=np.uint64(-(-bits // digits)),
+        digits=np.uint64(digits),
+    )
+    return Plan(rules, case_steps(lowercase), checked_dtype(hasher.dtype), jobs_of(hasher.n_jobs))
+
+
+def is_whole(value: Any, least: int, most: int) -> bool:
+    """Tell whether a value is a whole number within bounds."""
+    whole = type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+    return whole and least <= int(value) <= most
+
+
+def checked_columns(columns: Any) -> int:
+    """Give the number of columns if a matrix can have so many."""
+    if not is_whole(columns, 1, MOST_COLUMNS):
+        raise InputError(
+            f"columns must be a whole number from 1 to {MOST_COLUMNS}, got {columns!r}"
+        )
+    return int(columns)
+
+
+def checked_span(name: str, span: Any) -> tuple[int, int]:
+    """Give the shortest and the longest n-gram, which are 0 for none at all."""
+    if span is None:
+        return 0, 0
+    try:
+        shortest, longest = span
+        usable = is_whole(longest, 1, LONGEST_GRAM) and is_whole(shortest, 1, longest)
+    except (TypeError, ValueError):
+        usable = False
+    if not usable:
+        raise InputError(
+            f"{name} must be None or (shortest, longest) with 1 <= shortest <= longest <= "
+            f"{LONGEST_GRAM}, got {span!r}"
+        )
+    return int(shortest), int(longest)
+
+
+def checked_dtype(dtype: Any) -> np.dtype[Any]:
+    """Give the dtype if values can have it."""
+    try:
+        checked: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        checked = np.dtype(object)
+    if dtype is None or checked not in (np.float32, np.float64):
+        raise InputError(f"dtype must be float32 or float64, got {dtype!r}")
+    return checked
+
+
+def jobs_of(n_jobs: Any) -> int:
+    """Give the number of threads."""
+    if n_jobs is None or n_jobs == -1:
+        return cores()
+    if not is_whole(n_jobs, 1, 2**31):
+        raise InputError(
+            f"n_jobs must be None or -1 for all cores, or a whole number from 1 on, got {n_jobs!r}"
+        )
+    return int(n_jobs)
+
+
+def cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# ---- documents to batches
+
+
+def checked_iterable(documents: Any) -> Iterable[Any]:
+    """Refuse a single text, whose documents would be its letters, and what has no documents."""
+    if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
+        raise InputError(
+            f"documents must be an iterable of str or bytes, got {type(documents).__name__}; "
+            "put a single document into a list"
+        )
+    return documents
+
+
+def joined_batches(documents: Iterable[Any], size: int) -> Iterator[Batch]:
+    """Join documents into batches of about so many bytes, or of one longer document."""
+    remaining = iter(documents)
+    count, first = 1, 0
+    while block := list(islice(remaining, count)):
+        data, lengths = joined(block, first)
+        stops = np.cumsum(np.fromiter(lengths, np.uint64, len(block)), dtype=np.uint64)
+        starts = np.concatenate((np.zeros(1, np.uint64), stops[:-1]))
+        yield Batch(as_text(data), starts, stops)
+        first += len(block)
+        # The documents to come are taken to be as long as the last ones, with caution.
+        taken = len(data) + len(block) * DOCUMENT_BYTES
+        count = max(1, min(2 * count, len(block) * size // taken))
+
+
+def joined(documents: list[Any], first: int) -> tuple[bytes, Iterable[int]]:
+    """Give the UTF-8 of documents, one after the other, and their lengths."""
+    kinds = set(map(type, documents))
+    if kinds == {str}:
+        text = "".join(documents)
+        if text.isascii():  # encoding all at once takes a third of the time
+            return text.encode(), map(len, documents)
+    if kinds != {bytes}:
+        documents = [as_utf8(text, f"document {first + k}") for k, text in enumerate(documents)]
+    return b"".join(documents), map(len, documents)
+
+
+def as_utf8(text: Any, name: str) -> bytes:
+    """Give a text as bytes; surrogates become bytes that are not UTF-8, hence separators."""
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    if not isinstance(text, bytes):
+        raise InputError(f"{name} is of type {type(text).__name__}; documents must be str or bytes")
+    return text
+
+
+def as_text(data: Any) -> np.ndarray:
+    """View bytes as an array, read-only in any case, so that the loops are compiled only once."""
+    if isinstance(data, np.ndarray):
+        if data.dtype != np.uint8 or data.ndim != 1:
+            found = f"{data.ndim} dimensions of {data.dtype}"
+            raise InputError(f"text must be one dimension of uint8, got {found}; pass its bytes")
+        text = np.ascontiguousarray(data).view()
+    else:
+        try:
+            text = np.frombuffer(data, np.uint8)
+        except (TypeError, ValueError, AttributeError):
+            name = type(data).__name__
+            raise InputError(f"text must be bytes or an array of uint8, got {name}") from None
+    text.flags.writeable = False
+    return text
+
+
+def checked_spans(size: int, starts: Any, stops: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Give starts and stops as unsigned numbers if they lie within the text."""
+    begins, ends = np.asarray(starts), np.asarray(stops)
+    if begins.ndim != 1 or begins.shape != ends.shape:
+        raise InputError(
+            "starts and stops must be two arrays of equal length, "
+            f"got shapes {begins.shape} and {ends.shape}"
+        )
+    if begins.size and (begins.dtype.kind not in "iu" or ends.dtype.kind not in "iu"):
+        raise InputError(
+            f"starts and stops must be whole numbers, got {begins.dtype} and {ends.dtype}"
+        )
+    bad = np.flatnonzero((begins < 0) | (begins > ends) | (ends > size))
+    if bad.size:
+        k = bad[0]
+        raise InputError(
+            f"document {k} goes from {begins[k]} to {ends[k]}, outside a text of {size} bytes"
+        )
+    return begins.astype(np.uint64), ends.astype(np.uint64)
+
+
+def cut_batches(
+    text: np.ndarray, starts: np.ndarray, stops: np.ndarray, size: int
+) -> Iterator[Batch]:
+    """Cut documents in place into batches of about so many bytes."""
+    cumulative = np.cumsum((stops - starts).astype(np.int64) + DOCUMENT_BYTES)
+    first = 0
+    while first < starts.size:
+        before = int(cumulative[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(cumulative, before + size)))
+        yield Batch(text, starts[first:last], stops[first:last])
+        first = last
+
+
+# ---- batches to rows
+
+
+def stacked(plan: Plan, batches: Iterator[Batch]) -> csr_matrix:
+    """Hash batches, on as many threads as planned, and stack their rows."""
+    parts = deque(in_order(lambda batch: hash_batch(plan, batch), batches, plan.jobs))
+    rows = sum(part.ends.size for part in parts)
+    entries = sum(part.columns.size for part in parts)
+    if rows == 0:
+        raise InputError("there is no document to hash; give at least one")
+    ends = np.zeros(rows + 1, np.int32 if entries < 2**31 else np.int64)
+    columns, values = np.empty(entries, np.int32), np.empty(entries, plan.dtype)
+    row = entry = 0
+    while parts:  # each part is let go once it is copied
+        part = parts.popleft()
+        ends[row + 1 : row + 1 + part.ends.size] = part.ends + np.uint64(entry)
+        columns[entry : entry + part.columns.size] = part.columns
+        values[entry : entry + part.columns.size] = part.values
+        row, entry = row + part.ends.size, entry + part.columns.size
+    matrix = csr_matrix((values, columns, ends), shape=(rows, int(plan.rules.columns)))
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def in_order(work: Callable[[Batch], Part], batches: Iterator[Batch], jobs: int) -> Iterator[Part]:
+    """Give what the work makes of each batch, on so many threads, a few batches at a time."""
+    if jobs == 1:
+        yield from map(work, batches)
+        return
+    with ThreadPoolExecutor(jobs) as threads:
+        under_way = deque(threads.submit(work, batch) for batch in islice(batches, 2 * jobs))
+        while under_way:
+            yield under_way.popleft().result()
+            under_way.extend(threads.submit(work, batch) for batch in islice(batches, 1))
+
+
+def hash_batch(plan: Plan, batch: Batch) -> Part:
+    """Hash the documents of a batch."""
+    lengths = batch.stops - batch.starts
+    room = make_room(plan, lengths.size, int(lengths.sum()), int(lengths.max()))
+    kept = int(hash_rows(*batch, plan.steps, plan.rules, room))
+    return Part(room.ends, room.columns[:kept].copy(), room.values[:kept].copy())
+
+
+def make_room(plan: Plan, rows: int, size: int, longest: int) -> Room:
+    """Make the arrays that documents of so many bytes in all, and at the longest, may fill.
+
+    Where they are not written to, they cost no memory.
+    """
+    entries, grams = plan.most_grams(size, rows), plan.most_grams(longest, 1)
+    spellings = np.empty(LONGEST_GRAM + 1, np.uint64)
+    spellings[0] = CHARACTER_SEED
+    return Room(
+        ends=np.empty(rows, np.uint64),
+        columns=np.empty(entries, np.int32),
+        values=np.empty(entries, plan.dtype),
+        keys=np.empty(grams, np.uint32),
+        spare_keys=np.empty(grams, np.uint32),
+        counters=np.empty(1 << MOST_DIGIT_BITS, np.uint64),
+        sums=np.empty(grams, np.float64),
+        phrases=np.empty(LONGEST_GRAM + 1, np.uint64),
+        spellings=spellings,
+    )
+
+
+# ---- labelled lines

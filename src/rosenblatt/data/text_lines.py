@@ -1,0 +1,89 @@
+r"""Labelled lines of text, ``label<TAB>text``, found without making strings of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.data.text import as_text
+from rosenblatt.data.text_loops import Lines, count_newlines, find_lines
+from rosenblatt.errors import InputError, ParseError
+
+BYTE_ORDER_MARK = (0xEF, 0xBB, 0xBF)
+
+
+class LabelledText(NamedTuple):
+    """Labels, and where the text of each starts and stops."""
+
+    labels: list[str]
+    starts: np.ndarray
+    stops: np.ndarray
+
+
+def label_text_lines(data: Any, *, file: str = "<bytes>") -> LabelledText:
+    r"""Find the labels and the texts in lines of the form ``label<TAB>text``.
+
+    Lines end in \n or \r\n; the last one needs no end. Empty lines are skipped, and so is a UTF-8
+    byte-order mark at the very beginning. The label is what stands before the first tab, possibly
+    nothing, and must be UTF-8; the text is what stands after it and is not looked at.
+
+    Parameters
+    ----------
+    data : bytes, a memory map, or an array of uint8.
+    file : the name that messages give to it.
+
+    Returns
+    -------
+    LabelledText : labels, starts and stops; the last two are int64 offsets into the data, as
+        `TextHasher.transform_bytes` takes them.
+
+    Raises
+    ------
+    ParseError : a line has no tab, or its label is not UTF-8.
+    InputError : there is no line.
+
+    Examples
+    --------
+    >>> labels, starts, stops = label_text_lines(b"spam\tbuy now\n\nham\tsee you\n")
+    >>> labels, starts.tolist(), stops.tolist()
+    (['spam', 'ham'], [5, 18], [12, 25])
+    """
+    text = as_text(data)
+    most = int(count_newlines(text)) + 1
+    lines = Lines(*(np.empty(most, np.int64) for _ in Lines._fields))
+    begin = 3 if tuple(text[:3]) == BYTE_ORDER_MARK else 0
+    rows, missing = map(int, find_lines(text, np.uint64(begin), lines))
+    found = Lines(*(array[:rows] for array in lines))
+    labels = decoded_labels(text, found, file)
+    if missing <= text.size:
+        raise parse_error(text, missing, file, "there is no tab; write: label, tab, text")
+    if rows == 0:
+        raise InputError(f"{file} holds no examples; write one a line: label, tab, text")
+    return LabelledText(labels, found.tabs + 1, found.stops)
+
+
+def decoded_labels(text: np.ndarray, lines: Lines, file: str) -> list[str]:
+    """Give the labels of lines; equal ones are the same object, so that they take no room."""
+    view: Any = text.data
+    known: dict[bytes, str] = {}
+    labels = []
+    for start, tab in zip(lines.starts.data, lines.tabs.data, strict=True):
+        name = bytes(view[start:tab])
+        label = known.get(name)
+        if label is None:
+            try:
+                label = known[name] = name.decode()
+            except UnicodeDecodeError as error:
+                message = "the label is not UTF-8; write the file in UTF-8"
+                raise parse_error(text, start + error.start, file, message) from None
+        labels.append(label)
+    return labels
+
+
+def parse_error(text: np.ndarray, offset: int, file: str, message: str) -> ParseError:
+    """Say that something is wrong at an offset, by its line and column."""
+    before = text[:offset]
+    newlines = np.flatnonzero(before == ord("\n"))
+    start = int(newlines[-1]) + 1 if newlines.size else 0
+    return ParseError(message, file=file, line=newlines.size + 1, column=offset - start + 1)
