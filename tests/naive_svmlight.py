@@ -11,6 +11,8 @@ import numpy as np
 WORD = re.compile(rb"[^ \t]+")
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 DIGITS = re.compile(rb"[0-9]+")
+NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+NO_LABEL = re.compile(rb"[:\x00-\x1f\x7f]")
 
 
 class Refusal(Exception):
@@ -28,8 +30,11 @@ class NoExamples(Exception):
 
 def parse(
     data: bytes, *, zero_based: bool = False, width: int | None = None, dtype: Any = np.float32
-) -> tuple[list[dict[int, float]], list[float]]:
-    """Give each row as a dictionary from columns, ascending, to values, and the labels."""
+) -> tuple[list[dict[int, float]], list[float] | list[str]]:
+    """Give each row as a dictionary from columns, ascending, to values, and the labels.
+
+    The labels are numbers if all of them are, and otherwise strings.
+    """
     rows, labels = [], []
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         try:
@@ -42,17 +47,19 @@ def parse(
             rows.append(example[1])
     if not rows:
         raise NoExamples
-    return rows, labels
+    if all(NUMBER.fullmatch(label) for label in labels):
+        return rows, [float(label) for label in labels]
+    return rows, [label.decode() for label in labels]
 
 
 def parse_line(
     line: bytes, zero_based: bool, width: int | None, dtype: np.dtype[Any]
-) -> tuple[float, dict[int, float]] | None:
+) -> tuple[bytes, dict[int, float]] | None:
     """Give the label and the row of a line, or None if it holds no example."""
     text, hash_sign, comment = line.partition(b"#")
     words = [(match.start(), match.group()) for match in WORD.finditer(text)]
     row: dict[int, list[float]] = {}
-    label = read_number(*words[0], np.dtype(np.float64)) if words else None
+    label = read_label(*words[0]) if words else None
     for index, (start, word) in enumerate(words[1:]):
         if index == 0 and word.startswith(b"qid:"):
             refuse_unless(DIGITS.fullmatch(word[4:]), start + 4)
@@ -66,6 +73,25 @@ def parse_line(
     sums = {column: add_up(row[column]) for column in sorted(row)}
     refuse_unless(all(is_finite(value, dtype) for value in sums.values()), words[0][0])
     return label, sums
+
+
+def read_label(start: int, word: bytes) -> bytes:
+    """Give a label if it is a finite number, or UTF-8 text that spells no other number."""
+    if NUMBER.fullmatch(word):
+        refuse_unless(math.isfinite(float(word)), start)
+    else:
+        refuse_unless(not NO_LABEL.search(word) and not NOT_FINITE.fullmatch(word), start)
+        refuse_unless(is_utf8(word), start)
+    return word
+
+
+def is_utf8(word: bytes) -> bool:
+    """Tell whether a word can be decoded."""
+    try:
+        word.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def read_pair(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import re
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from unittest.mock import ANY
 
@@ -16,110 +14,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-import naive_svmlight as naive
 from rosenblatt.data import svmlight
 from rosenblatt.data.numbers import EXACT, HARD, MALFORMED, power_of_ten, read_number
 from rosenblatt.data.svmlight import parse_svmlight
+from rosenblatt.data.svmlight_loop import read_rows
 from rosenblatt.errors import InputError, ParseError
+from svmlight_texts import assert_equal_to_naive, chunks_of, damaged, named_texts, numbers, texts
 
 DTYPES = [np.float32, np.float64]
 quickly = settings(deadline=None, max_examples=200)
 
 
-@contextmanager
-def chunks_of(size: int) -> Iterator[None]:
-    """Split texts into chunks of this many bytes and the rest of a line."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(svmlight, "CHUNK_BYTES", size)
-        patch.setattr(svmlight, "SEARCH_BYTES", 5)
-        yield
-
-
-# Texts -------------------------------------------------------------------------------------------
-
-digits = st.text("0123456789", min_size=1, max_size=25)
-signs = st.sampled_from(["", "", "-", "+"])
-exponents = st.one_of(
-    st.just(""), st.integers(-345, 310).map("e{}".format), st.integers(-9, 9).map("E{:+03d}".format)
-)
-mantissas = st.one_of(
-    digits,
-    st.builds("{}.{}".format, digits, digits),
-    digits.map("{}.".format),
-    digits.map(".{}".format),
-)
-decimals = st.builds("{}{}{}".format, signs, mantissas, exponents)
-doubles = st.floats(allow_nan=False, allow_infinity=False)
-numbers = st.one_of(
-    decimals, doubles.map(repr), doubles.map("{:.17g}".format), doubles.map("{:.25e}".format)
-)
-small_numbers = st.one_of(
-    st.integers(-3, 3).map(str), st.floats(-9, 9).map(repr), st.sampled_from(["0.10", "-1e-400"])
-)
-
-blanks = st.sampled_from([" ", " ", "\t", "  ", " \t "])
-pairs = st.builds("{}{}:{}".format, blanks, st.integers(1, 9), small_numbers)
-ascending = st.lists(st.tuples(st.integers(1, 999), small_numbers), unique_by=lambda p: p[0]).map(
-    lambda row: "".join(f" {column}:{value}" for column, value in sorted(row))
-)
-comments = st.sampled_from(["", "", " # one: 1:2", "#", "#qid:é"])
-queries = st.sampled_from(["", "", " qid:7", "\tqid:00"])
-bodies = st.one_of(ascending, st.lists(pairs, max_size=8).map("".join))
-examples = st.builds("{}{}{}{}".format, small_numbers, queries, bodies, comments)
-lines = st.one_of(examples, examples, examples, st.sampled_from(["", " ", "\t# nothing", "#"]))
-ends = st.sampled_from(["\n", "\n", "\r\n"])
-texts = st.builds(
-    lambda mark, body, last: (mark + "".join(body) + last).encode(),
-    st.sampled_from(["", "", "\ufeff"]),
-    st.lists(st.builds("{}{}".format, lines, ends), max_size=12),
-    st.sampled_from(["", "1 2:3", "-1\r"]),
-)
-fragments = st.sampled_from(
-    [b"\0", b"\r", b"\n", b"#", b":", b" ", b"qid:", b"nan", b"1e39", b"3e38", b"-", b"0:", b"\xff"]
-)
-
-
-@st.composite
-def damaged(draw: st.DrawFn) -> bytes:
-    """Draw a text of which a few bytes are replaced."""
-    text = draw(texts)
-    for _ in range(draw(st.integers(1, 3))):
-        start = draw(st.integers(0, len(text)))
-        stop = draw(st.integers(start, min(len(text), start + 3)))
-        text = text[:start] + draw(st.one_of(fragments, st.binary(max_size=3))) + text[stop:]
-    return text
-
-
-# The naive twin ----------------------------------------------------------------------------------
-
-
-def assert_equal_to_naive(data: bytes, **options: Any) -> None:
-    """Parse a text both ways; the results or the places of the errors must be the same."""
-    try:
-        rows, labels = naive.parse(data, **options)
-    except naive.NoExamples:
-        with pytest.raises(InputError, match="holds no examples"):
-            parse_svmlight(data, **options)
-        return
-    except naive.Refusal as refusal:
-        place = refusal.line, refusal.column
-        with pytest.raises(ParseError) as caught:
-            parse_svmlight(data, **options)
-        assert (caught.value.line, caught.value.column) == place
-        return
-    X, y = parse_svmlight(data, **options)
-    dtype = options.get("dtype", np.float32)
-    assert X.data.dtype == dtype
-    assert X.indices.tolist() == [column for row in rows for column in row]
-    assert np.diff(X.indptr).tolist() == [len(row) for row in rows]
-    assert X.data.tobytes() == np.array([v for row in rows for v in row.values()], dtype).tobytes()
-    assert y.tolist() == labels
-    whole = all(label.is_integer() and abs(label) <= 2**53 for label in labels)
-    assert y.dtype == (np.int64 if whole else np.float64)
-
-
 @quickly
-@given(texts, st.sampled_from(DTYPES), st.sampled_from([1, 20, 1 << 20]))
+@given(st.one_of(texts, named_texts), st.sampled_from(DTYPES), st.sampled_from([1, 20, 1 << 20]))
 def test_texts_parse_as_the_naive_twin_does(data: bytes, dtype: Any, size: int) -> None:
     with chunks_of(size):
         assert_equal_to_naive(data, dtype=dtype)
@@ -269,7 +176,7 @@ def test_any_buffer_of_bytes_is_taken_and_left_as_it_was() -> None:
         assert X.toarray().tolist() == [[2, 3], [5, 0]]
         assert y.tolist() == [1, -1]
     assert writable.flags.writeable
-    assert len(svmlight.read_rows.signatures) <= 2  # 32-bit and, in another test, 64-bit indices
+    assert len(read_rows.signatures) <= 4  # values and, in another test, indices of 32 and 64 bits
 
 
 def test_scikit_learn_reads_the_same() -> None:
@@ -301,15 +208,16 @@ def test_a_text_of_nothing_but_hard_numbers_takes_a_small_multiple_of_its_size()
 # Errors ------------------------------------------------------------------------------------------
 
 PAIRS = "write column:value pairs such as 3:0.5"
-LABELS = "begin each line with a label such as 1 or -1"
+LABELS = "begin each line with a label such as 1, -1 or spam"
 CONVERT = "decompress or convert the file first"
 
 
 @pytest.mark.parametrize(
     ("text", "line", "column", "message"),
     [
-        (b"one 1:1", 1, 1, f"the label 'one' is not a number; {LABELS}"),
-        (b"1\n  2:1 3:1", 2, 3, f"the label '2:1' is not a number; {LABELS}"),
+        (b"1\n  2:1 3:1", 2, 3, f"the label is missing before '2:1'; {LABELS}"),
+        (b"a\n b:1", 2, 2, f"the label is missing before 'b:1'; {LABELS}"),
+        (b"a\nb\xff", 2, 1, r"the label 'b\xff' is not UTF-8 text; convert the file to UTF-8"),
         (b"1\nNaN 3:1", 2, 1, "the label 'NaN' is not finite; change it or leave it out"),
         (b"1 1:1\n1e400", 2, 1, "the label '1e400' is not finite; change it or leave it out"),
         (b"1 qid:-1 3:1", 1, 7, "the query '-1' is not a whole number; write it as in qid:7"),
@@ -345,7 +253,8 @@ CONVERT = "decompress or convert the file first"
         (b"\x1f\x8b\x08\0", 1, 1, rf"the bytes '\x1f\x8b\x08\x00' are not text; {CONVERT}"),
         ("1 3:½".encode(), 1, 5, f"the value '½' is not a number; {PAIRS}"),
         (b"1 3:\xff\xfe", 1, 5, rf"the value '\xff\xfe' is not a number; {PAIRS}"),
-        (b"\xef\xbb\xbfx", 1, 1, f"the label 'x' is not a number; {LABELS}"),
+        (b"\xef\xbb\xbf1 x", 1, 3, f"'x' is not a pair; {PAIRS}"),
+        (b"spam\n+iNF", 2, 1, "the label '+iNF' is not finite; change it or leave it out"),
     ],
 )
 def test_an_error_names_the_place_and_what_to_do(

@@ -27,7 +27,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-    _flush_folder(target.parent)
+    flush_folder(target.parent)
 
 
 def _mode_of(target: Path) -> int:
@@ -45,7 +45,8 @@ def _write_flushed(path: Path, content: bytes, mode: int) -> None:
         os.fsync(file.fileno())
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
+    """Flush a folder to the disk: it holds the names of its files."""
     if os.name != "posix":
         return  # elsewhere a folder cannot be opened, and renaming is flushed by the system
     descriptor = os.open(folder, os.O_RDONLY)

@@ -13,8 +13,11 @@ The rules
 - A number is ``[+-] digits [. digits] [e [+-] digits]``: no hexadecimal, no underscore, no nan and
   no inf. It is rounded correctly to a double (`numbers`) and then to the dtype asked for; a number
   that overflows the dtype is an error.
-- The label is a number. All labels come back as int64 if every one is whole and within ±2^53 (1.0
-  and 1e2 are whole), and as float64 otherwise.
+- The label is the first word: a number, or any UTF-8 text without a colon (there the label was
+  forgotten) and without control characters. If all labels are numbers, they come back as int64 if
+  every one is whole and within ±2^53 (1.0 and 1e2 are whole), and as float64 otherwise. If one of
+  them is not, all come back as strings, exactly as written. Labels that spell a number that is not
+  finite (nan, inf, 1e999) are errors, since they mostly stand for a label that is missing.
 - ``qid:N``, N a run of digits, may stand right after the label; it is checked and ignored.
 - A column is a run of digits that stands for a number below 2^31. Columns count from 1 unless the
   caller says that they count from 0; the matrix counts from 0. A width given by the caller bounds
@@ -27,259 +30,76 @@ The rules
 How it works
 ------------
 The text is split at line ends into chunks. Their newlines and colons, counted first, bound the
-rows and the entries of each, and so the arrays are made once, at their final size. Then each chunk
-is parsed into its slice of the arrays by a compiled loop (`read_rows`) that relies on the newline
-at the chunk's end and therefore never looks for the end of the text. The loop formats no message:
-it stops at the first offence with its offset and kind, and `explain` does the rest. What the loop
-leaves open is settled chunk by chunk: *hard* numbers by Python's ``float``, *untidy* rows (columns
-out of order or repeated) by a sort. Because sums are double precision, values pass through a
-scratch array of one chunk before they are rounded to float32.
+rows and the entries of each, and so the arrays are made once, at their final size. Then the chunks
+are parsed at the same time, each into its own slice of the arrays, by a compiled loop (`read_rows`)
+that needs no GIL. The bounds are reached unless there are blank lines, or colons in comments or
+queries; only then are the rows behind them moved up.
+
+The loop formats no message: it stops at the first offence with its offset and kind, and `explain`
+does the rest. What the loop leaves open is settled by the thread that parsed the chunk: *hard*
+words by Python, *untidy* rows (columns out of order or repeated) by a sort. Values are rounded as
+they are read; since sums are of double precision, a chunk of float32 values in which a row repeats
+a column is read a second time, as float64. Labels that are words are gathered in a second scan.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from rosenblatt.data.numbers import (
-    HARD,
-    MALFORMED,
-    ONE,
-    TEN,
-    ZERO_DIGIT,
-    read_digits,
-    read_number,
+from rosenblatt.data.svmlight_chunk import (
+    VALUE_LIMITS,
+    Extent,
+    Table,
+    find_words,
+    parse_chunk,
 )
-from rosenblatt.data.svmlight_errors import (
-    BAD_COLUMN,
-    BAD_LABEL,
-    BAD_QUERY,
-    BAD_VALUE,
-    CHUNK_BYTES,
-    COLUMN_LIMIT,
-    NEWLINE,
-    NUL_BYTE,
-    SOUND,
-    Chunk,
-    Source,
-    error_at,
-    error_of_word,
-    line_start,
-    offset_of_row,
-)
+from rosenblatt.data.svmlight_errors import CHUNK_BYTES, Chunk, Source
+from rosenblatt.data.svmlight_loop import COLUMN_LIMIT, NEWLINE, count_marks
+from rosenblatt.data.workers import Apply, checked_threads, workers
 from rosenblatt.errors import InputError
-from rosenblatt.loops import exact_loop, exact_part
 
-__all__ = ["parse_svmlight"]
+__all__ = ["parse_svmlight", "svmlight_blocks"]
 
 SEARCH_BYTES = 1 << 14
 # A pair takes four bytes: the blank before it, a digit, the colon and a digit.
 SHORTEST_PAIR = 4
-BYTE_ORDER_MARK = (0xEF, 0xBB, 0xBF)
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 # With more entries SciPy wants 64-bit indices.
 ENTRY_LIMIT = (1 << 31) - 1
-# Doubles from here on, 2^128 less half a unit of the last place, round to an infinite float32.
-VALUE_LIMITS = {np.dtype(np.float32): 2.0**128 - 2.0**103, np.dtype(np.float64): np.inf}
 LARGEST_WHOLE_LABEL = 2.0**53
 
-NUL, TAB, RETURN = 0, 9, 13
-BLANK, COMMENT, COLON = ord(" "), ord("#"), ord(":")
-QUERY = tuple(b"qid:")
-UNSIGNED_ZERO = np.uint64(0)
+BLOCK_BYTES = 1 << 24
+LONGEST_LINE = 1 << 28
+# Strings of one width are the type that NumPy and its friends know best. They may take so many
+# bytes, or so many times the bytes of the text, lest one long label make them fill the memory.
+LARGE_STRINGS, WIDEST_STRINGS = 1 << 24, 16
+
+Buffer = bytes | bytearray | memoryview | np.ndarray
 
 
-class Rules(NamedTuple):
-    """What the loop needs to know of the caller's wishes."""
+class Parsed(NamedTuple):
+    """The rows of a text without a width, their labels, and what comes after them."""
 
-    first_column: np.uint64
-    width: np.uint64
-    value_limit: float
-
-
-class Scratch(NamedTuple):
-    """What the loop leaves open: values to be rounded, untidy rows, spans of hard numbers."""
-
-    values: np.ndarray
-    untidy: np.ndarray
-    hard_slots: np.ndarray
-    hard_starts: np.ndarray
-    hard_stops: np.ndarray
-
-
-class Room(NamedTuple):
-    """Where the loop writes: its slice of the result, and the fields of `Scratch`."""
-
+    table: Table
     labels: np.ndarray
-    ends: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    untidy: np.ndarray
-    hard_slots: np.ndarray
-    hard_starts: np.ndarray
-    hard_stops: np.ndarray
-
-
-class Tally(NamedTuple):
-    """How many of each the loop wrote, and what it stopped at and where."""
-
-    rows: int
-    entries: int
-    untidy: int
-    hard: int
-    offence: int
-    offset: int
-
-
-class Table(NamedTuple):
-    """The result under construction, in the layout of a compressed sparse row matrix."""
-
-    labels: np.ndarray
-    starts: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-
-
-@exact_part
-def skip_blanks(text: Any, i: Any) -> Any:
-    """Give the position of the first byte from i on that is neither space nor tab."""
-    while text[i] == BLANK or text[i] == TAB:
-        i += ONE
-    return i
-
-
-@exact_part
-def ends_line(text: Any, i: Any) -> Any:
-    """Tell whether the line has nothing more to say at i."""
-    if text[i] == RETURN:
-        return text[i + ONE] == NEWLINE
-    return text[i] == NEWLINE or text[i] == COMMENT
-
-
-@exact_part
-def ends_word(text: Any, i: Any) -> Any:
-    """Tell whether a word ends before i."""
-    return text[i] == BLANK or text[i] == TAB or ends_line(text, i)
-
-
-@exact_part
-def next_line(text: Any, i: Any) -> Any:
-    """Skip what is left of the line; give the position after it, or that of a NUL and False."""
-    while text[i] != NEWLINE:
-        if text[i] == NUL:
-            return i, False
-        i += ONE
-    return i + ONE, True
-
-
-@exact_part
-def read_column(text: Any, i: Any) -> Any:
-    """Read a column's digits, no further than the limit; give it and the position after them."""
-    column = UNSIGNED_ZERO
-    digit = np.uint64(text[i]) - ZERO_DIGIT
-    while digit < TEN and column < np.uint64(COLUMN_LIMIT):
-        column = column * TEN + digit
-        i += ONE
-        digit = np.uint64(text[i]) - ZERO_DIGIT
-    return column, i
-
-
-@exact_part
-def skip_query(text: Any, i: Any) -> Any:
-    """Skip ``qid:N`` if it stands at i; give the position reached and SOUND or BAD_QUERY."""
-    start = i
-    for letter in QUERY:
-        if text[start] != letter:
-            return i, SOUND
-        start += ONE
-    _, stop = read_digits(text, start, UNSIGNED_ZERO)
-    if stop == start or not ends_word(text, stop):
-        return start, BAD_QUERY
-    return stop, SOUND
-
-
-@exact_part
-def note_hard(room: Any, hard: Any, slot: Any, start: Any, stop: Any) -> Any:
-    """Note a number that Python is to settle; give the new count of them."""
-    room.hard_slots[hard] = slot
-    room.hard_starts[hard] = start
-    room.hard_stops[hard] = stop
-    return hard + ONE
-
-
-@exact_part
-def read_pairs(text: Any, i: Any, room: Any, rules: Any, entry: Any, hard: Any) -> Any:
-    """Read the pairs from i to the end of the line.
-
-    Gives the position reached, the offence there, the counts of entries and hard numbers, and
-    whether the columns were strictly ascending.
-    """
-    tidy, next_column = True, UNSIGNED_ZERO
-    while True:
-        i = skip_blanks(text, i)
-        if ends_line(text, i):
-            return i, SOUND, entry, hard, tidy
-        start = i
-        column, i = read_column(text, start)
-        column -= rules.first_column  # wraps around to beyond every width if it is too small
-        if i == start or text[i] != COLON or column >= rules.width:
-            return start, BAD_COLUMN, entry, hard, tidy
-        start = i + ONE
-        value, i, kind = read_number(text, start)
-        if kind == MALFORMED or not ends_word(text, i) or not abs(value) < rules.value_limit:
-            return start, BAD_VALUE, entry, hard, tidy
-        if kind == HARD:
-            hard = note_hard(room, hard, np.int64(entry), start, i)
-        room.columns[entry] = column
-        room.values[entry] = value
-        tidy = tidy and column >= next_column
-        next_column = column + ONE
-        entry += ONE
-
-
-@exact_loop
-def read_rows(text: Any, room: Any, rules: Any) -> Any:
-    """Read a chunk that ends in a newline, up to its first offence; give the fields of a `Tally`.
-
-    Hard numbers have their slot noted: that of the entry, or -1 - row for a label.
-    """
-    i = row = entry = hard = untidy = UNSIGNED_ZERO
-    offence = SOUND
-    while i < np.uint64(text.size):
-        start = skip_blanks(text, i)
-        if not ends_line(text, start):
-            label, i, kind = read_number(text, start)
-            if kind == MALFORMED or not ends_word(text, i):
-                return row, entry, untidy, hard, BAD_LABEL, start
-            if kind == HARD:
-                hard = note_hard(room, hard, -1 - np.int64(row), start, i)
-            i, offence = skip_query(text, skip_blanks(text, i))
-            if offence == SOUND:
-                i, offence, entry, hard, tidy = read_pairs(text, i, room, rules, entry, hard)
-            if offence != SOUND:
-                return row, entry, untidy, hard, offence, i
-            if not tidy:
-                room.untidy[untidy] = row
-                untidy += ONE
-            room.labels[row] = label
-            room.ends[row] = entry
-            row += ONE
-            start = i
-        i, textual = next_line(text, start)
-        if not textual:
-            return row, entry, untidy, hard, NUL_BYTE, i
-    return row, entry, untidy, hard, SOUND, i
+    width: int
+    lines: int
 
 
 def parse_svmlight(
-    data: bytes | memoryview | np.ndarray,
+    data: Buffer,
     *,
     file: str = "<bytes>",
     zero_based: bool = False,
     width: int | None = None,
     dtype: Any = np.float32,
+    threads: int | None = None,
 ) -> tuple[csr_matrix, np.ndarray]:
     r"""Parse text in the svmlight format.
 
@@ -290,11 +110,12 @@ def parse_svmlight(
     zero_based : whether the first column is written 0 and not 1.
     width : number of columns of the matrix; by default the largest column sets it.
     dtype : float32 or float64, the type of the values.
+    threads : how many parse at the same time; by default one for each core.
 
     Returns
     -------
     X : csr_matrix whose rows have ascending, distinct columns.
-    y : labels, int64 if every one is whole and float64 otherwise.
+    y : labels, int64 if every one is whole, float64 if every one is a number, else strings.
 
     Raises
     ------
@@ -307,18 +128,106 @@ def parse_svmlight(
     >>> X.toarray().tolist(), y.tolist()
     ([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]], [1, -1])
     """
-    source = Source(as_text(data), file, zero_based, checked_width(width), checked_dtype(dtype))
-    chunks = split(source.text)
-    table, scratch = make_table(chunks, source.dtype), make_scratch(chunks)
-    rows = entries = 0
+    text = without_mark(as_text(data))
+    source = Source(text, file, zero_based, checked_width(width), checked_dtype(dtype))
+    with workers(checked_threads(threads)) as apply:
+        parsed = parse(source, apply)
+    if parsed.labels.size == 0:
+        raise no_examples(file)
+    return make_matrix(parsed.table, parsed.width if width is None else width), parsed.labels
+
+
+def svmlight_blocks(
+    chunks: Iterable[Buffer],
+    *,
+    file: str = "<stream>",
+    zero_based: bool = False,
+    width: int | None = None,
+    dtype: Any = np.float32,
+    block_bytes: int = BLOCK_BYTES,
+    threads: int | None = None,
+    text_labels: bool = False,
+) -> Iterator[tuple[csr_matrix, np.ndarray]]:
+    r"""Parse a stream of text in the svmlight format, in memory bounded by the size of a block.
+
+    Parameters
+    ----------
+    chunks : the bytes of the text in pieces of any size, cut anywhere.
+    file, zero_based, width, dtype, threads : as for `parse_svmlight`.
+    block_bytes : about how many bytes of text become a block; blocks end where lines do.
+    text_labels : give strings from the first block on, even if its labels are all numbers.
+
+    Yields
+    ------
+    X, y : rows and labels of a block, at least one. Without a width, X is as wide as the largest
+        column so far demands. Once labels are strings they remain so; a label that is no number
+        in a block behind blocks of numbers is an error.
+
+    Examples
+    --------
+    >>> for X, y in svmlight_blocks([b"1 1:0.5\n-1 3", b":2\n1 2:1"], block_bytes=8):
+    ...     print(X.shape, y)
+    (1, 1) [1]
+    (1, 3) [-1]
+    (1, 3) [1]
+    """
+    if block_bytes < 1:
+        raise InputError(f"block_bytes must be at least 1, got {block_bytes}")
+    source = Source(as_text(b""), file, zero_based, checked_width(width), checked_dtype(dtype))
+    blocks = cut_blocks(chunks, block_bytes, file)
+    source = source._replace(words_forced=text_labels)
+    return parse_blocks(source, blocks, checked_threads(threads))
+
+
+def parse_blocks(
+    source: Source, blocks: Iterable[bytearray], threads: int
+) -> Iterator[tuple[csr_matrix, np.ndarray]]:
+    """Parse one block after the other; the source says what those before it settled."""
+    width, found = source.width or 0, False
+    with workers(threads) as apply:
+        for block in blocks:
+            text = as_text(block)
+            source = source._replace(text=text if source.lines_before else without_mark(text))
+            parsed = parse(source, apply)
+            if parsed.labels.size:
+                found = True
+                width = max(width, parsed.width)
+                yield make_matrix(parsed.table, width), parsed.labels
+                worded = parsed.labels.dtype.kind not in "if"
+                source = source._replace(words_allowed=worded, words_forced=worded)
+            source = source._replace(lines_before=source.lines_before + parsed.lines)
+    if not found:
+        raise no_examples(source.file)
+
+
+def cut_blocks(chunks: Iterable[Buffer], block_bytes: int, file: str) -> Iterator[bytearray]:
+    """Join the pieces of a stream and cut them anew, behind line ends."""
+    gathered, searched = bytearray(), 0
     for chunk in chunks:
-        rows, entries = parse_chunk(source, chunk, table, scratch, rows, entries)
-    if rows == 0:
-        raise InputError(f"{file} holds no examples; write one a line, such as: 1 3:0.5 7:2")
-    return finish(table, rows, entries, width)
+        content = as_text(chunk).data
+        for start in range(0, len(content), block_bytes):
+            gathered += content[start : start + block_bytes]
+            if len(gathered) < block_bytes:
+                continue
+            stop = gathered.rfind(b"\n", searched) + 1
+            if stop:
+                yield gathered[:stop]
+                del gathered[:stop]
+            elif len(gathered) > LONGEST_LINE:
+                raise InputError(
+                    f"{file} has a line of more than {LONGEST_LINE} bytes; write one example a line"
+                )
+            searched = len(gathered)  # no line ends in what is left
+    if gathered:
+        yield gathered
 
 
-def as_text(data: bytes | memoryview | np.ndarray) -> np.ndarray:
+def no_examples(file: str) -> InputError:
+    """Make the error for a text without examples."""
+    return InputError(f"{file} holds no examples; write one a line, such as: 1 3:0.5 7:2")
+
+
+def as_text(data: Buffer) -> np.ndarray:
     """View the bytes as read-only, whatever they are, so that the loop is compiled only once."""
     if isinstance(data, np.ndarray):
         if data.dtype != np.uint8 or data.ndim != 1:
@@ -328,7 +237,12 @@ def as_text(data: bytes | memoryview | np.ndarray) -> np.ndarray:
     else:
         text = np.frombuffer(data, np.uint8)
     text.flags.writeable = False
-    return text[3:] if tuple(text[:3]) == BYTE_ORDER_MARK else text
+    return text
+
+
+def without_mark(text: np.ndarray) -> np.ndarray:
+    """Give a text without the byte-order mark that it may begin with."""
+    return text[3:] if text[:3].tobytes() == BYTE_ORDER_MARK else text
 
 
 def checked_width(width: int | None) -> int | None:
@@ -346,18 +260,27 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
     return checked
 
 
-def split(text: np.ndarray) -> list[Chunk]:
-    """Split the text at line ends into chunks, and count what they can hold."""
-    chunks = []
+def parse(source: Source, apply: Apply) -> Parsed:
+    """Parse a text, which may hold no example."""
+    chunks = place(apply(partial(measure, source.text), spans(source.text)))
+    table = make_table(chunks, source.dtype)
+    extents = list(apply(partial(parse_chunk, source, table), chunks))
+    table = close_gaps(table, chunks, extents)
+    if source.words_forced or any(extent.words for extent in extents):
+        labels = gather_words(source, apply(partial(find_words, source.text), chunks))
+    else:
+        labels = whole_if_possible(table.labels)
+    width = max((extent.width for extent in extents), default=0)
+    return Parsed(table, labels, width, sum(chunk.rows for chunk in chunks))
+
+
+def spans(text: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Split the text at line ends."""
     start = 0
     while start < text.size:
         stop = after_line(text, start + CHUNK_BYTES)
-        piece = text[start:stop]
-        rows = int(np.count_nonzero(piece == NEWLINE)) + 1
-        entries = min(int(np.count_nonzero(piece == COLON)), piece.size // SHORTEST_PAIR)
-        chunks.append(Chunk(start, stop, rows, entries))
+        yield start, stop
         start = stop
-    return chunks
 
 
 def after_line(text: np.ndarray, position: int) -> int:
@@ -370,6 +293,23 @@ def after_line(text: np.ndarray, position: int) -> int:
     return text.size
 
 
+def measure(text: np.ndarray, span: tuple[int, int]) -> Chunk:
+    """Count what a range of whole lines can hold."""
+    start, stop = span
+    newlines, colons = count_marks(text[start:stop])
+    rows = int(newlines) + int(text[stop - 1] != NEWLINE)
+    return Chunk(start, stop, rows, min(int(colons), (stop - start) // SHORTEST_PAIR), 0, 0)
+
+
+def place(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Give each chunk its place behind all that the chunks before it can hold."""
+    placed, row, entry = [], 0, 0
+    for chunk in chunks:
+        placed.append(chunk._replace(first_row=row, first_entry=entry))
+        row, entry = row + chunk.rows, entry + chunk.entries
+    return placed
+
+
 def make_table(chunks: list[Chunk], dtype: np.dtype[Any]) -> Table:
     """Make the arrays of the result, as large as they can become."""
     rows = sum(chunk.rows for chunk in chunks)
@@ -380,140 +320,59 @@ def make_table(chunks: list[Chunk], dtype: np.dtype[Any]) -> Table:
     return Table(np.empty(rows), starts, np.empty(entries, index), np.empty(entries, dtype))
 
 
-def make_scratch(chunks: list[Chunk]) -> Scratch:
-    """Make the arrays that one chunk after the other uses, as large as any chunk needs them."""
-    rows = max((chunk.rows for chunk in chunks), default=0)
-    entries = max((chunk.entries for chunk in chunks), default=0)
-    slots, starts, stops = (np.empty(rows + entries, np.int64) for _ in range(3))
-    return Scratch(np.empty(entries), np.empty(rows, np.int64), slots, starts, stops)
+def close_gaps(table: Table, chunks: list[Chunk], extents: list[Extent]) -> Table:
+    """Move up what stands behind a chunk that held less than it could; give the table's sound part.
 
-
-def parse_chunk(
-    source: Source, chunk: Chunk, table: Table, scratch: Scratch, rows: int, entries: int
-) -> tuple[int, int]:
-    """Parse a chunk into the table behind so many rows and entries; give the new numbers of them.
-
-    Chunks may be parsed at the same time, each behind the most that those before it can hold and
-    with a scratch of its own.
+    The ends of the arrays that remain, never written to, cost no memory.
     """
-    text = sealed(source.text[chunk.start : chunk.stop])
-    room = Room(
-        table.labels[rows : rows + chunk.rows],
-        table.starts[rows + 1 : rows + 1 + chunk.rows],
-        table.columns[entries : entries + chunk.entries],
-        *scratch,
-    )
-    tally = Tally(*map(int, read_rows(text, room, make_rules(source))))
-    offence, offset = settle_hard_numbers(source, text, room, tally)
-    if offence != SOUND:
-        line = line_start(source, chunk, chunk.start + offset)
-        if line > chunk.start:  # a sum in the lines before may overflow, which shows only now
-            parse_chunk(source, chunk._replace(stop=line), table, scratch, rows, entries)
-        raise error_of_word(source, chunk, offence, chunk.start + offset)
-    kept = tally.entries
-    if tally.untidy:
-        kept = tidy(room, tally)
-        check_sums(source, chunk, room, tally.rows, kept)
-    table.values[entries : entries + kept] = room.values[:kept]
-    room.ends[: tally.rows] += entries
-    return rows + tally.rows, entries + kept
-
-
-def sealed(text: np.ndarray) -> np.ndarray:
-    """Give a chunk that ends in a newline; only the last one of a text may have to be copied."""
-    if text[-1] == NEWLINE:
-        return text
-    copy = np.append(text, np.uint8(NEWLINE))
-    copy.flags.writeable = False
-    return copy
-
-
-def make_rules(source: Source) -> Rules:
-    """Put the caller's wishes into the form that the loop compares with."""
-    first = 0 if source.zero_based else 1
-    width = COLUMN_LIMIT if source.width is None else source.width
-    return Rules(
-        np.uint64(first), np.uint64(min(width, COLUMN_LIMIT - first)), VALUE_LIMITS[source.dtype]
+    row = entry = 0
+    for chunk, extent in zip(chunks, extents, strict=True):
+        move(table.labels, chunk.first_row, row, extent.rows)
+        move(table.starts[1:], chunk.first_row, row, extent.rows)
+        move(table.columns, chunk.first_entry, entry, extent.entries)
+        move(table.values, chunk.first_entry, entry, extent.entries)
+        if chunk.first_entry != entry:
+            table.starts[row + 1 : row + 1 + extent.rows] -= chunk.first_entry - entry
+        row, entry = row + extent.rows, entry + extent.entries
+    return Table(
+        table.labels[:row], table.starts[: row + 1], table.columns[:entry], table.values[:entry]
     )
 
 
-def settle_hard_numbers(
-    source: Source, text: np.ndarray, room: Room, tally: Tally
-) -> tuple[int, int]:
-    """Let Python convert the hard numbers; give the first offence of the chunk and its offset."""
-    view, value_limit = text.data, VALUE_LIMITS[source.dtype]
-    noted = (room.hard_slots, room.hard_starts, room.hard_stops)
-    for slot, start, stop in zip(*(array[: tally.hard].data for array in noted), strict=True):
-        number = float(view[start:stop])
-        if slot >= 0:
-            room.values[slot] = number
-        else:
-            room.labels[-1 - slot] = number
-        if not abs(number) < (value_limit if slot >= 0 else np.inf):
-            return BAD_VALUE if slot >= 0 else BAD_LABEL, start
-    return tally.offence, tally.offset
+def move(array: np.ndarray, source: int, target: int, count: int) -> None:
+    """Move a range of an array to where it belongs, if it is not there already."""
+    if source != target:
+        array[target : target + count] = array[source : source + count]
 
 
-def tidy(room: Room, tally: Tally) -> int:
-    """Sort the untidy rows by column and add up repeated columns; give the entries that remain."""
-    ends = room.ends[: tally.rows]
-    rows = room.untidy[: tally.untidy]
-    lengths = np.diff(ends, prepend=0)
-    untidy = np.zeros(tally.rows, bool)
-    untidy[rows] = True
-    slots = np.flatnonzero(np.repeat(untidy, lengths))
-    keys = np.repeat(rows, lengths[rows]) * COLUMN_LIMIT + room.columns[slots]
-    order = np.argsort(keys, kind="stable")  # repeated columns stay in the order given
-    room.columns[slots] = room.columns[slots[order]]
-    room.values[slots] = room.values[slots[order]]
-    keys = keys[order]
-    repeated = slots[1:][keys[1:] == keys[:-1]]
-    return add_repeated(room, ends, tally.entries, repeated) if repeated.size else tally.entries
-
-
-def add_repeated(room: Room, ends: np.ndarray, entries: int, repeated: np.ndarray) -> int:
-    """Add every entry that repeats the column before it to the first of its kind; close ranks."""
-    keep = np.ones(entries, bool)
-    keep[repeated] = False
-    kept_before = np.concatenate(([0], np.cumsum(keep)))
-    sums = room.values[:entries][keep]
-    with np.errstate(over="ignore"):
-        np.add.at(sums, kept_before[repeated] - 1, room.values[repeated])
-    room.values[: sums.size] = sums
-    room.columns[: sums.size] = room.columns[:entries][keep]
-    ends[:] = kept_before[ends]
-    return sums.size
-
-
-def check_sums(source: Source, chunk: Chunk, room: Room, rows: int, kept: int) -> None:
-    """Raise if the values of a repeated column add up to more than the dtype holds."""
-    too_large = ~(np.abs(room.values[:kept]) < VALUE_LIMITS[source.dtype])
-    if too_large.any():
-        slot = int(np.argmax(too_large))
-        row = int(np.searchsorted(room.ends[:rows], slot, side="right"))
-        column = room.columns[slot] + (0 if source.zero_based else 1)
-        raise error_at(
-            source,
-            chunk,
-            chunk.start + offset_of_row(source.text[chunk.start : chunk.stop].tobytes(), row),
-            f"the values of column {column} add up to more than {source.dtype} holds; "
-            "give each column of a line once",
-        )
-
-
-def finish(
-    table: Table, rows: int, entries: int, width: int | None
-) -> tuple[csr_matrix, np.ndarray]:
-    """Make the matrix and the labels; the ends of the arrays, never written to, cost no memory."""
-    columns, values = table.columns[:entries], table.values[:entries]
-    if width is None:
-        width = int(columns.max(initial=-1)) + 1
-    matrix = csr_matrix((values, columns, table.starts[: rows + 1]), shape=(rows, width))
+def make_matrix(table: Table, width: int) -> csr_matrix:
+    """Make the matrix, of the table's own arrays."""
+    parts = (table.values, table.columns, table.starts)
+    matrix = csr_matrix(parts, shape=(table.labels.size, width))
     matrix.has_canonical_format = True
-    return matrix, whole_if_possible(table.labels[:rows])
+    return matrix
 
 
 def whole_if_possible(labels: np.ndarray) -> np.ndarray:
     """Give the labels as int64 if that loses nothing."""
     whole = (labels == np.trunc(labels)) & (np.abs(labels) <= LARGEST_WHOLE_LABEL)
     return labels.astype(np.int64) if whole.all() else labels
+
+
+def gather_words(
+    source: Source, places: Iterable[tuple[Chunk, np.ndarray, np.ndarray]]
+) -> np.ndarray:
+    """Give all labels as they are written; equal ones are decoded once."""
+    known: dict[bytes, int] = {}
+    codes = [np.empty(0, np.int64)]
+    for chunk, starts, stops in places:
+        content = source.text[chunk.start : chunk.stop].tobytes()
+        written = (content[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True))
+        codes.append(np.array([known.setdefault(word, len(known)) for word in written], np.int64))
+    words = [word.decode() for word in known]
+    chosen = np.concatenate(codes)
+    width = max(map(len, words), default=1)
+    affordable = max(LARGE_STRINGS, WIDEST_STRINGS * source.text.size)
+    fixed = chosen.size * width * np.dtype("U1").itemsize <= affordable
+    labels: np.ndarray = np.array(words, dtype=f"U{width}" if fixed else object)[chosen]
+    return labels

@@ -11,41 +11,54 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.data.svmlight_loop import (
+    BAD_LABEL,
+    BAD_QUERY,
+    BAD_VALUE,
+    COLUMN_LIMIT,
+    NEWLINE,
+    NUL_BYTE,
+)
 from rosenblatt.errors import ParseError
 
 # Large enough to make Python's share of the work small, small enough for the second-level cache.
 CHUNK_BYTES = 1 << 20
-COLUMN_LIMIT = 1 << 31
-NEWLINE = 10
-
-# What the loop stopped at, if anything.
-SOUND, BAD_LABEL, BAD_QUERY, BAD_COLUMN, BAD_VALUE, NUL_BYTE = range(6)
 
 WORD_END = re.compile(rb"[ \t\n#]|\r(?=\n|\Z)")
-NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 LONGEST_QUOTE = 30
 PAIR_ADVICE = "write column:value pairs such as 3:0.5"
+LABEL_ADVICE = "begin each line with a label such as 1, -1 or spam"
 
 
 class Source(NamedTuple):
-    """The text and the caller's wishes, as the messages need them."""
+    """The text and the caller's wishes, as the messages need them.
+
+    A text may be a piece of a longer one: lines before it count, and its labels may have to be
+    numbers, or words, because those before were.
+    """
 
     text: np.ndarray
     file: str
     zero_based: bool
     width: int | None
     dtype: np.dtype[Any]
+    lines_before: int = 0
+    words_allowed: bool = True
+    words_forced: bool = False
 
 
 class Chunk(NamedTuple):
-    """A range of whole lines, with the most rows and entries that it can hold."""
+    """A range of whole lines, the most rows and entries that it can hold, and where they go."""
 
     start: int
     stop: int
     rows: int
     entries: int
+    first_row: int
+    first_entry: int
 
 
 def error_of_word(source: Source, chunk: Chunk, offence: int, offset: int) -> ParseError:
@@ -56,12 +69,13 @@ def error_of_word(source: Source, chunk: Chunk, offence: int, offset: int) -> Pa
 
 def error_at(source: Source, chunk: Chunk, offset: int, message: str) -> ParseError:
     """Make an error of a message and an offset into the text."""
-    newlines = sum(
+    line = source.lines_before + 1
+    line += sum(
         int(np.count_nonzero(source.text[start : min(start + CHUNK_BYTES, offset)] == NEWLINE))
         for start in range(0, offset, CHUNK_BYTES)
     )
     column = offset - line_start(source, chunk, offset) + 1
-    return ParseError(message, file=source.file, line=newlines + 1, column=column)
+    return ParseError(message, file=source.file, line=line, column=column)
 
 
 def line_start(source: Source, chunk: Chunk, offset: int) -> int:
@@ -82,21 +96,49 @@ def explain(source: Source, offence: int, word: bytes) -> str:
     if b"\r" in word:
         return rf"a carriage return stands inside {quote(word)}; end lines in \n or \r\n"
     if offence == BAD_LABEL:
-        return explain_number("label", "begin each line with a label such as 1 or -1", "", word)
+        return explain_label(word)
     if offence == BAD_QUERY:
         return f"the query {quote(word)} is not a whole number; write it as in qid:7"
     if offence == BAD_VALUE:
-        return explain_number("value", PAIR_ADVICE, f" as {source.dtype}", word)
+        return explain_value(source, word)
     return explain_column(source, word)
 
 
-def explain_number(noun: str, advice: str, kind: str, word: bytes) -> str:
-    """Say what is wrong with a label or a value."""
+def explain_label(word: bytes) -> str:
+    """Say what is wrong with a label."""
+    if b":" in word:
+        return f"the label is missing before {quote(word)}; {LABEL_ADVICE}"
+    if spells_number(word):
+        return f"the label {quote(word)} is not finite; change it or leave it out"
+    if not is_utf8(word):
+        return f"the label {quote(word)} is not UTF-8 text; convert the file to UTF-8"
+    return (
+        f"the label {quote(word)} is not a number, but those of the blocks before it are; "
+        "pass text_labels=True to have them all as strings"
+    )
+
+
+def explain_value(source: Source, word: bytes) -> str:
+    """Say what is wrong with the value of a pair."""
     if not word:
-        return f"the {noun} is missing; {advice}"
-    if NUMBER.fullmatch(word) or NOT_FINITE.fullmatch(word):
-        return f"the {noun} {quote(word)} is not finite{kind}; change it or leave it out"
-    return f"the {noun} {quote(word)} is not a number; {advice}"
+        return f"the value is missing; {PAIR_ADVICE}"
+    if spells_number(word):
+        return f"the value {quote(word)} is not finite as {source.dtype}; change it or leave it out"
+    return f"the value {quote(word)} is not a number; {PAIR_ADVICE}"
+
+
+def spells_number(word: bytes) -> bool:
+    """Tell whether a word is a number, finite or not."""
+    return bool(NUMBER.fullmatch(word) or NOT_FINITE.fullmatch(word))
+
+
+def is_utf8(word: bytes) -> bool:
+    """Tell whether a word can be decoded."""
+    try:
+        word.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def explain_column(source: Source, word: bytes) -> str:

@@ -1,0 +1,326 @@
+"""Writing a store (`store` says what that is), block by block and in memory for one block.
+
+What later blocks may change of earlier ones: the width, which may grow, and the kind of the labels,
+where whole numbers give way to fractions. Everything else has to be the same for all blocks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from rosenblatt.data.files import flush_folder, write_atomically
+from rosenblatt.errors import InputError
+from rosenblatt.examples import as_labels, check_structure
+
+FORMAT, VERSION = "rosenblatt rows", 1
+HEADER_FILE = "header.json"
+ARRAYS = ("starts", "columns", "values", "labels")
+LABEL_TYPES = {"int64": "<i8", "float64": "<f8", "strings": "<i4"}
+
+# With more entries the starts need 64 bits.
+ENTRY_LIMIT = (1 << 31) - 1
+LARGEST_WHOLE_FLOAT = 1 << 53
+MOST_COLUMNS, MOST_NAMES = 1 << 31, 1 << 20
+LARGEST_HEADER = 1 << 26
+CONVERTED_AT_ONCE = 1 << 20
+
+
+def write_store(path: str | os.PathLike[str], blocks: Iterable[Any]) -> None:
+    """Write a stream of examples as a store; an earlier one is replaced once this one is whole.
+
+    Parameters
+    ----------
+    path : the folder to make, by custom called NAME.rows.
+    blocks : `Examples`, or pairs of rows and labels. All rows are sparse or all are dense, of
+        float32 or of float64; sparse blocks may differ in width. Labels are numbers, strings, or
+        None for all blocks.
+    """
+    target = Path(os.path.realpath(path))
+    check_replaceable(target)
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with naming(target):
+            part.mkdir()
+        writer = Writer(part)
+        try:
+            for X, y in blocks:
+                with naming(target):
+                    writer.add(X, y)
+            with naming(target):
+                writer.finish()
+        finally:
+            writer.close()
+        with naming(target):
+            put_in_place(part, target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+@contextmanager
+def naming(target: Path) -> Iterator[None]:
+    """Turn what the system says into an error that names the store."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
+
+
+def check_replaceable(target: Path) -> None:
+    """Refuse to replace anything but a store or an empty folder."""
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise InputError(f"{target} is a file; give the name of a folder for the store")
+    found = set(os.listdir(target))
+    if found and not {HEADER_FILE} <= found <= {HEADER_FILE, *map("{}.bin".format, ARRAYS)}:
+        raise InputError(f"{target} is a folder with other files than a store's; give another name")
+
+
+def put_in_place(part: Path, target: Path) -> None:
+    """Rename a store that is complete; the earlier one makes way, and is deleted only then."""
+    earlier = part.with_suffix(".old")
+    replaces = target.exists()
+    if replaces:
+        os.rename(target, earlier)
+    try:
+        os.rename(part, target)
+    except BaseException:
+        if replaces:
+            os.rename(earlier, target)
+        raise
+    flush_folder(target.parent)
+    if replaces:
+        shutil.rmtree(earlier, ignore_errors=True)
+
+
+def file_of(folder: Path, name: str) -> Path:
+    """Give the file of an array."""
+    return folder / f"{name}.bin"
+
+
+def digest_of(header: dict[str, Any]) -> str:
+    """Give the SHA-256 of a header without its digest."""
+    return hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()
+
+
+class ArrayFile:
+    """A flat file that an array is appended to, block by block."""
+
+    def __init__(self, path: Path, dtype: Any) -> None:
+        self.path = path
+        self.dtype = np.dtype(dtype).newbyteorder("<")
+        self.size = 0
+        self.digest = hashlib.sha256()
+        self.file = open(path, "xb")  # noqa: SIM115, since it stays open between blocks
+
+    def append(self, array: np.ndarray) -> None:
+        """Append an array, row after row."""
+        flat = np.ascontiguousarray(array, self.dtype).reshape(-1)
+        self.file.write(flat.data)
+        self.digest.update(flat.data)
+        self.size += flat.size
+
+    def converted(self, dtype: Any) -> ArrayFile:
+        """Replace the file by one of another type."""
+        self.file.close()
+        other = ArrayFile(self.path.with_suffix(".new"), dtype)
+        with open(self.path, "rb") as file:
+            while content := file.read(CONVERTED_AT_ONCE * self.dtype.itemsize):
+                other.append(np.frombuffer(content, self.dtype))
+        os.replace(other.path, self.path)
+        other.path = self.path
+        return other
+
+    def finish(self) -> dict[str, Any]:
+        """Flush the file to the disk; give its description for the header."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+        return {"dtype": self.dtype.str, "size": self.size, "sha256": self.digest.hexdigest()}
+
+
+class LabelFile:
+    """The labels of a store under construction: none, whole numbers, numbers or coded strings."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.kind = ""
+        self.names: dict[str, int] = {}
+        self.largest_whole = 0
+        self.file: ArrayFile | None = None
+
+    def add(self, y: Any, rows: int) -> None:
+        """Append the labels of a block."""
+        labels = None if y is None else as_labels(y, rows)
+        kind = kind_of(labels)
+        if kind == "int64":
+            self.largest_whole = max(self.largest_whole, largest_magnitude(labels))
+        self._settle(kind)
+        if self.file is not None and labels is not None:
+            self.file.append(self._codes(labels) if kind == "strings" else labels)
+
+    def _settle(self, kind: str) -> None:
+        """See to it that the labels so far and those to come are of one kind."""
+        if not self.kind:
+            self.kind = kind
+            self.file = None if kind == "none" else ArrayFile(self.path, LABEL_TYPES[kind])
+        elif {self.kind, kind} == {"int64", "float64"}:
+            if self.largest_whole > LARGEST_WHOLE_FLOAT:
+                raise InputError(
+                    f"labels beyond {LARGEST_WHOLE_FLOAT} cannot stand among fractions"
+                )
+            if self.kind == "int64" and self.file is not None:
+                self.file = self.file.converted(LABEL_TYPES[kind])
+            self.kind = "float64"
+        elif self.kind != kind:
+            raise InputError(
+                f"labels must be of one kind, but after {self.kind} come {kind}; "
+                "give all as numbers, all as strings or none"
+            )
+
+    def _codes(self, labels: Any) -> np.ndarray:
+        names = self.names
+        codes = [names.setdefault(name, len(names)) for name in labels.tolist()]
+        if len(names) > MOST_NAMES:
+            raise InputError(f"labels must be at most {MOST_NAMES} different strings, got more")
+        return np.array(codes, np.int32)
+
+
+def kind_of(labels: np.ndarray | None) -> str:
+    """Give the kind of labels: none, int64, float64 or strings."""
+    if labels is None:
+        return "none"
+    if labels.dtype.kind in "biu":
+        return "int64"
+    if labels.dtype.kind == "f":
+        return "float64"
+    if labels.dtype.kind in "OUT" and all(isinstance(label, str) for label in labels.tolist()):
+        return "strings"
+    raise InputError(f"labels of a store must be numbers or strings, got {labels.dtype}")
+
+
+def largest_magnitude(labels: Any) -> int:
+    """Give the largest magnitude of whole numbers, which must fit into 64 bits."""
+    largest = max(-int(labels.min()), int(labels.max()))
+    if int(labels.max()) > np.iinfo(np.int64).max:
+        raise InputError(f"labels must be below 2^63, got {largest}")
+    return largest
+
+
+class Writer:
+    """The arrays of a store under construction."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.layout = ""
+        self.rows = self.columns = self.entries = 0
+        self.files: dict[str, ArrayFile] = {}
+        self.labels = LabelFile(file_of(folder, "labels"))
+
+    def add(self, X: Any, y: Any) -> None:
+        """Add a block; one without rows says nothing."""
+        X = usable(X)
+        if X.shape[0] == 0:
+            return
+        layout = "sparse" if issparse(X) else "dense"
+        if not self.layout:
+            self._begin(layout, X)
+        self._check_alike(layout, X)
+        if layout == "sparse":
+            self.files["starts"].append(X.indptr[1:].astype(np.int64) + self.entries)
+            self.files["columns"].append(X.indices)
+        self.files["values"].append(X.data if layout == "sparse" else X)
+        self.labels.add(y, X.shape[0])
+        self.rows += X.shape[0]
+        self.columns = max(self.columns, X.shape[1])
+        self.entries = self.files["values"].size
+
+    def _begin(self, layout: str, X: Any) -> None:
+        self.layout, self.columns = layout, X.shape[1]
+        self._make("values", X.dtype)
+        if layout == "sparse":
+            self._make("columns", np.int32)
+            self._make("starts", np.int64)
+            self.files["starts"].append(np.zeros(1, np.int64))
+
+    def _make(self, name: str, dtype: Any) -> None:
+        self.files[name] = ArrayFile(file_of(self.folder, name), dtype)
+
+    def _check_alike(self, layout: str, X: Any) -> None:
+        before, now = [self.layout, str(self.files["values"].dtype)], [layout, str(X.dtype)]
+        if layout == "dense":  # sparse rows may grow wider
+            before.append(f"{self.columns} columns")
+            now.append(f"{X.shape[1]} columns")
+        if before != now:
+            raise InputError(
+                f"blocks must be alike, but after {self.rows} rows ({', '.join(before)}) "
+                f"come others ({', '.join(now)})"
+            )
+
+    def finish(self) -> None:
+        """Flush all arrays, and write the header, which makes the folder a store."""
+        if self.rows == 0:
+            raise InputError("there are no examples to store; give at least one row")
+        if "starts" in self.files and self.entries <= ENTRY_LIMIT:
+            self.files["starts"] = self.files["starts"].converted(np.int32)
+        if self.labels.file is not None:
+            self.files["labels"] = self.labels.file
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "layout": self.layout,
+            "rows": self.rows,
+            "columns": self.columns,
+            "entries": self.entries,
+            "labels": self.labels.kind,
+            "names": list(self.labels.names),
+            "arrays": {name: file.finish() for name, file in self.files.items()},
+        }
+        content = json.dumps(header | {"digest": digest_of(header)}, indent=1) + "\n"
+        if len(content) > LARGEST_HEADER:
+            raise InputError(f"the names of the labels take more than {LARGEST_HEADER} bytes")
+        write_atomically(self.folder / HEADER_FILE, content.encode())
+
+    def close(self) -> None:
+        """Close what an error left open."""
+        for file in (*self.files.values(), self.labels.file):
+            if file is not None:
+                file.file.close()
+
+
+def usable(X: Any) -> Any:
+    """Give rows as floats: a CSR matrix with distinct, ascending columns, or a dense array."""
+    if not issparse(X):
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] == 0:
+            raise InputError(f"rows must be a table with at least one column, got {X.shape}")
+        return as_floats(X)
+    check_structure(X)
+    if X.ndim != 2 or X.shape[1] > MOST_COLUMNS:
+        raise InputError(f"rows must be a table of up to {MOST_COLUMNS} columns, got {X.shape}")
+    X = as_floats(X.tocsr())
+    if X.indices.size and not 0 <= X.indices.min() <= X.indices.max() < X.shape[1]:
+        raise InputError(f"rows have a column outside the {X.shape[1]} of their matrix")
+    if X.indptr[-1] != X.indices.size or not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+        X.prune()
+    return X
+
+
+def as_floats(X: Any) -> Any:
+    """Give rows as float32 or float64, themselves if they are that already."""
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"rows must be numbers, got {X.dtype}")
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
