@@ -125,7 +125,7 @@ def bad_files(folder):
     (folder / "inside").mkdir()
     return {
         "missing.svm": "no file missing.svm",
-        "inside": "is a folder",
+        "inside": "holds no file",
         "empty.svm": "holds no examples",
         "letters.svm": "letters.svm:2:6: the value 'abc'",
         "zero.svm": "zero.svm:1:4: column 0",
@@ -136,7 +136,7 @@ def bad_files(folder):
         "nan.svm": "not finite",
         "one.svm": "must be two classes, got 1",
         "three.svm": "must be two classes, got 3",
-        "table.csv": "does not read",
+        "table.csv": "must be two classes",
         "cut.npz": "not a usable .npz",
         "unlabelled.npz": "no labels",
         "pointless.npz": "an .npz data set holds X and y",

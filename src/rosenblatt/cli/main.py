@@ -61,11 +61,35 @@ class Output(StrEnum):
 
 
 Data = Annotated[
-    str, typer.Argument(help="svmlight/libsvm text or .npz, plain or .gz; - for standard input.")
+    str,
+    typer.Argument(
+        help="A file, folder or pattern: svmlight, Vowpal Wabbit, CSV, Parquet, label<TAB>text, "
+        ".npz and more, plain or compressed; - for standard input."
+    ),
 ]
 Model = Annotated[Path, typer.Argument(help="A model file written by `rosenblatt fit`.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 ZeroBased = Annotated[bool, typer.Option("--zero-based", help="svmlight columns count from 0.")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        help="svmlight, vowpal, text, npz, npy, idx, store, csv, tsv, parquet, arrow or jsonl; "
+        "found by content and extension if not given."
+    ),
+]
+Label = Annotated[
+    str | None, typer.Option(help="Column of the label in a table: name, or place from 0 on.")
+]
+Missing = Annotated[
+    float | None, typer.Option(help="Number for missing values in a table; else refused.")
+]
+Stream = Annotated[
+    bool, typer.Option("--stream", help="Read block by block: data may be larger than memory.")
+]
+Cache = Annotated[
+    bool,
+    typer.Option("--cache", help="Keep the data as mapped arrays beside the file, and use them."),
+]
 
 
 def show_version(wanted: bool) -> None:
@@ -125,14 +149,23 @@ def fit(
         bool, typer.Option("--balanced", help="Weigh classes against their sizes.")
     ] = False,
     seed: Annotated[int | None, typer.Option(help="Seed of the random choices.")] = None,
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
     zero_based: ZeroBased = False,
     double: Annotated[bool, typer.Option("--float64", help="Read values as float64.")] = False,
+    stream: Stream = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="With --stream: file to go on from if the run is killed.")
+    ] = None,
+    cache: Cache = False,
     json: Json = False,
 ) -> None:
     """Learn from DATA and write a model.
 
     Runs until a pass makes no mistake, or a limit; Ctrl-C keeps what was learned up to then.
     """
+    from rosenblatt.cli.source import Source, reading
     from rosenblatt.cli.work import fit_file
 
     chosen = {
@@ -149,9 +182,10 @@ def fit(
         "class_weight": "balanced" if balanced else None,
         "random_state": seed,
     }
-    dtype = "float64" if double else "float32"
-    interrupted = fit_file(data, model, chosen, zero_based=zero_based, dtype=dtype, json=json)
-    if interrupted:
+    if checkpoint is not None and not stream:
+        raise typer.BadParameter("--checkpoint goes with --stream")
+    source = Source(data, stream, cache, reading(format, label, missing, zero_based, double))
+    if fit_file(source, model, chosen, checkpoint=checkpoint, json=json):
         raise typer.Exit(INTERRUPTED)
 
 
@@ -161,29 +195,77 @@ def predict(
     data: Data,
     out: Annotated[Path | None, typer.Option(help="File to write instead of printing.")] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Print the score after it.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with scores.")] = False,
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
+    zero_based: ZeroBased = False,
+    stream: Stream = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON lines, with scores.")] = False,
+) -> None:
+    """Print the label of each row of DATA, one a line."""
+    from rosenblatt.cli.source import Source, reading
+    from rosenblatt.cli.work import predict_file
+
+    source = Source(data, stream, False, reading(format, label, missing, zero_based, False))
+    kind = "jsonl" if json else "csv" if csv else "text"
+    predict_file(model, source, out, format=kind, scores=scores or kind != "text")
+
+
+@app.command()
+def evaluate(
+    model: Model,
+    data: Data,
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
+    zero_based: ZeroBased = False,
+    stream: Stream = False,
+    json: Json = False,
+) -> None:
+    """Compare the model's answers with the labels of DATA."""
+    from rosenblatt.cli.source import Source, reading
+    from rosenblatt.cli.work import evaluate_file
+
+    source = Source(data, stream, False, reading(format, label, missing, zero_based, False))
+    evaluate_file(model, source, json=json)
+
+
+@app.command()
+def info(
+    data: Data,
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
     zero_based: ZeroBased = False,
     json: Json = False,
 ) -> None:
-    """Print the label of each row of DATA, one a line."""
-    from rosenblatt.cli.work import predict_file
-
-    predict_file(model, data, out, scores=scores, zero_based=zero_based, json=json)
-
-
-@app.command()
-def evaluate(model: Model, data: Data, zero_based: ZeroBased = False, json: Json = False) -> None:
-    """Compare the model's answers with the labels of DATA."""
-    from rosenblatt.cli.work import evaluate_file
-
-    evaluate_file(model, data, zero_based=zero_based, json=json)
-
-
-@app.command()
-def info(data: Data, zero_based: ZeroBased = False, json: Json = False) -> None:
     """Tell what DATA are like: size, classes, duplicates, contradictions."""
+    from rosenblatt.cli.source import Source, reading
     from rosenblatt.cli.work import describe_file
 
-    describe_file(data, zero_based=zero_based, json=json)
+    source = Source(data, False, False, reading(format, label, missing, zero_based, False))
+    describe_file(source, json=json)
+
+
+@app.command()
+def convert(
+    data: Data,
+    out: Annotated[
+        Path, typer.Argument(help="A folder to make (.rows), or a file: .svm, .csv or .parquet.")
+    ],
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
+    zero_based: ZeroBased = False,
+    double: Annotated[bool, typer.Option("--float64", help="Keep values as float64.")] = False,
+) -> None:
+    """Write DATA in another form; a folder of mapped arrays opens at once."""
+    from rosenblatt.cli.source import Source, reading
+    from rosenblatt.cli.work import convert_file
+
+    source = Source(data, True, False, reading(format, label, missing, zero_based, double))
+    convert_file(source, out)
 
 
 @app.command()

@@ -1,10 +1,12 @@
-"""What the commands fit, predict and evaluate do, on files."""
+"""What the commands do with data sets: fit, predict, evaluate, info, convert."""
 
 from __future__ import annotations
 
 import json as jsonlib
 import sys
 import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +15,30 @@ from rich.console import Console
 from rich.table import Table
 
 import rosenblatt as rb
-from rosenblatt.data.files import write_atomically
+from rosenblatt.cli.source import Source
+from rosenblatt.data.files import replacing
+from rosenblatt.data.store import write_store
+from rosenblatt.data.streams import Checkpoint, fit_stream
+from rosenblatt.data.write import (
+    prediction_pieces,
+    write_csv,
+    write_parquet,
+    write_svmlight,
+)
 from rosenblatt.errors import InputError
-from rosenblatt.online.driver import Progress
+from rosenblatt.online.driver import Progress, Watch
 
 people = Console(stderr=True)
 
 
 def fit_file(
-    data: str, path: Path, chosen: dict[str, Any], *, zero_based: bool, dtype: str, json: bool
+    source: Source, path: Path, chosen: dict[str, Any], *, checkpoint: Path | None, json: bool
 ) -> bool:
     """Read, learn, write the model, report; tell whether the user interrupted the learning."""
     _check_writable(path)
     learner = rb.Perceptron(**chosen)
-    with people.status(f"reading {data}") as status:
-        X, y = rb.read(data, zero_based=zero_based, dtype=dtype)
-        _need_labels(y, data)
-        status.update("learning; Ctrl-C keeps what was learned")
+    with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the report below says why the run ended
 
         def watch(progress: Progress) -> None:
             status.update(
@@ -37,12 +46,26 @@ def fit_file(
                 f"{progress.seconds:.0f} s; Ctrl-C keeps what was learned"
             )
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the report below says why the run ended
+        if source.stream:
+            learner = _learn_stream(learner, source, checkpoint, watch)
+        else:
+            X, y = source.labelled(source.examples())
+            status.update("learning; Ctrl-C keeps what was learned")
             learner._fit(X, y, None, watch)
     rb.save(learner, path)
-    _report_fit(learner, data, X.shape, path, json)
+    _report_fit(learner, source.data, path, json)
     return learner.run_.stop is rb.Stop.INTERRUPTED
+
+
+def _learn_stream(
+    learner: rb.Perceptron, source: Source, checkpoint: Path | None, watch: Watch
+) -> rb.Perceptron:
+    note = None
+    if checkpoint is not None:
+        _check_writable(checkpoint)
+        note = Checkpoint(checkpoint, f"{source.data} {sorted(source.options.items())}")
+    blocks = lambda: map(source.labelled, source.blocks())  # noqa: E731
+    return fit_stream(learner, blocks, checkpoint=note, watch=watch)
 
 
 def _check_writable(path: Path) -> None:
@@ -53,19 +76,12 @@ def _check_writable(path: Path) -> None:
         raise InputError(f"there is no folder {path.parent} to write the model to; make it first")
 
 
-def _need_labels(y: Any, data: str) -> None:
-    if y is None:
-        raise InputError(f"{data} has no labels: an .npz data set holds them in the array y")
-
-
-def _report_fit(
-    learner: rb.Perceptron, data: str, shape: tuple[int, int], path: Path, json: bool
-) -> None:
+def _report_fit(learner: rb.Perceptron, data: str, path: Path, json: bool) -> None:
     run = learner.run_
     facts = {
         "data": data,
-        "rows": int(shape[0]),
-        "columns": int(shape[1]),
+        "rows": run.counts.size if run.counts.size else None,
+        "columns": learner.n_features_in_,
         "classes": [_plain(label) for label in learner.classes_.tolist()],
         "mistakes": run.mistakes,
         "passes": run.passes,
@@ -80,61 +96,92 @@ def _report_fit(
 
 
 def predict_file(
-    path: Path, data: str, out: Path | None, *, scores: bool, zero_based: bool, json: bool
+    path: Path, source: Source, out: Path | None, *, format: str, scores: bool
 ) -> None:
-    """Predict every row of a file."""
-    learner, X, _ = _model_and_data(path, data, zero_based)
-    values = learner.decision_function(X)
-    lines = _prediction_lines(learner.predict(X).tolist(), values.tolist(), scores, json)
-    text = "".join(f"{line}\n" for line in lines)
-    if out is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    else:
-        write_atomically(out, text.encode())
+    """Predict every row of a data set, block by block."""
+    learner = rb.load(path)
+    pieces = _predictions(learner, source, format, scores)
+    if out is not None:
+        with replacing(out) as file:
+            file.writelines(pieces)
+        return
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
 
 
-def _prediction_lines(labels: list[Any], values: list[float], scores: bool, json: bool) -> Any:
-    for label, value in zip(labels, values, strict=True):
-        if json:
-            yield jsonlib.dumps({"label": _plain(label), "score": value})
-        else:
-            yield f"{label}\t{value!r}" if scores else f"{label}"
+def _predictions(
+    learner: rb.Perceptron, source: Source, format: str, scores: bool
+) -> Iterator[bytes]:
+    for number, (X, _) in enumerate(source.blocks(learner._reader.width)):
+        values = learner.decision_function(X)
+        made = prediction_pieces(learner.predict(X), values if scores else None, format=format)
+        if number and format == "csv":
+            next(made)  # the header stands once
+        yield from made
 
 
-def evaluate_file(path: Path, data: str, *, zero_based: bool, json: bool) -> None:
+def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
     """Compare predictions with labels."""
-    learner, X, y = _model_and_data(path, data, zero_based)
-    _need_labels(y, data)
-    values, answers = learner.decision_function(X), learner.predict(X)
-    right = answers == y
-    facts = {
-        "data": data,
-        "rows": len(y),
-        "right": int(np.count_nonzero(right)),
-        "wrong": int(np.count_nonzero(~right)),
-        "accuracy": float(np.mean(right)),
-        "unsure": int(np.count_nonzero(values == 0)),
+    learner = rb.load(path)
+    pairs: dict[tuple[Any, Any], int] = {}
+    unsure = 0
+    for block in source.blocks(learner._reader.width):
+        X, y = source.labelled(block)
+        unsure += int(np.count_nonzero(learner.decision_function(X) == 0))
+        for pair in zip(y.tolist(), learner.predict(X).tolist(), strict=True):
+            pairs[pair] = pairs.get(pair, 0) + 1
+    rows = sum(pairs.values())
+    right = sum(count for (label, answer), count in pairs.items() if label == answer)
+    facts: dict[str, Any] = {
+        "data": source.data,
+        "rows": rows,
+        "right": right,
+        "wrong": rows - right,
+        "accuracy": right / rows,
+        "unsure": unsure,
     }
     if json:
-        facts["confusion"] = _confusion(y, answers)
-        _print(facts, json)
-        return
+        facts["confusion"] = [
+            {"label": _plain(label), "answer": _plain(answer), "count": count}
+            for (label, answer), count in sorted(pairs.items(), key=str)
+        ]
     _print(facts, json)
-    table = Table("label", *(f"answered {label}" for label in learner.classes_.tolist()))
-    counted = {(row["label"], row["answer"]): row["count"] for row in _confusion(y, answers)}
-    for label in dict.fromkeys(row[0] for row in counted):
-        counts = (counted.get((label, _plain(c)), 0) for c in learner.classes_.tolist())
-        table.add_row(str(label), *map(str, counts))
+    if not json:
+        _print_confusion(pairs, learner.classes_.tolist())
+
+
+def _print_confusion(pairs: dict[tuple[Any, Any], int], classes: list[Any]) -> None:
+    table = Table("label", *(f"answered {label}" for label in classes))
+    for label in sorted({label for label, _ in pairs}, key=str):
+        table.add_row(str(label), *(str(pairs.get((label, answer), 0)) for answer in classes))
     Console().print(table)
 
 
-def describe_file(data: str, *, zero_based: bool, json: bool) -> None:
+def convert_file(source: Source, out: Path) -> None:
+    """Write a data set in another form."""
+    writers: dict[str, Callable[[Path, rb.Examples], None]] = {
+        ".svm": write_svmlight,
+        ".csv": write_csv,
+        ".parquet": write_parquet,
+    }
+    suffix = out.suffix.lower()
+    with people.status(f"reading {source.data}"):
+        if suffix in writers:
+            writers[suffix](out, source.labelled(replace(source, stream=False).examples()))
+        elif suffix in ("", ".rows"):
+            write_store(out, map(source.labelled, source.blocks()))
+        else:
+            raise InputError(
+                f"{out} does not say what to write: end its name in .rows, .svm, .csv or .parquet"
+            )
+
+
+def describe_file(source: Source, *, json: bool) -> None:
     """Tell what a data set is like."""
-    with people.status(f"reading {data}"):
-        X, y = rb.read(data, zero_based=zero_based)
-        found = rb.info(X, y)
-    facts: dict[str, Any] = {"data": data, **vars(found)}
+    with people.status(f"reading {source.data}"):
+        found = rb.info(*source.examples())
+    facts: dict[str, Any] = {"data": source.data, **vars(found)}
     facts["contradiction"] = list(found.contradiction) if found.contradiction else None
     if json:
         facts["classes"] = [
@@ -153,23 +200,6 @@ def describe_file(data: str, *, zero_based: bool, json: bool) -> None:
             "the classes"
         )
     _print(facts, json)
-
-
-def _confusion(y: np.ndarray, answers: np.ndarray) -> list[dict[str, Any]]:
-    pairs: dict[tuple[Any, Any], int] = {}
-    for pair in zip(y.tolist(), answers.tolist(), strict=True):
-        pairs[pair] = pairs.get(pair, 0) + 1
-    return [
-        {"label": _plain(label), "answer": _plain(answer), "count": count}
-        for (label, answer), count in sorted(pairs.items(), key=str)
-    ]
-
-
-def _model_and_data(path: Path, data: str, zero_based: bool) -> tuple[Any, Any, Any]:
-    learner = rb.load(path)
-    with people.status(f"reading {data}"):
-        X, y = rb.read(data, zero_based=zero_based, width=learner._reader.width)
-    return learner, X, y
 
 
 def _plain(label: Any) -> Any:

@@ -25,8 +25,8 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
 
     JSON holds ``classes``, ``coef`` and ``intercept`` in double precision, each number as it reads
     back exactly; a row x belongs to ``classes[1]`` if x·coef + intercept > 0, else to
-    ``classes[0]``. ONNX takes ``rows`` (float32) and gives ``labels`` and ``scores``, one column for
-    each class, in single precision.
+    ``classes[0]``. ONNX takes ``rows`` (float32) and gives ``labels`` and ``scores``, one column
+    for each class, in single precision.
 
     Examples
     --------

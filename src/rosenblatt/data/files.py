@@ -3,46 +3,68 @@
 from __future__ import annotations
 
 import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from rosenblatt.errors import InputError
 
+Name = str | os.PathLike[str]
 
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Replace a file as a whole: after a crash there is the old one or the new one.
 
-    The bytes go to a new file in the same folder, which is flushed to the disk and then renamed;
-    the folder is flushed too, since it holds the name.
+def write_atomically(path: Name, content: bytes) -> None:
+    """Replace a file as a whole: after a crash there is the old one or the new one."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Name) -> Iterator[IO[bytes]]:
+    """Open a file to be written as a whole: it appears, or replaces the old one, at the end.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(os.path.join(folder, "a")) as file:
+    ...         _ = file.write(b"text")
+    ...         before = os.path.exists(os.path.join(folder, "a"))
+    ...     before, os.listdir(folder)
+    (False, ['a'])
     """
     target = Path(path)
-    if target.is_dir():
+    if os.path.isdir(target):
         raise InputError(f"{target} is a folder; give the name of a file to write")
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    if "\0" in str(target):
+        raise InputError(f"cannot write {str(target)!r}: a name holds no NUL")
     try:
-        _write_flushed(beside, content, _mode_of(target))
-        os.replace(beside, target)
+        if os.path.exists(target) and not os.path.isfile(target):
+            with target.open("wb") as file:
+                yield file
+        else:
+            yield from _beside(target)
     except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise InputError(f"cannot write {target}: {error.strerror}") from error
+        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
+
+
+def _beside(target: Path) -> Iterator[IO[bytes]]:
+    mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666
+    # Not made of the target's name, which may already be as long as names can be.
+    part = target.parent / f".{secrets.token_hex(8)}.part"
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise
     flush_folder(target.parent)
-
-
-def _mode_of(target: Path) -> int:
-    try:
-        return target.stat().st_mode & 0o777
-    except OSError:
-        return 0o666  # less the user's umask, which `os.open` applies
-
-
-def _write_flushed(path: Path, content: bytes, mode: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def flush_folder(folder: Path) -> None:

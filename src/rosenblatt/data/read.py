@@ -1,115 +1,235 @@
-"""Reading data sets: the format is found by content first, then by extension.
+r"""Reading data sets of any format, whole or block by block.
 
-A reader takes the bytes of a file and gives `Examples`; a new format is one function here and one
-line in `read`.
+The format is told by the caller, or found: a folder by what lies in it; a file by how it begins,
+then by its extension (that of a compression taken off), then by its first line of text.
+
+    store     a folder that `rosenblatt convert` wrote           header.json in it
+    npy       X.npy and y.npy in a folder, or name.npy           extension
+    npz       X and y, or the parts of a CSR matrix, and y       begins like a zip file
+    idx       MNIST's files                                      two zeros, a type, a rank
+    csv tsv parquet arrow jsonl                                  extension, or how they begin
+    vowpal    Vowpal Wabbit's text                               .vw, or a | in the first line
+    text      label<TAB>text, hashed by `TextHasher`             one tab, then words
+    svmlight  everything else
 """
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
-import sys
-import zipfile
-import zlib
-from pathlib import Path
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from rosenblatt.data.svmlight import parse_svmlight
+from rosenblatt.data.arrays import is_idx, read_idx, read_npy, read_npz
+from rosenblatt.data.sources import chunks, contents, files, shown
+from rosenblatt.data.store import open_store
+from rosenblatt.data.svmlight import cut_blocks, parse_svmlight, svmlight_blocks
+from rosenblatt.data.tables import read_table, table_blocks, table_format
+from rosenblatt.data.text import TextHasher
+from rosenblatt.data.text_lines import label_text_lines
+from rosenblatt.data.vowpal import parse_vowpal
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples
 
-GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
-OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".feather", ".arrow", ".json", ".jsonl", ".npy")
+TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
+FORMATS = ("svmlight", "vowpal", "text", "npz", "npy", "idx", "store", *TABLES)
+BEGINNINGS = {b"PK\x03\x04": "npz", b"PAR1": "parquet", b"ARROW1": "arrow"}
+BLOCK_BYTES = 1 << 24
+HEAD_BYTES = 1 << 16
+NUMBER = re.compile(rb"[-+.\deE\s]+")
 
 
-def read(
-    path: str | os.PathLike[str],
-    *,
-    zero_based: bool = False,
-    width: int | None = None,
-    dtype: Any = np.float32,
-) -> Examples:
-    """Read a data set: svmlight/libsvm text or ``.npz``, plain or gzipped; ``-`` is standard input.
+@dataclass(frozen=True)
+class Reading:
+    """How to read: the options of `read`, checked where they are used."""
+
+    format: str | None = None
+    zero_based: bool = False
+    width: int | None = None
+    dtype: Any = np.float32
+    label: str | int | None = None
+    categories: Any = "onehot"
+    missing: Any = "refuse"
+    columns: int = 2**18
+    threads: int | None = None
+
+    def checked_format(self) -> str | None:
+        """Give the format that was told, if any."""
+        if self.format is not None and self.format not in FORMATS:
+            known = ", ".join(FORMATS)
+            raise InputError(f"the format must be one of {known}, got {self.format!r}")
+        return self.format
+
+    def table_options(self) -> dict[str, Any]:
+        """Give the options of tables."""
+        names = ("label", "categories", "missing", "dtype", "columns")
+        return {name: getattr(self, name) for name in names}
+
+    def svmlight_options(self, file: str) -> dict[str, Any]:
+        """Give the options of svmlight text."""
+        names = ("zero_based", "width", "dtype", "threads")
+        return {"file": file, **{name: getattr(self, name) for name in names}}
+
+
+def read(path: str | os.PathLike[str], **options: Any) -> Examples:
+    """Read a data set; the format is found by content and extension.
 
     Parameters
     ----------
-    path : the file.
-    zero_based : whether the columns of an svmlight file count from 0, not from 1.
+    path : a file, a folder or a pattern such as ``"day-*.svm"``, plain or compressed (gzip,
+        zstandard, bzip2, xz); ``-`` is standard input.
+    format : svmlight, vowpal, text, npz, npy, idx, store, csv, tsv, parquet, arrow or jsonl, if it
+        is not to be found out.
+    zero_based : whether the columns of svmlight text count from 0, not from 1.
     width : number of columns, if it is known beforehand; a column beyond it is an error.
-    dtype : float32 or float64, for svmlight values. ``.npz`` arrays keep their own type.
+    dtype : float32 or float64; arrays in files keep their own type.
+    label : name or place of the label's column in a table.
+    categories : what becomes of words in a table: ``"onehot"``, ``"hash"`` or ``"refuse"``.
+    missing : the number that takes the place of a missing one in a table; refused by default.
+    columns : how many columns text and names are hashed to.
+    threads : how many threads parse svmlight text; by default one for each core.
 
     Returns
     -------
-    Examples that unpack as ``X, y``: X a CSR matrix, or as dense as the ``.npz`` file has it. An
-    ``.npz`` file holds ``X`` and ``y``, or what `scipy.sparse.save_npz` writes and ``y``; without
-    ``y`` the labels are None.
+    Examples that unpack as ``X, y``; y is None where there are no labels. Tables also have
+    ``names``, Vowpal Wabbit's text ``weights``.
     """
-    name = "standard input" if os.fspath(path) == "-" else os.fspath(path)
-    content = _contents(path, name)
-    if bytes(content[:2]) == GZIP:
-        content = _unzipped(content, name)
-    if bytes(content[:4]) == ZIP:
-        return _check_width(_read_npz(content, name), width, name)
-    if Path(name.removesuffix(".gz")).suffix.lower() in OTHER_FORMATS:
-        raise InputError(
-            f"{name} is of a format that this version does not read; "
-            "convert it to svmlight text or to .npz with arrays X and y"
+    reading, name = Reading(**options), shown(path)
+    piped = contents(path) if os.fspath(path) == "-" else None  # can be read but once
+    format = reading.checked_format() or found_format(path, beginning(path, piped))
+    if format in TABLES:
+        source = path if piped is None else piped.tobytes()
+        examples: Examples = read_table(source, format, **reading.table_options())
+    elif format == "store":
+        examples = open_store(path)
+    elif format == "npy":
+        examples = read_npy(path)
+    elif format == "idx":
+        examples = read_idx(path, dtype=reading.dtype)
+    else:
+        content = contents(path) if piped is None else piped
+        examples = _parsed(content, format, reading, name)
+    return _of_width(examples, reading.width, name)
+
+
+def read_blocks(
+    path: str | os.PathLike[str], *, block_bytes: int = BLOCK_BYTES, **options: Any
+) -> Iterator[Examples]:
+    """Read a data set block by block, in bounded memory; options are those of `read`.
+
+    Arrays in files are mapped where they can be, and cut.
+    """
+    reading, name = Reading(**options), shown(path)
+    pieces, piped = chunks(path), None
+    if os.fspath(path) == "-":
+        first = next(pieces, b"")
+        pieces, piped = chain([first], pieces), np.frombuffer(first, np.uint8)
+    format = reading.checked_format() or found_format(path, beginning(path, piped))
+    if format == "svmlight":
+        for X, y in svmlight_blocks(
+            pieces, block_bytes=block_bytes, **reading.svmlight_options(name)
+        ):
+            yield Examples(X, y)
+    elif format in ("vowpal", "text"):
+        line = 1
+        for block in cut_blocks(pieces, block_bytes, name):
+            text = np.frombuffer(block, np.uint8)
+            yield _parsed(text, format, reading, name, line)
+            line += int(np.count_nonzero(text == ord("\n")))
+    elif format in TABLES:
+        for table in table_blocks(path, format, **reading.table_options()):
+            yield _of_width(table, reading.width, name)
+    else:
+        yield from cut_rows(read(path, **options), block_bytes)
+
+
+def cut_rows(examples: Examples, block_bytes: int) -> Iterator[Examples]:
+    """Cut examples that lie in memory, or are mapped, into blocks of about so many bytes."""
+    X, y = examples
+    n = X.shape[0]
+    size = getattr(X, "nnz", X.size) * 8 / max(n, 1)
+    rows = max(1, int(block_bytes / max(size, 1)))
+    for start in range(0, n, rows):
+        yield Examples(X[start : start + rows], None if y is None else y[start : start + rows])
+
+
+def beginning(path: str | os.PathLike[str], piped: np.ndarray | None) -> bytes:
+    """Give the first bytes of a data set, decompressed; none of a folder that holds arrays."""
+    if piped is not None:
+        return piped[:HEAD_BYTES].tobytes()
+    if folder_format(path) is not None:
+        return b""
+    return next(chunks(path, HEAD_BYTES), b"")[:HEAD_BYTES]
+
+
+def folder_format(path: str | os.PathLike[str]) -> str | None:
+    """Give the format of a folder that is one data set, not a folder of data files."""
+    for name, format in (("header.json", "store"), ("X.npy", "npy")):
+        if os.path.isfile(os.path.join(path, name)):
+            return format
+    return None
+
+
+def found_format(path: str | os.PathLike[str], head: bytes) -> str:
+    """Give the format of a data set, by its name and by how it begins."""
+    folder = folder_format(path)
+    if folder is not None:
+        return folder
+    name = files(path)[0]
+    extension = _extension(name)
+    if extension == ".npy":
+        return "npy"
+    for start, format in BEGINNINGS.items():
+        if head.startswith(start):
+            return format
+    if is_idx(head):
+        return "idx"
+    line = first_line(head)
+    if extension in (".tsv", ".txt", "") and is_labelled_text(line):
+        return "text"
+    return table_format(name) or ("vowpal" if extension == ".vw" or b"|" in line else "svmlight")
+
+
+def _extension(name: str) -> str:
+    stem, extension = os.path.splitext(name.lower())
+    if extension in (".gz", ".zst", ".bz2", ".xz"):
+        extension = os.path.splitext(stem)[1]
+    return extension
+
+
+def first_line(head: bytes) -> bytes:
+    """Give the first line of a text that is not blank."""
+    return next((line for line in head.splitlines() if line.strip()), b"")
+
+
+def is_labelled_text(line: bytes) -> bool:
+    """Tell whether a line looks like label<TAB>text: one tab, and then more than a number."""
+    label, _, text = line.partition(b"\t")
+    return bool(label) and b"\t" not in text and bool(text) and not NUMBER.fullmatch(text)
+
+
+def _parsed(
+    content: np.ndarray, format: str, reading: Reading, name: str, line: int = 1
+) -> Examples:
+    if format == "npz":
+        return read_npz(content, file=name)
+    if format == "vowpal":
+        return parse_vowpal(
+            content, file=name, columns=reading.columns, dtype=reading.dtype, first_line=line
         )
-    X, y = parse_svmlight(content, file=name, zero_based=zero_based, width=width, dtype=dtype)
+    if format == "text":
+        labels, starts, stops = label_text_lines(content, file=name)
+        hasher = TextHasher(columns=reading.columns, dtype=reading.dtype, n_jobs=reading.threads)
+        return Examples(hasher.transform_bytes(content, starts, stops), np.array(labels))
+    X, y = parse_svmlight(content, **reading.svmlight_options(name))
     return Examples(X, y)
 
 
-def _contents(path: str | os.PathLike[str], name: str) -> np.ndarray:
-    try:
-        if name == "standard input":
-            return np.frombuffer(sys.stdin.buffer.read(), np.uint8)
-        if os.path.isdir(path):
-            raise InputError(f"{name} is a folder; give a file of examples")
-        if Path(path).is_file() and os.path.getsize(path):
-            return np.memmap(path, np.uint8, mode="r")
-        return np.frombuffer(Path(path).read_bytes(), np.uint8)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {name}; check its name") from None
-    except OSError as error:
-        raise InputError(f"cannot read {name}: {error.strerror or error}") from error
-
-
-def _unzipped(content: np.ndarray, name: str) -> np.ndarray:
-    try:
-        return np.frombuffer(gzip.decompress(content.data), np.uint8)
-    except EOFError:
-        raise InputError(
-            f"{name} ends in the middle of its gzip stream; it is truncated, so fetch it again"
-        ) from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{name} is a damaged gzip file ({error}); fetch it again") from error
-
-
-def _read_npz(content: np.ndarray, name: str) -> Examples:
-    try:
-        with np.load(io.BytesIO(content.data), allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
-        y = arrays.get("y")
-        if "X" in arrays:
-            return Examples(arrays["X"], y)
-        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-        X = sparse.csr_matrix(parts, shape=tuple(arrays["shape"]))
-        X.check_format(full_check=True)
-        return Examples(X, y)
-    except KeyError as error:
-        raise InputError(
-            f"{name} has no array {error}; an .npz data set holds X and y, "
-            "or data, indices, indptr, shape and y of a CSR matrix"
-        ) from None
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{name} is not a usable .npz file: {error}") from error
-
-
-def _check_width(examples: Examples, width: int | None, name: str) -> Examples:
+def _of_width(examples: Examples, width: int | None, name: str) -> Examples:
     columns = examples.X.shape[1] if examples.X.ndim == 2 else 0
     if width is not None and columns != width:
         raise InputError(f"{name} has {columns} columns, but {width} were expected")

@@ -1,0 +1,245 @@
+r"""Arrays of numbers to examples: ``.npz``, ``.npy`` and MNIST's idx files. Nothing is unpickled.
+
+The rules
+---------
+- ``.npz`` holds ``X`` and ``y``, or the parts of a sparse matrix as `scipy.sparse.save_npz` writes
+  them (CSR or CSC) and ``y``. Without ``y`` the labels are None.
+- ``.npy``: a folder holds ``X.npy`` and perhaps ``y.npy``. The labels of ``name.npy`` stand beside
+  it in ``name.labels.npy``, or else in ``y.npy``. A plain file is mapped into memory, not read.
+- idx: the labels of ``*images*idx3*`` stand beside it under the same name with *labels* for
+  *images* and *idx1* for *idx3*, compressed or not. Elements have any of the six types of the
+  format and any rank; what follows the first axis is flattened to a row and converted once.
+- All of them may be compressed. Only numbers are examples; labels may be words too.
+
+What a header promises is compared with the bytes that are there before anything is allocated.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import re
+import warnings
+import zipfile
+import zlib
+from typing import IO, Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.data.sources import contents, shown
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Examples
+
+__all__ = ["is_idx", "read_idx", "read_npy", "read_npz"]
+
+Name = str | os.PathLike[str]
+
+NPY = b"\x93NUMPY"
+HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+# Deflate packs 258 bytes into two bits at the very best, so no honest member grows by more.
+LARGEST_GROWTH = 1032
+# What NumPy, SciPy and zipfile raise for damaged, hostile, encrypted or rarely compressed files.
+UNUSABLE = (
+    ValueError,
+    TypeError,
+    OverflowError,
+    OSError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+NUMBERS, LABELS = "biuf", "biufUS"
+
+IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+IDX_NAME = re.compile(r"idx\d+")
+COMPRESSED = ("", ".gz", ".zst", ".bz2", ".xz")
+
+
+def read_npz(content: bytes | np.ndarray, *, file: str = "<bytes>") -> Examples:
+    """Read the bytes of an ``.npz`` file.
+
+    Raises
+    ------
+    InputError : it is damaged, lacks an array or promises more than it holds.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(_buffer(content))) as archive:
+            arrays = {
+                member.filename.removesuffix(".npy"): _member(archive, member)
+                for member in archive.infolist()
+            }
+        X = _sparse(arrays) if "X" not in arrays else arrays["X"]
+        return Examples(_checked(X, NUMBERS), _checked(arrays.get("y"), LABELS))
+    except KeyError as error:
+        raise InputError(
+            f"{file} has no array {error}; an .npz data set holds X and y, "
+            "or data, indices, indptr, shape and y of a CSR matrix"
+        ) from None
+    except UNUSABLE as error:
+        raise InputError(f"{file} is not a usable .npz file: {error}") from error
+
+
+def _buffer(content: bytes | np.ndarray) -> bytes | memoryview:
+    return content if isinstance(content, bytes) else content.data
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    if member.file_size > LARGEST_GROWTH * (member.compress_size + 1):
+        raise ValueError(f"{member.filename} promises more bytes than it can hold")
+    with archive.open(member) as stream:
+        dtype, shape, order = _header(stream)
+        size = math.prod(shape) * dtype.itemsize
+        if size != member.file_size - stream.tell():
+            raise ValueError(f"the header of {member.filename} does not fit its size")
+        data = np.empty(size, np.uint8)
+        _fill(data, stream)
+    return data.view(dtype).reshape(shape, order=order) if size else np.empty(shape, dtype)
+
+
+def _fill(data: np.ndarray, stream: IO[bytes]) -> None:
+    done, step = 0, 1 << 20
+    while piece := stream.read(step):  # to the very end, where the checksum is compared
+        data[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
+        done += len(piece)
+    if done != data.size:
+        raise ValueError("an array ends too early")
+
+
+def _header(stream: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...], Any]:
+    """Read the header of an ``.npy`` stream: the type, the shape and the order of the elements."""
+    version = np.lib.format.read_magic(stream)
+    if version not in HEADERS:
+        raise ValueError(f"version {version[0]}.{version[1]} of the .npy format is not for numbers")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers written by Python 2
+        shape, fortran, dtype = HEADERS[version](stream)
+    if dtype.hasobject or dtype.kind == "V":
+        raise ValueError("it holds objects or records, not numbers")
+    if any(axis < 0 for axis in shape) or not dtype.itemsize:
+        raise ValueError("its header is damaged")
+    return dtype, shape, "F" if fortran else "C"
+
+
+def _sparse(arrays: dict[str, np.ndarray]) -> Any:
+    kind = arrays["format"].item() if "format" in arrays else b"csr"
+    kind = kind.decode() if isinstance(kind, bytes) else kind
+    if kind not in ("csr", "csc"):
+        raise ValueError(f"its matrix has the format {kind}; save it as CSR")
+    parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+    make = sparse.csr_matrix if kind == "csr" else sparse.csc_matrix
+    if arrays["shape"].shape != (2,):
+        raise ValueError("its matrix has not two axes")
+    matrix = make(parts, shape=tuple(arrays["shape"].tolist()))
+    matrix.check_format(full_check=True)
+    return matrix.tocsr()
+
+
+def _checked(array: Any, kinds: str) -> Any:
+    if array is not None and array.dtype.kind not in kinds:
+        raise ValueError(f"it holds {array.dtype}, not numbers")
+    return array
+
+
+def read_npy(path: Name) -> Examples:
+    """Read an ``.npy`` file, or a folder with ``X.npy``, and the labels beside it."""
+    if os.path.isdir(path):
+        path = os.path.join(path, "X.npy")
+    X = _read_array(path, NUMBERS)
+    labels = _labels_of_npy(os.fspath(path))
+    y = None if labels is None else _read_array(labels, LABELS)
+    return _paired(X, y, path, labels)
+
+
+def _labels_of_npy(path: str) -> str | None:
+    if path == "-":
+        return None
+    folder, name = os.path.split(path)
+    stem = name.partition(".npy")[0]
+    beside = (f"{stem}.labels.npy", "y.npy")
+    candidates = [os.path.join(folder, other + end) for other in beside for end in COMPRESSED]
+    own = (name == other + end for other in beside for end in COMPRESSED)
+    return None if any(own) else next(filter(os.path.isfile, candidates), None)
+
+
+def _read_array(path: Name, kinds: str) -> np.ndarray:
+    content = contents(path)
+    try:
+        stream = io.BytesIO(content[: 1 << 16].tobytes())
+        dtype, shape, order = _header(stream)
+        if math.prod(shape) * dtype.itemsize != content.size - stream.tell():
+            raise ValueError("its size does not fit its header; it may be truncated")
+        body = np.asarray(content)[stream.tell() :]
+        array = body.view(dtype) if body.size else np.empty(0, dtype)
+        return np.asarray(_checked(array.reshape(shape, order=order), kinds))
+    except UNUSABLE as error:
+        raise InputError(f"{shown(path)} is not a usable .npy file: {error}") from error
+
+
+def _paired(X: np.ndarray, y: np.ndarray | None, path: Name, labels: str | None) -> Examples:
+    if X.ndim == 0:
+        raise InputError(f"{shown(path)} holds a single number; give rows of numbers")
+    if y is not None and labels is not None and y.shape != (X.shape[0],):
+        raise InputError(
+            f"{shown(path)} holds {X.shape[0]} rows, but {shown(labels)} labels of shape "
+            f"{y.shape}; give one label for each row"
+        )
+    return Examples(X, y)
+
+
+def is_idx(content: bytes | np.ndarray) -> bool:
+    """Tell whether bytes begin like an idx file: two zeros, a type and a rank."""
+    head = bytes(content[:4])
+    return len(head) == 4 and head[:2] == b"\0\0" and head[2] in IDX_TYPES and 1 <= head[3] <= 8
+
+
+def read_idx(path: Name, *, dtype: Any = np.float32) -> Examples:
+    """Read an idx file of images as rows of floats, and the labels beside it."""
+    images = _read_idx(path)
+    if images.ndim == 1:
+        raise InputError(f"{shown(path)} holds labels or single numbers; give the file of images")
+    X = images.reshape(images.shape[0], math.prod(images.shape[1:])).astype(dtype)
+    labels = _labels_of_idx(os.fspath(path))
+    y = None if labels is None else _read_idx(labels)
+    if y is not None:
+        y = y.astype(np.int64 if y.dtype.kind in "iu" else np.float64)
+    return _paired(X, y, path, labels)
+
+
+def _labels_of_idx(path: str) -> str | None:
+    folder, name = os.path.split(path)
+    before, images, after = name.rpartition("images")
+    if not images:
+        return None
+    other = IDX_NAME.sub("idx1", f"{before}labels{after}")
+    for end in COMPRESSED[1:]:
+        other = other.removesuffix(end)
+    candidates = (os.path.join(folder, other + end) for end in COMPRESSED)
+    return next(filter(os.path.isfile, candidates), None)
+
+
+def _read_idx(path: Name) -> np.ndarray:
+    content = np.asarray(contents(path))
+    name = shown(path)
+    if not is_idx(content):
+        raise InputError(f"{name} does not begin like an idx file; check what it is")
+    start = 4 + 4 * int(content[3])
+    if content.size < start:
+        raise InputError(f"{name} ends inside its header; it is truncated, so fetch it again")
+    shape = tuple(content[4:start].view(">u4").tolist())
+    dtype = np.dtype(IDX_TYPES[int(content[2])])
+    promised, held = math.prod(shape) * dtype.itemsize, content.size - start
+    if promised != held:
+        sizes = " by ".join(map(str, shape))
+        raise InputError(
+            f"the header of {name} promises {sizes} elements of {dtype.itemsize} bytes, "
+            f"but {held} bytes follow; it is truncated or damaged, so fetch it again"
+        )
+    if not held:
+        raise InputError(f"{name} holds no examples; its header promises none")
+    return content[start:].view(dtype).reshape(shape)

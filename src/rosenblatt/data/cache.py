@@ -1,0 +1,42 @@
+"""A data file kept as a store beside it, so that the next time it opens at once.
+
+The name of the store tells the size and the time of the last change of every file it was made of,
+and how they were read: if any of these changes, another store is made, and old ones are left to
+their owner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.data.read import read_blocks
+from rosenblatt.data.sources import files
+from rosenblatt.data.store import open_store, write_store
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Examples
+
+
+def cached(path: str, **options: Any) -> Examples:
+    """Open the store of a data set, making it first if it is not there; options as in `read`."""
+    store = store_of(path, options)
+    if not store.exists():
+        write_store(store, read_blocks(path, **options))
+    return open_store(store)
+
+
+def store_of(path: str, options: dict[str, Any]) -> Path:
+    """Give the name of the store that belongs to a data set as it is now."""
+    if path == "-":
+        raise InputError("standard input cannot be cached; give a file")
+    try:
+        facts = [(name, os.stat(name).st_size, os.stat(name).st_mtime_ns) for name in files(path)]
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    shown = {name: str(value) for name, value in sorted(options.items())}
+    digest = hashlib.sha256(json.dumps([facts, shown]).encode()).hexdigest()[:12]
+    first = Path(path) if len(facts) == 1 else Path(facts[0][0])
+    return first.with_name(f"{first.name}.{digest}.rows")

@@ -1,0 +1,293 @@
+r"""From what a person names to bytes.
+
+The rules
+---------
+- ``-`` is standard input. A path that exists is taken as it is, whatever letters it has. A folder
+  stands for the files right in it, and a path with ``*``, ``?`` or ``[`` for the files that match
+  it (``**`` crosses folders); both in sorted order, without hidden files.
+- The bytes of several files follow each other, with a newline put in where a file lacks its last
+  one; that is right for text, and formats that are not text read `files` one by one.
+- Compression is found by content, not by name: gzip, zstandard, bzip2 and xz, each with any number
+  of streams in a row. What follows the last one must be another stream; zeros that fill up a
+  block of a tape are skipped.
+- Memory is bounded when streaming: compressed bytes are handed over `PIECE` at a time, so that even
+  a file made to explode gives at most about 128 MiB at once.
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from glob import glob
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.errors import InputError, MissingExtraError
+
+__all__ = ["chunks", "contents", "files", "is_compressed", "shown"]
+
+Name = str | os.PathLike[str]
+
+STANDARD_INPUT = "-"
+# The longest magic, that of bzip2's first block.
+MAGIC_BYTES = 10
+# Zstandard packs up to 128 KiB into 4 bytes; a piece of this size gives 128 MiB at the very most.
+PIECE = 1 << 12
+LONGEST_NAME = 200
+
+
+class Compression(NamedTuple):
+    """A kind of compressed stream: its name, how it begins and what undoes it."""
+
+    name: str
+    magic: re.Pattern[bytes]
+    decompressor: Callable[[], Any]
+    padded: bool  # whether zeros may follow a stream
+
+
+def files(path: Name) -> list[str]:
+    """Give the names of the files that a path stands for.
+
+    Raises
+    ------
+    InputError : a folder or a pattern that stands for no file.
+    """
+    name = os.fsdecode(path)
+    if not name:
+        raise InputError("the name of the file is empty; give a path, or - for standard input")
+    if name == STANDARD_INPUT:
+        return [name]
+    if os.path.isdir(name):
+        return _inside(name)
+    if re.search(r"[*?[]", name) and not os.path.lexists(name):
+        found = sorted(match for match in glob(name, recursive=True) if not os.path.isdir(match))
+        if not found:
+            raise InputError(f"no file matches {shown(name)}; check the pattern")
+        return found
+    return [name]
+
+
+def _inside(folder: str) -> list[str]:
+    try:
+        entries = sorted(os.listdir(folder))
+    except OSError as error:
+        raise _unreadable(folder, error) from error
+    visible = (os.path.join(folder, entry) for entry in entries if not entry.startswith("."))
+    found = [path for path in visible if not os.path.isdir(path)]
+    if not found:
+        raise InputError(f"the folder {shown(folder)} holds no file; give a file of examples")
+    return found
+
+
+def contents(path: Name) -> np.ndarray:
+    """Give all bytes of what a path stands for, decompressed; a plain file is memory-mapped.
+
+    Examples
+    --------
+    >>> import gzip, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "a.svm")
+    ...     with gzip.open(path, "wb") as file:
+    ...         _ = file.write(b"1 1:1")
+    ...     contents(path).tobytes()
+    b'1 1:1'
+    """
+    names = files(path)
+    if len(names) == 1:
+        with _opened(names[0]) as file:
+            if _is_mappable(file) and _compression(_peeked(file)) is None:
+                return np.memmap(file, np.uint8, mode="r")
+            return _gathered(_read(file, names[0], 1 << 22))
+    return _gathered(chunks(path))
+
+
+def _gathered(pieces: Iterator[bytes]) -> np.ndarray:
+    buffer = bytearray()
+    for piece in pieces:
+        buffer += piece
+    return np.frombuffer(buffer, np.uint8)
+
+
+def chunks(path: Name, size: int = 1 << 22) -> Iterator[bytes]:
+    """Stream the bytes of what a path stands for, decompressed, in pieces of about `size`.
+
+    No piece is empty. From a pipe, bytes are handed on as they arrive.
+    """
+    names = files(path)
+    last = b"\n"
+    for name in names:
+        if not last.endswith(b"\n"):
+            yield b"\n"
+        with _opened(name) as file:
+            for piece in _read(file, name, size):
+                last = piece[-1:]
+                yield piece
+
+
+def is_compressed(path: Name) -> bool:
+    """Tell whether one file begins like a compressed stream; it must be one that can be reopened.
+
+    A folder or a pattern is taken by its first file.
+    """
+    name = files(path)[0]
+    with _opened(name) as file:
+        return _is_mappable(file) and _compression(_peeked(file)) is not None
+
+
+def shown(path: Name) -> str:
+    """Give a name as messages show it: cut if it is huge, nothing that a terminal would act on."""
+    name = os.fsdecode(path)
+    if name == STANDARD_INPUT:
+        return "standard input"
+    cut = f"{name[:LONGEST_NAME]}..." if len(name) > LONGEST_NAME else name
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in cut)
+
+
+def _unreadable(name: str, error: Exception) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"there is no file {shown(name)}; check its name")
+    if isinstance(error, PermissionError):
+        return InputError(f"cannot read {shown(name)}: permission denied; check its owner and mode")
+    reason = getattr(error, "strerror", None) or error
+    return InputError(f"cannot read {shown(name)}: {reason}")
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[IO[bytes]]:
+    """Open a file for reading; standard input is left open."""
+    if name == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise InputError("there is no standard input; give the name of a file")
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open(name, "rb")  # noqa: SIM115 (what is read inside may raise errors of its own)
+    except (OSError, ValueError) as error:  # a ValueError for a NUL in the name
+        raise _unreadable(name, error) from error
+    with file:
+        yield file
+
+
+def _is_mappable(file: IO[bytes]) -> bool:
+    try:
+        status = os.fstat(file.fileno())
+        file.tell()
+    except (OSError, ValueError):
+        return False  # a pipe, or a stand-in for a file
+    return stat.S_ISREG(status.st_mode) and status.st_size > file.tell() == 0
+
+
+def _peeked(file: IO[bytes]) -> bytes:
+    head = file.read(MAGIC_BYTES)
+    file.seek(0)
+    return head
+
+
+def _read(file: IO[bytes], name: str, size: int) -> Iterator[bytes]:
+    raw = _blocks(file, name, size)
+    head = b""
+    for block in raw:  # a pipe may give its first bytes one by one
+        head += block
+        if len(head) >= MAGIC_BYTES:
+            break
+    compression = _compression(head)
+    if compression is not None:
+        yield from _decompressed(compression, head, raw, name, size)
+    elif head:
+        yield head
+        yield from raw
+
+
+def _blocks(file: IO[bytes], name: str, size: int) -> Iterator[bytes]:
+    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+    while True:
+        try:
+            block = read(size)
+        except (OSError, ValueError) as error:
+            raise _unreadable(name, error) from error
+        if not block:
+            return
+        yield block
+
+
+def _zstandard() -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError("zstandard", "files") from None
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+COMPRESSIONS = (
+    Compression("gzip", re.compile(rb"\x1f\x8b"), lambda: zlib.decompressobj(wbits=31), True),
+    # A frame, or one to be skipped, with which some writers begin.
+    Compression("zstandard", re.compile(rb"\(\xb5/\xfd|[\x50-\x5f]\*M\x18"), _zstandard, False),
+    # The digits of pi begin a block, and those of its square root end an empty stream.
+    Compression("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), bz2.BZ2Decompressor, False),
+    Compression(
+        "xz", re.compile(rb"\xfd7zXZ\0"), lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), True
+    ),
+)
+
+
+def _compression(head: bytes) -> Compression | None:
+    return next((kind for kind in COMPRESSIONS if kind.magic.match(head)), None)
+
+
+def _decompressed(
+    kind: Compression, head: bytes, raw: Iterator[bytes], name: str, size: int
+) -> Iterator[bytes]:
+    """Decompress one stream after the other, gathering what comes out up to `size`."""
+    machine = kind.decompressor()
+    gathered: list[bytes] = []
+    held = 0
+    for piece in _small_pieces(head, raw):
+        rest = piece
+        while rest:
+            if machine.eof:
+                rest = rest.lstrip(b"\0") if kind.padded else rest
+                if not rest:
+                    break
+                machine = kind.decompressor()
+            out = _step(kind, machine, rest, name)
+            rest = machine.unused_data if machine.eof else b""
+            gathered.append(out)
+            held += len(out)
+            if held >= size:
+                yield b"".join(gathered)
+                gathered, held = [], 0
+    if not machine.eof:
+        raise InputError(
+            f"{shown(name)} ends in the middle of its {kind.name} stream; "
+            "it is truncated, so fetch it again"
+        )
+    if held:
+        yield b"".join(gathered)
+
+
+def _small_pieces(head: bytes, raw: Iterator[bytes]) -> Iterator[bytes]:
+    block: bytes | None = head
+    while block is not None:
+        for start in range(0, len(block), PIECE):
+            yield block[start : start + PIECE]
+        block = next(raw, None)
+
+
+def _step(kind: Compression, machine: Any, piece: bytes, name: str) -> bytes:
+    try:
+        out: bytes = machine.decompress(piece)
+        return out
+    except MissingExtraError:
+        raise
+    except Exception as error:  # each library has its own: zlib.error, LZMAError, ZstdError, ...
+        raise InputError(
+            f"{shown(name)} is a damaged {kind.name} file ({error}); fetch it again"
+        ) from error

@@ -1,0 +1,298 @@
+r"""Tables with named columns to examples: CSV, TSV, Parquet, Arrow (Feather 2) and JSON lines.
+
+The rules
+---------
+- The label is the column named or counted by the caller (from 0; -1 is the last one; False: there
+  is none). By default it is the column named label, class, target or y, in any case, if there is
+  exactly one of them, and the last column otherwise.
+- Columns of numbers and truth values (0 and 1) become features. Columns of words become one feature
+  for each word, named ``column=word`` and sorted (*onehot*), or are hashed to a fixed number of
+  features behind those of the numbers (*hash*), or are refused. With words X is a CSR matrix,
+  without them a C-order array. Dates, lists and records are refused.
+- A missing value is an absent one, NaN, or in a text one of `MISSING_WORDS`. It is refused, or a
+  number given by the caller takes its place; a missing word sets no feature. A missing label is
+  always refused. Rows count from 1, without the header.
+- A CSV file has a header unless some cell of its first row is a number, a truth value or missing;
+  if this guess is wrong, the caller says so. Columns without a header are column_0, column_1, ...
+  What a column holds is decided by the first MiB; a later cell that breaks it is refused. Empty
+  lines are skipped, blanks around numbers are allowed. Numbers are rounded to the dtype once.
+- Labels of a text are integers if all of them are, else numbers, else truth values, else words.
+  Block by block, they stay what those in the first MiB are. Other formats say what they hold.
+
+How it works
+------------
+Polars reads; a `Layout` says which column becomes which features. A CSV file is first read in
+haste: columns of numbers right into the dtype asked for. Where that fails, everything is read as
+text and converted here, which is slower, knows all spellings of a missing value, and can say which
+cell is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from rosenblatt.data import tables_text
+from rosenblatt.data.sources import chunks, files, is_compressed, shown
+from rosenblatt.data.tables_layout import (
+    ANYTHING,
+    NamedExamples,
+    Options,
+    examples_of,
+    float_type,
+    label_column,
+    layout_of,
+    polars_module,
+)
+from rosenblatt.data.tables_text import SEPARATORS, Text
+from rosenblatt.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FORMATS", "NamedExamples", "read_table", "table_blocks", "table_format"]
+
+# What the extension of a file says, once that of a compression is taken off.
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+# Features are numbered below 2^31; half of that leaves room for columns of numbers.
+MOST_COLUMNS = 2**30
+
+
+class Origin(NamedTuple):
+    """Where the rows come from: sources of one format, and what is known of a text."""
+
+    sources: list[Any]
+    format: str
+    text: Text | None
+    label: str | None
+
+    @property
+    def kinds(self) -> dict[str, str] | None:
+        """What the columns of a text hold."""
+        return None if self.text is None else self.text.kinds
+
+
+def table_format(name: str | os.PathLike[str]) -> str | None:
+    """Give the format that the extension of a file stands for, if it is that of a table."""
+    stem, extension = os.path.splitext(os.fsdecode(name).lower())
+    if extension in COMPRESSED:
+        extension = os.path.splitext(stem)[1]
+    return FORMATS.get(extension)
+
+
+def read_table(
+    source: str | os.PathLike[str] | bytes,
+    format: str | None = None,
+    *,
+    label: str | int | None = None,
+    categories: Literal["onehot", "hash", "refuse"] = "onehot",
+    missing: float | Literal["refuse"] = "refuse",
+    dtype: Any = np.float32,
+    columns: int = 2**18,
+    header: bool | None = None,
+) -> NamedExamples:
+    r"""Read a table; needs Polars.
+
+    Parameters
+    ----------
+    source : a file, a folder or a pattern, compressed or not, ``-``, or the bytes themselves.
+    format : csv, tsv, parquet, arrow or jsonl; by default what the extension says.
+    label : name or place of the label's column; False if there is none.
+    categories : what becomes of columns of words.
+    missing : the number that takes the place of a missing one.
+    dtype : float32 or float64.
+    columns : how many features words are hashed to.
+    header : whether the first row of a CSV or TSV file names the columns; by default a guess.
+
+    Examples
+    --------
+    >>> X, y = read_table(b"size,colour,label\n1,red,yes\n2,blue,no\n", "csv")
+    >>> X.toarray().tolist(), y.tolist()
+    ([[1.0, 0.0, 1.0], [2.0, 1.0, 0.0]], ['yes', 'no'])
+    """
+    options = _options(source, label, categories, missing, dtype, columns, header)
+    format = _checked_format(source, format, options.file)
+    with _reported(options.file, format):
+        sources = [source] if isinstance(source, bytes) else _sources(source)
+        origin = _origin(sources, format, options)
+        frame = _collected(origin, options)
+        layout = layout_of(frame.lazy(), origin.label, origin.kinds, options)
+        return examples_of(frame, layout, options, 0, None if origin.text is None else ANYTHING)
+
+
+def table_blocks(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    rows: int = 2**16,
+    label: str | int | None = None,
+    categories: Literal["onehot", "hash", "refuse"] = "onehot",
+    missing: float | Literal["refuse"] = "refuse",
+    dtype: Any = np.float32,
+    columns: int = 2**18,
+    header: bool | None = None,
+) -> Iterator[NamedExamples]:
+    """Read a table block by block, so that memory is bounded; options are those of `read_table`.
+
+    What is compressed or comes through a pipe is first unpacked into a temporary folder. To find
+    the words of *onehot*, the columns of words are read once before.
+    """
+    options = _options(path, label, categories, missing, dtype, columns, header)
+    format = _checked_format(path, format, options.file)
+    with TemporaryDirectory(prefix="rosenblatt") as folder, _reported(options.file, format):
+        origin = _origin(_sources(path, folder), format, options)
+        layout = layout_of(_scan(origin, options), origin.label, origin.kinds, options)
+        kinds = origin.kinds or {}
+        labels = kinds.get(layout.label or "")
+        done = 0
+        for frame in _batches(origin, options, rows):
+            block = examples_of(frame, layout, options, done, labels)
+            done += frame.height
+            yield block
+
+
+def _options(
+    source: Any, label: Any, categories: str, missing: Any, dtype: Any, columns: int, header: Any
+) -> Options:
+    if categories not in ("onehot", "hash", "refuse"):
+        raise InputError(f"categories must be onehot, hash or refuse, got {categories!r}")
+    if missing != "refuse" and (isinstance(missing, str) or not np.isfinite(missing)):
+        raise InputError(f"missing must be 'refuse' or a finite number, got {missing!r}")
+    kind = np.dtype(dtype)
+    if kind not in (np.float32, np.float64):
+        raise InputError(f"dtype must be float32 or float64, got {kind}")
+    if not 1 <= columns <= MOST_COLUMNS:
+        raise InputError(f"columns must be between 1 and {MOST_COLUMNS}, got {columns}")
+    file = "<bytes>" if isinstance(source, bytes) else shown(source)
+    return Options(label, categories, missing, kind, columns, header, file)
+
+
+def _checked_format(source: Any, format: str | None, file: str) -> str:
+    found = format or (None if isinstance(source, bytes) else table_format(source))
+    if found is None and not isinstance(source, bytes) and os.fspath(source) != "-":
+        found = table_format(files(source)[0])  # those of a folder
+    if found is None or found not in FORMATS.values():
+        known = ", ".join(sorted(set(FORMATS.values())))
+        raise InputError(f"{found or file} is no format of tables; name one of {known}")
+    return found
+
+
+class _reported:  # noqa: N801 (used like a function)
+    """Turn what Polars complains about into one sentence that names the file."""
+
+    def __init__(self, file: str, format: str) -> None:
+        self.file, self.format = file, format
+        self.polars = polars_module()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        foreign = (self.polars.exceptions.PolarsError, self.polars.exceptions.PanicException)
+        if isinstance(error, self.polars.exceptions.NoDataError):
+            raise InputError(f"{self.file} holds no examples; it is empty") from error
+        if isinstance(error, (*foreign, OSError)):
+            reason = str(error).strip().partition("\n")[0]
+            raise InputError(
+                f"{self.file} cannot be read as {self.format}: {reason}; "
+                "check the format, or write the file anew"
+            ) from error
+
+
+def _sources(path: str | os.PathLike[str], folder: str | None = None) -> list[Any]:
+    """Give what Polars is to read: names of plain files; else bytes, or files in the folder.
+
+    Polars takes names or bytes, not both.
+    """
+    names = files(path)
+    plain = [os.path.isfile(name) and not is_compressed(name) for name in names]
+    if all(plain):
+        return [os.path.abspath(name) for name in names]
+    if folder is None:
+        return [b"".join(chunks(name)) for name in names]
+    for place, name in enumerate(names):
+        if not plain[place]:
+            names[place] = os.path.join(folder, str(place))
+            with open(names[place], "wb") as file:
+                file.writelines(chunks(name))
+    return [os.path.abspath(name) for name in names]
+
+
+def _origin(sources: list[Any], format: str, options: Options) -> Origin:
+    text = None
+    if format in SEPARATORS:
+        text = tables_text.examine(sources[0], SEPARATORS[format], options.header)
+        names = list(text.kinds)
+    else:
+        names = _scan(Origin(sources, format, None, None), options).collect_schema().names()
+    return Origin(sources, format, text, label_column(names, options))
+
+
+def _scan(origin: Origin, options: Options, careful: bool = False) -> pl.LazyFrame:
+    polars = polars_module()
+    if origin.text is not None:
+        numbers = float_type(options)
+        lazy = tables_text.scan(origin.sources, origin.text, numbers, origin.label, careful)
+    elif origin.format == "jsonl":
+        lazy = polars.scan_ndjson(origin.sources, infer_schema_length=None)
+    elif origin.format == "arrow":
+        lazy = polars.scan_ipc(origin.sources, glob=False)
+    else:
+        lazy = polars.scan_parquet(origin.sources, glob=False)
+    found: pl.LazyFrame = lazy
+    return found
+
+
+def _collected(origin: Origin, options: Options) -> pl.DataFrame:
+    """Read everything, in haste if possible."""
+    try:
+        frame = _scan(origin, options).collect()
+    except polars_module().exceptions.ComputeError:
+        if origin.text is None:
+            raise
+        frame = _scan(origin, options, careful=True).collect()
+    return _ready(frame, origin, options, 0)
+
+
+def _batches(origin: Origin, options: Options, rows: int) -> Iterator[pl.DataFrame]:
+    """Read block by block, and from the first cell on that needs it with care."""
+    done = read = 0
+    for careful in (False, True):
+        lazy = _scan(origin, options, careful)
+        try:
+            for frame in lazy.slice(read).collect_batches(chunk_size=rows):
+                ready = _ready(frame, origin, options, done)
+                read += frame.height
+                done += ready.height
+                if ready.height:
+                    yield ready
+            break
+        except polars_module().exceptions.ComputeError:
+            if origin.text is None or careful:
+                raise
+    if not done:
+        raise InputError(f"{options.file} holds no examples; it has no rows")
+
+
+def _ready(frame: pl.DataFrame, origin: Origin, options: Options, row: int) -> pl.DataFrame:
+    if origin.text is None:
+        return frame
+    frame = tables_text.without_blank_lines(frame)
+    return tables_text.converted(  # type: ignore[no-any-return]
+        frame, origin.text, float_type(options), origin.label, row, options.file
+    )

@@ -1,0 +1,278 @@
+"""From a Polars frame to examples: which columns become which features, and the labels.
+
+`tables` states the rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS
+from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.examples import Examples
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LABEL_NAMES = ("label", "class", "target", "y")
+ANYTHING = "anything"
+LARGEST_WHOLE = 2.0**53
+
+
+@dataclass(frozen=True)
+class NamedExamples(Examples):
+    """Examples and the names of their columns; hashed columns, the last ones, have no name."""
+
+    names: tuple[str, ...] = ()
+
+
+class Options(NamedTuple):
+    """The caller's wishes."""
+
+    label: str | int | None
+    categories: str
+    missing: str | float
+    dtype: np.dtype[Any]
+    columns: int
+    header: bool | None
+    file: str
+
+
+class Layout(NamedTuple):
+    """Which columns become which features."""
+
+    label: str | None
+    numbers: list[str]
+    words: dict[str, dict[str, int] | None]  # the feature of each word; None: hashed
+    names: tuple[str, ...]
+    width: int
+
+
+def polars_module() -> Any:
+    """Import Polars, or say how to install it."""
+    try:
+        import polars
+    except ImportError:
+        raise MissingExtraError("polars", "files") from None
+    return polars
+
+
+def label_column(names: list[str], options: Options) -> str | None:
+    """Give the name of the label's column, None if there is none."""
+    label = options.label
+    if label is False:
+        return None
+    if label is None:
+        likely = [name for name in names if name.strip().lower() in LABEL_NAMES]
+        return likely[0] if len(likely) == 1 else names[-1]
+    if isinstance(label, str):
+        if label in names:
+            return label
+        some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        raise InputError(f"{options.file} has no column {label!r}; its columns are {some}")
+    if not -len(names) <= label < len(names):
+        raise InputError(f"{options.file} has {len(names)} columns, so none at place {label}")
+    return names[label]
+
+
+def float_type(options: Options) -> Any:
+    """Give the dtype asked for as Polars calls it."""
+    return polars_module().Float32 if options.dtype == np.float32 else polars_module().Float64
+
+
+def layout_of(
+    lazy: pl.LazyFrame, label: str | None, kinds: dict[str, str] | None, options: Options
+) -> Layout:
+    """Decide which columns become which features; those of a text have their kinds already."""
+    numbers: list[str] = []
+    worded: list[str] = []
+    for name, dtype in lazy.collect_schema().items():
+        if name == label:
+            continue
+        kind = _kind(dtype) if kinds is None else kinds[name]
+        if kind is None:
+            raise InputError(
+                f"column {name!r} of {options.file} holds {dtype}; leave it out, "
+                "or turn it into numbers, truth values or words"
+            )
+        (worded if kind == WORDS else numbers).append(name)
+    if not numbers and not worded:
+        raise InputError(f"{options.file} has no column but the label; give it columns of features")
+    if worded and options.categories == "refuse":
+        raise InputError(
+            f"column {worded[0]!r} of {options.file} holds words; "
+            "pass categories='onehot' or 'hash', or leave it out"
+        )
+    if options.categories == "hash":
+        width = len(numbers) + (options.columns if worded else 0)
+        return Layout(label, numbers, dict.fromkeys(worded), tuple(numbers), width)
+    return _one_hot_layout(lazy, numbers, worded, label, options)
+
+
+def _one_hot_layout(
+    lazy: pl.LazyFrame, numbers: list[str], worded: list[str], label: str | None, options: Options
+) -> Layout:
+    polars = polars_module()
+    names, words = list(numbers), {}
+    for name in worded:
+        column = polars.col(name).cast(polars.String)
+        found = lazy.select(column.unique()).collect().to_series().drop_nulls().sort().to_list()
+        if len(found) > options.columns:
+            raise InputError(
+                f"column {name!r} of {options.file} holds {len(found):,} distinct words, more than "
+                f"{options.columns:,}; pass categories='hash', or leave it out"
+            )
+        words[name] = {word: len(names) + place for place, word in enumerate(found)}
+        names += [f"{name}={word}" for word in found]
+    return Layout(label, numbers, {**words}, tuple(names), len(names))
+
+
+def _kind(dtype: Any) -> str | None:
+    polars = polars_module()
+    if dtype.is_numeric() or dtype in (polars.Boolean, polars.Null):
+        return NUMBERS
+    return WORDS if dtype in (polars.String, polars.Categorical, polars.Enum) else None
+
+
+def examples_of(
+    frame: pl.DataFrame, layout: Layout, options: Options, row: int, labels: str | None
+) -> NamedExamples:
+    """Turn a frame into examples; `row` rows came before it.
+
+    `labels` says what labels that are words stand for: what all of them are (`ANYTHING`), what the
+    labels of a text begin with, or nothing but words (None).
+    """
+    if not frame.height:
+        raise InputError(f"{options.file} holds no examples; it has no rows")
+    y = None if layout.label is None else _labels(frame[layout.label], options.file, row, labels)
+    X = _numbers(frame, layout.numbers, options, row)
+    if layout.words:
+        X = _with_words(X, frame, layout, options, row)
+    return NamedExamples(X, y, layout.names)
+
+
+def _numbers(frame: pl.DataFrame, names: list[str], options: Options, row: int) -> np.ndarray:
+    """Give columns of numbers as a C-order array."""
+    polars = polars_module()
+    if not names:
+        return np.empty((frame.height, 0), options.dtype)
+    floats = frame.select(polars.col(names).cast(float_type(options)))
+    X = np.ascontiguousarray(floats.to_numpy(order="c"))  # NaN for what is absent
+    with np.errstate(invalid="ignore", over="ignore"):
+        complete = not np.isnan(X.sum())  # far cheaper than a look at each
+    if complete:
+        return X
+    if options.missing == "refuse":
+        absent = floats.select(polars.all().is_null() | polars.all().is_nan())
+        if absent.select(polars.any_horizontal(polars.all().any())).item():
+            _refuse_missing(absent, options, row)
+        return X  # infinities that cancelled each other
+    X = X if X.flags.writeable else X.copy()
+    X[np.isnan(X)] = options.missing
+    return X
+
+
+def _refuse_missing(absent: pl.DataFrame, options: Options, row: int) -> None:
+    first = {name: absent[name].arg_max() for name in absent.columns if absent[name].any()}
+    name = min(first, key=lambda name: first[name] or 0)
+    raise InputError(
+        f"row {row + (first[name] or 0) + 1}, column {name!r} of {options.file} is missing; "
+        "leave such rows out, or give a number for them with missing="
+    )
+
+
+def _with_words(
+    X: np.ndarray, frame: pl.DataFrame, layout: Layout, options: Options, row: int
+) -> csr_matrix:
+    """Give numbers and words as one CSR matrix without zeros."""
+    polars = polars_module()
+    rows, numbers = X.shape
+    width = numbers + len(layout.words)
+    places = np.empty((rows, width), np.int32)
+    places[:, :numbers] = np.arange(numbers)
+    values = np.ones((rows, width), options.dtype)
+    values[:, :numbers] = X
+    for j, (name, known) in enumerate(layout.words.items(), numbers):
+        words = frame[name].cast(polars.String)
+        if options.missing == "refuse" and words.null_count():
+            _refuse_missing(words.is_null().to_frame(), options, row)
+        if known is None:
+            distinct = words.unique().drop_nulls().to_list()
+            known = {word: numbers + hashed(name, word, options.columns) for word in distinct}
+        codes = words.replace_strict(
+            list(known), list(known.values()), default=-1, return_dtype=polars.Int32
+        )
+        places[:, j] = codes.to_numpy()
+    kept = (values != 0) & (places >= 0)
+    starts = np.concatenate(([0], np.cumsum(kept.sum(axis=1))))
+    matrix = csr_matrix((values[kept], places[kept], starts), shape=(rows, layout.width))
+    matrix.sum_duplicates()  # words that were hashed may meet
+    return matrix
+
+
+def hashed(column: str, word: str, columns: int) -> int:
+    """Give the feature that a word of a column is hashed to, the same on every machine."""
+    digest = blake2b(f"{column}={word}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % columns
+
+
+def _labels(labels: pl.Series, file: str, row: int, meant: str | None) -> np.ndarray:
+    polars = polars_module()
+    absent = labels.is_null()
+    if labels.dtype.is_float():
+        absent |= labels.is_nan().fill_null(True)
+    if absent.any():
+        place = row + (absent.arg_max() or 0) + 1
+        raise InputError(
+            f"row {place} of {file} has no label in column {labels.name!r}; "
+            "leave the row out, or name another column with label="
+        )
+    if _kind(labels.dtype) is None:
+        raise InputError(
+            f"the label column {labels.name!r} of {file} holds {labels.dtype}; "
+            "labels are numbers, truth values or words"
+        )
+    if _kind(labels.dtype) == WORDS:
+        labels = labels.cast(polars.String)
+        if meant in (NUMBERS, TRUTH_VALUES):
+            _refuse_strangers(labels, file, row, str(meant))
+        labels = labels if meant in (None, WORDS) else _parsed(labels)
+    if labels.dtype == polars.String:
+        return np.array(labels.to_list())
+    if labels.dtype.is_decimal():
+        labels = labels.cast(polars.Float64)
+    found = labels.to_numpy()
+    if labels.dtype.is_float() and (np.abs(found) <= LARGEST_WHOLE).all():
+        whole = found.astype(np.int64)
+        return whole if np.array_equal(whole, found) else found
+    return found
+
+
+def _refuse_strangers(labels: pl.Series, file: str, row: int, meant: str) -> None:
+    """Refuse labels that are not what those before them are."""
+    if meant == NUMBERS:
+        strange = labels.cast(polars_module().Float64, strict=False).is_null()
+    else:
+        strange = ~labels.str.to_lowercase().is_in(TRUTH)
+    if strange.any():
+        place = strange.arg_max() or 0
+        raise InputError(
+            f"row {row + place + 1} of {file} has the label {labels[place]!r}, but the labels "
+            f"begin with {meant}; mend it, or read the table as a whole"
+        )
+
+
+def _parsed(labels: pl.Series) -> pl.Series:
+    """Give words as what they all are: whole numbers, numbers or truth values."""
+    polars = polars_module()
+    for dtype in (polars.Int64, polars.Float64):
+        parsed = labels.cast(dtype, strict=False)
+        if not parsed.null_count():
+            return parsed
+    lower = labels.str.to_lowercase()
+    return lower == "true" if lower.is_in(TRUTH).all() else labels

@@ -1,0 +1,172 @@
+"""CSV and TSV: what the columns of a text hold, and how to read them in haste or with care.
+
+A column is decided by the first MiB of the first file: *numbers* if every cell there is one or
+missing, *true or false* likewise, else *words*. In haste, columns of numbers are parsed by Polars
+right into floats. With care, all cells are read as text and converted here: that is slower, but
+knows every spelling of a missing value and names the cell that is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rosenblatt.errors import InputError
+
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+MISSING_WORDS = ["", "na", "n/a", "nan", "null", "?"]
+TRUTH = ["true", "false"]
+SAMPLE_BYTES = 1 << 20
+LONGEST_CELL = 40
+
+NUMBERS, TRUTH_VALUES, WORDS = "numbers", "true or false", "words"
+
+
+class Text(NamedTuple):
+    """What was found out about a text."""
+
+    separator: str
+    header: bool
+    kinds: dict[str, str]  # of each column
+    direct: frozenset[str]  # columns of numbers that need no cleaning, as far as the sample goes
+
+
+def examine(source: str | bytes, separator: str, header: bool | None) -> Text:
+    """Look at the beginning of a text."""
+    if header is None:
+        header = _has_header(source, separator)
+    sample = _sample(source, separator, header)
+    if not header:  # the names that Polars gives differ between its versions
+        sample.columns = [f"column_{place}" for place in range(sample.width)]
+    clean = sample.select([cleaned(name) for name in sample.columns])
+    kinds = {column.name: _kind(column.drop_nulls()) for column in clean.get_columns()}
+    direct = (name for name in kinds if kinds[name] == NUMBERS and _is_numeric(sample[name]))
+    return Text(separator, header, kinds, frozenset(direct))
+
+
+def scan(sources: list[Any], text: Text, numbers: Any, label: str | None, careful: bool) -> Any:
+    """Scan texts lazily: cells of words and labels cleaned, numbers parsed unless careful."""
+    import polars as pl
+
+    fast = frozenset() if careful else text.direct - {label}
+    dtypes = {name: numbers if name in fast else pl.String for name in text.kinds}
+    lazy = pl.scan_csv(
+        sources,
+        separator=text.separator,
+        has_header=text.header,
+        schema=None if text.header else dtypes,
+        schema_overrides=dtypes,
+        glob=False,
+    )
+    return lazy.with_columns(cleaned(name) for name in text.kinds if name not in fast)
+
+
+def cleaned(name: str) -> Any:
+    """Give a column of text without blanks around cells, and without words for missing values."""
+    import polars as pl
+
+    cell = pl.col(name).str.strip_chars()
+    lower = cell.str.to_lowercase()
+    return pl.when(~lower.is_in(MISSING_WORDS)).then(cell).alias(name)
+
+
+def without_blank_lines(frame: Any) -> Any:
+    """Drop the rows in which every cell is missing."""
+    import polars as pl
+
+    if frame.width and frame.get_columns()[0].null_count():
+        return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    return frame
+
+
+def converted(frame: Any, text: Text, numbers: Any, label: str | None, row: int, file: str) -> Any:
+    """Turn the cells that are still text into numbers; `row` rows came before this frame."""
+    import polars as pl
+
+    columns = []
+    for name, kind in text.kinds.items():
+        if name == label or kind == WORDS or frame[name].dtype != pl.String:
+            continue
+        cells = frame[name]
+        if kind == NUMBERS:
+            result = cells.cast(numbers, strict=False)
+        else:
+            lower = cells.str.to_lowercase()
+            result = lower.replace_strict(TRUTH, [1.0, 0.0], default=None, return_dtype=numbers)
+        _check_cells(cells, result, kind, row, file)
+        columns.append(result)
+    return frame.with_columns(columns)
+
+
+def _check_cells(cells: Any, result: Any, kind: str, row: int, file: str) -> None:
+    bad = result.is_null() & cells.is_not_null()
+    if bad.any():
+        place = int(bad.arg_max())
+        cell = ascii(cells[place][:LONGEST_CELL])
+        raise InputError(
+            f"row {row + place + 1}, column {cells.name!r} of {file} holds {cell}, but the column "
+            f"begins with {kind}; mend the cell or leave the row out"
+        )
+
+
+def _has_header(source: str | bytes, separator: str) -> bool:
+    first = _sample(source, separator, header=False, n_rows=1)
+    cells = [str(cell or "").strip().lower() for cell in first.row(0)] if first.height else []
+    return bool(cells) and not any(_is_value(cell) for cell in cells)
+
+
+def _is_value(cell: str) -> bool:
+    """Tell whether a cell is a value, and so no name of a column.
+
+    An empty cell is none of either: spreadsheets leave the name over row numbers empty.
+    """
+    if cell in TRUTH or (cell and cell in MISSING_WORDS):
+        return True
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _sample(source: str | bytes, separator: str, header: bool, n_rows: int | None = None) -> Any:
+    import polars as pl
+
+    head = _head(source)
+    cut = head.rfind(b"\n") + 1 if len(head) == SAMPLE_BYTES else len(head)
+    try:
+        return _read_sample(head[:cut], separator, header, n_rows)
+    except pl.exceptions.PolarsError:
+        # A line end inside quotes may have been taken for that of a row.
+        return _read_sample(source, separator, header, n_rows or 1000)
+
+
+def _read_sample(source: Any, separator: str, header: bool, n_rows: int | None) -> Any:
+    import polars as pl
+
+    return pl.read_csv(
+        source,
+        separator=separator,
+        has_header=header,
+        infer_schema=False,
+        glob=False,
+        n_rows=n_rows,
+    )
+
+
+def _head(source: str | bytes) -> bytes:
+    if isinstance(source, bytes):
+        return source[:SAMPLE_BYTES]
+    with open(source, "rb") as file:
+        return file.read(SAMPLE_BYTES)
+
+
+def _kind(cells: Any) -> str:
+    if _is_numeric(cells):
+        return NUMBERS
+    return TRUTH_VALUES if cells.str.to_lowercase().is_in(TRUTH).all() else WORDS
+
+
+def _is_numeric(cells: Any) -> bool:
+    import polars as pl
+
+    return bool(cells.cast(pl.Float64, strict=False).null_count() == cells.null_count())

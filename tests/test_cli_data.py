@@ -1,0 +1,163 @@
+"""Data sets of every format, streams, stores and caches, as a person types them."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.cli.main import run
+from rosenblatt.data.write import write_csv, write_parquet, write_svmlight
+
+X, Y, _ = rb.make_separable(400, 6, margin=0.03, seed=4)
+X = X.astype(np.float32)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_svmlight("data.svm", rb.Examples(X, Y))
+    return tmp_path
+
+
+@pytest.fixture
+def shell(folder, monkeypatch, capfdbinary):
+    """Run a command in the folder; give its exit status, output and complaints."""
+    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        sys.stdout.flush()
+        shown = capfdbinary.readouterr()
+        return ended.value.code or 0, shown.out.decode(), shown.err.decode()
+
+    return call
+
+
+def vowpal_text():
+    """Write the examples as Vowpal Wabbit reads them."""
+    rows = (" ".join(f"{j}:{value!r}" for j, value in enumerate(x)) for x in X.tolist())
+    return "\n".join(f"{y} | {row}" for row, y in zip(rows, Y, strict=True))
+
+
+def accuracy(shell, model, data, *options):
+    return json.loads(shell("evaluate", model, data, "--json", *options)[1])["accuracy"]
+
+
+def test_every_format_and_compression_gives_the_same_model(shell, folder):
+    examples = rb.Examples(X, Y)
+    text = (folder / "data.svm").read_bytes()
+    (folder / "data.svm.gz").write_bytes(gzip.compress(text))
+    (folder / "data.svm.bz2").write_bytes(bz2.compress(text))
+    (folder / "data.svm.xz").write_bytes(lzma.compress(text))
+    (folder / "data.svm.zst").write_bytes(pytest.importorskip("zstandard").compress(text))
+    write_csv("data.csv", examples)
+    write_parquet("data.parquet", examples)
+    np.savez("data.npz", X=X, y=Y)
+    (folder / "data.vw").write_text(vowpal_text())
+    names = [path.name for path in folder.glob("data.*")]
+    assert len(names) == 9
+    for name in names:
+        status, shown, complaint = shell("fit", name, "-m", "m", "--json")
+        assert status == 0, (name, complaint)
+        facts = json.loads(shown)
+        assert (facts["rows"], facts["converged"]) == (400, True), name
+        np.testing.assert_allclose(rb.load("m").coef_[0, :6], rb.Perceptron().fit(X, Y).coef_[0])
+        assert accuracy(shell, "m", name) == 1.0
+
+
+def test_a_folder_and_a_pattern_are_data_sets(shell, folder):
+    (folder / "days").mkdir()
+    for day in range(4):
+        part = slice(100 * day, 100 * (day + 1))
+        write_svmlight(f"days/{day}.svm", rb.Examples(X[part], Y[part]))
+    for data in ("days", "days/*.svm"):
+        assert shell("fit", data, "-m", "m")[0] == 0
+        assert rb.load("m").run_.counts.size == 400
+
+
+def test_labelled_text_is_hashed_and_learned(shell, folder):
+    mails = {1: "spam\tbuy now", -1: "ham\tsee you"}
+    lines = [f"{mails[y]} {i}" for i, y in enumerate(Y.tolist())]
+    (folder / "mail.tsv").write_text("\n".join(lines))
+    assert shell("fit", "mail.tsv", "-m", "m")[0] == 0
+    assert accuracy(shell, "m", "mail.tsv") == 1.0
+    assert shell("predict", "m", "mail.tsv")[1].split()[0] == lines[0].split("\t")[0]
+
+
+def test_tables_take_a_label_and_a_number_for_what_is_missing(shell, folder):
+    (folder / "t.csv").write_text("kind,size\nyes,1\nno,\nyes,2\nno,-1\n")
+    status, _, complaint = shell("fit", "t.csv", "-m", "m", "--label", "kind")
+    assert status == 2
+    assert "size" in complaint
+    for label in ("kind", "0"):
+        assert shell("fit", "t.csv", "-m", "m", "--label", label, "--missing", "-3")[0] == 0
+        assert rb.load("m").classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("name", ["data.svm", "data.csv", "data.npz", "data.vw"])
+def test_a_streamed_fit_equals_one_in_memory(name, shell, folder, monkeypatch):
+    monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 4000)
+    write_csv("data.csv", rb.Examples(X, Y))
+    np.savez("data.npz", X=X, y=Y)
+    (folder / "data.vw").write_text(vowpal_text())
+    assert shell("fit", name, "-m", "whole")[0] == 0
+    assert shell("fit", name, "-m", "streamed", "--stream", "--checkpoint", "c")[0] == 0
+    assert np.array_equal(rb.load("whole").coef_, rb.load("streamed").coef_)
+    assert not (folder / "c").exists()
+    whole = shell("predict", "whole", name, "--csv")
+    assert shell("predict", "streamed", name, "--csv", "--stream") == whole
+    assert accuracy(shell, "streamed", name, "--stream") == 1.0
+
+
+def test_a_checkpoint_needs_a_stream(shell):
+    assert shell("fit", "data.svm", "-m", "m", "--checkpoint", "c")[0] == 2
+
+
+def test_a_store_holds_the_same_data(shell, folder):
+    assert shell("convert", "data.svm", "data.rows")[0] == 0
+    found = rb.read("data.rows")
+    assert np.array_equal(found.X.toarray(), X)
+    assert found.y.tolist() == Y.tolist()
+    assert shell("fit", "data.rows", "-m", "m")[0] == 0
+    assert accuracy(shell, "m", "data.rows", "--stream") == 1.0
+
+
+def test_convert_writes_text_and_tables_or_says_what_it_can_write(shell, folder):
+    for name in ("again.svm", "again.csv", "again.parquet"):
+        assert shell("convert", "data.svm", name)[0] == 0
+        found = rb.read(name).X
+        assert np.array_equal(found.toarray() if name == "again.svm" else found, X)
+    status, _, complaint = shell("convert", "data.svm", "again.pdf")
+    assert status == 2
+    assert ".parquet" in complaint
+
+
+def test_a_cache_is_made_once_and_made_anew_when_the_file_changes(shell, folder):
+    for _ in range(2):
+        assert shell("fit", "data.svm", "-m", "m", "--cache")[0] == 0
+        assert len(list(folder.glob("data.svm.*.rows"))) == 1
+    time.sleep(0.01)
+    write_svmlight("data.svm", rb.Examples(X[:100], Y[:100]))
+    assert shell("fit", "data.svm", "-m", "m", "--cache")[0] == 0
+    assert rb.load("m").run_.counts.size == 100
+    assert len(list(folder.glob("data.svm.*.rows"))) == 2
+
+
+def test_predictions_are_written_as_a_whole_or_not_at_all(shell, folder):
+    shell("fit", "data.svm", "-m", "m")
+    (folder / "answers").write_text("old")
+    (folder / "broken.svm").write_text("1 1:1\n1 x\n")
+    assert shell("predict", "m", "broken.svm", "--out", "answers", "--stream")[0] == 2
+    assert (folder / "answers").read_text() == "old"
+    assert shell("predict", "m", "data.svm", "--out", "answers")[0] == 0
+    assert len((folder / "answers").read_text().splitlines()) == 400
