@@ -7,7 +7,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,6 @@ import rosenblatt as rb
 from rosenblatt.cli.source import Source
 from rosenblatt.data.files import replacing
 from rosenblatt.data.store import write_store
-from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.data.write import (
     prediction_pieces,
     write_csv,
@@ -36,7 +37,8 @@ def fit_file(
 ) -> bool:
     """Read, learn, write the model, report; tell whether the user interrupted the learning."""
     _check_writable(path)
-    learner = rb.Perceptron(**chosen)
+    getting_ready = Thread(target=import_module, args=("rosenblatt.data.streams",))
+    getting_ready.start()  # scikit-learn takes a second to load, which reading can fill
     with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report below says why the run ended
 
@@ -47,11 +49,12 @@ def fit_file(
             )
 
         if source.stream:
-            learner = _learn_stream(learner, source, checkpoint, watch)
+            learner = _learn_stream(rb.Perceptron(**chosen), source, checkpoint, watch)
         else:
             X, y = source.labelled(source.examples())
+            getting_ready.join()
             status.update("learning; Ctrl-C keeps what was learned")
-            learner._fit(X, y, None, watch)
+            learner = rb.Perceptron(**chosen)._fit(X, y, None, watch)
     rb.save(learner, path)
     _report_fit(learner, source.data, path, json)
     return learner.run_.stop is rb.Stop.INTERRUPTED
@@ -60,6 +63,8 @@ def fit_file(
 def _learn_stream(
     learner: rb.Perceptron, source: Source, checkpoint: Path | None, watch: Watch
 ) -> rb.Perceptron:
+    from rosenblatt.data.streams import Checkpoint, fit_stream
+
     note = None
     if checkpoint is not None:
         _check_writable(checkpoint)

@@ -29,8 +29,6 @@ from rosenblatt.data.sources import chunks, contents, files, shown
 from rosenblatt.data.store import open_store
 from rosenblatt.data.svmlight import cut_blocks, parse_svmlight, svmlight_blocks
 from rosenblatt.data.tables import read_table, table_blocks, table_format
-from rosenblatt.data.text import TextHasher
-from rosenblatt.data.text_lines import label_text_lines
 from rosenblatt.data.vowpal import parse_vowpal
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples
@@ -222,11 +220,19 @@ def _parsed(
             content, file=name, columns=reading.columns, dtype=reading.dtype, first_line=line
         )
     if format == "text":
-        labels, starts, stops = label_text_lines(content, file=name)
-        hasher = TextHasher(columns=reading.columns, dtype=reading.dtype, n_jobs=reading.threads)
-        return Examples(hasher.transform_bytes(content, starts, stops), np.array(labels))
+        return _hashed(content, reading, name)
     X, y = parse_svmlight(content, **reading.svmlight_options(name))
     return Examples(X, y)
+
+
+def _hashed(content: np.ndarray, reading: Reading, name: str) -> Examples:
+    # Imported here because it brings scikit-learn, which takes longer to load than most files.
+    from rosenblatt.data.text import TextHasher
+    from rosenblatt.data.text_lines import label_text_lines
+
+    labels, starts, stops = label_text_lines(content, file=name)
+    hasher = TextHasher(columns=reading.columns, dtype=reading.dtype, n_jobs=reading.threads)
+    return Examples(hasher.transform_bytes(content, starts, stops), np.array(labels))
 
 
 def _of_width(examples: Examples, width: int | None, name: str) -> Examples:
