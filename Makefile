@@ -21,8 +21,8 @@ test: .venv/with-test
 	$(BIN)/python -m pytest
 
 check: .venv/with-check
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

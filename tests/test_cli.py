@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -224,6 +225,98 @@ def test_export_writes_a_hyperplane_or_says_why_not(shell, folder):
     status, _, complaint = shell("export", "m", "m.exe")
     assert status == 2
     assert ".onnx" in complaint
+
+
+def test_what_is_read_is_never_overwritten(shell, folder):
+    shell("fit", "good.svm", "-m", "m")
+    before = (folder / "good.svm").read_text(), (folder / "m").read_bytes()
+    for words in (
+        ("fit", "good.svm", "-m", "good.svm"),
+        ("predict", "m", "good.svm", "--out", "m"),
+        ("predict", "m", "good.svm", "--out", "good.svm"),
+    ):
+        status, _, complaint = shell(*words)
+        assert status == 2
+        assert "what the command reads" in complaint
+    assert ((folder / "good.svm").read_text(), (folder / "m").read_bytes()) == before
+
+
+def test_links_are_followed_and_pipes_are_written_to(shell, folder):
+    shell("fit", "good.svm", "-m", "m")
+    (folder / "answers").write_text("old")
+    (folder / "link").symlink_to(folder / "answers")
+    assert shell("predict", "m", "good.svm", "--out", "link")[0] == 0
+    assert (folder / "link").is_symlink()
+    assert (folder / "answers").read_text() == "1\n-1\n1\n"
+    os.mkfifo(folder / "pipe")
+    reader = subprocess.Popen(["cat", str(folder / "pipe")], stdout=subprocess.PIPE)
+    assert shell("predict", "m", "good.svm", "--out", "pipe")[0] == 0
+    assert reader.communicate()[0] == b"1\n-1\n1\n"
+    assert (folder / "pipe").is_fifo()
+
+
+def test_labels_and_names_are_shown_as_they_are(shell, folder):
+    (folder / "[bold].svm").write_text("[red] 1:1\n[/a] 1:-1\n")
+    status, shown, _ = shell("fit", "[bold].svm", "-m", "m")
+    assert status == 0
+    assert "[bold].svm" in shown
+    status, shown, _ = shell("evaluate", "m", "[bold].svm")
+    assert status == 0
+    assert "[red]" in shown
+
+
+def test_labels_that_the_model_does_not_know_are_refused_and_bad_ones_too(shell, folder):
+    shell("fit", "good.svm", "-m", "m")
+    X = rb.read("good.svm").X.toarray()
+    for y, words in [
+        (["1", "-1", "1"], "is a class of the model"),
+        ([1, -1], "X has 3 rows but y has 2"),
+        ([1.0, np.nan, -1.0], "NaN"),
+    ]:
+        np.savez("other.npz", X=X, y=y)
+        status, _, complaint = shell("evaluate", "m", "other.npz")
+        assert status == 2
+        assert words in complaint
+
+
+def test_a_model_is_applied_with_the_precision_it_was_fitted_with(shell, folder):
+    wide = "1.0000000298023223876953125"
+    (folder / "close.svm").write_text(f"+1 1:1 2:{wide}\n-1 1:{wide} 2:1\n")
+    assert shell("fit", "close.svm", "-m", "m", "--float64", "--no-intercept")[0] == 0
+    assert json.loads(shell("evaluate", "m", "close.svm", "--json")[1])["accuracy"] == 1.0
+
+
+def test_columns_beyond_the_memory_are_refused_before_training(shell, folder, monkeypatch):
+    monkeypatch.setattr("os.sysconf", lambda name: 1 << 17)  # a machine of 16 GiB
+    (folder / "far.svm").write_text("-1 1:1\n+1 2147483647:1\n")
+    status, _, complaint = shell("fit", "far.svm", "-m", "m")
+    assert status == 2
+    assert "GiB" in complaint
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_an_output_that_cannot_be_written_is_one_sentence(folder):
+    for words in (["--version"], ["fit", "good.svm", "--model", "m"]):
+        with open("/dev/full", "w") as full:
+            command = [sys.executable, "-m", "rosenblatt", *words]
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1
+        assert done.stderr.splitlines() == [
+            "rosenblatt: cannot write the output: No space left on device"
+        ]
+
+
+def test_an_interrupt_before_the_learning_says_that_nothing_was_written(folder):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rosenblatt", "fit", "-", "--model", "m"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(3)  # it waits for its input
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint == b"rosenblatt: interrupted; nothing was written\n"
 
 
 def test_version_is_that_of_the_package(shell):

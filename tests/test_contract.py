@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -352,3 +354,25 @@ def test_a_run_keeps_to_its_mistake_bound(case):
     bound = learner.bound(X, y, np.append(last.coef_, last.intercept_))
     assert isinstance(bound, rb.MistakeBound)
     assert learner.run_.mistakes <= bound.value < np.inf
+
+
+@pytest.mark.parametrize("names", [(1.5, 2.5), (b"a", b"b"), ((1, 2), (3, 4)), (None, "x")])
+def test_the_score_takes_labels_of_any_type(names):
+    X, y, _ = rb.make_separable(40, 3, margin=0.05)
+    labels = [names[int(sign > 0)] for sign in y]
+    learner = rb.Perceptron().fit(X, labels)
+    assert learner.score(X, labels) == 1.0
+    wrong = [names[int(sign < 0)] for sign in y[:10]] + labels[10:]
+    assert learner.score(X, wrong) == 0.75
+    assert learner.score(X, wrong, sample_weight=[0] * 10 + [1] * 30) == 1.0
+
+
+def test_loops_compile_where_nothing_can_be_cached():
+    code = (
+        "import numba.core.caching as caching\n"
+        "caching.CacheImpl._locator_classes = []\n"
+        "import rosenblatt as rb\n"
+        "print(rb.Perceptron().fit([[1.0], [-1.0]], [0, 1]).run_.mistakes)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "2\n"

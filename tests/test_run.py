@@ -25,7 +25,7 @@ def a_run(counts=(2, 0, 1), stop=rb.Stop.CONVERGED, history=None):
 @pytest.mark.parametrize("noun", [rb.Run, rb.History, rb.Operations])
 def test_results_are_frozen(noun):
     fields = [field.name for field in dataclasses.fields(noun)]
-    thing = noun(*fields)
+    thing = noun(*(np.zeros(2) for _ in fields))
     for name in fields:
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(thing, name, 0)

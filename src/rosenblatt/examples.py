@@ -199,8 +199,7 @@ def refuse_unusable(X: Matrix, first: int, *, scored: bool = False) -> None:
     """
     step = max(1, 2**22 // X.shape[1])
     for start in range(first, X.shape[0], step):
-        block = X[start : start + step]
-        rows, columns, values = _entries(block)
+        rows, columns, values = _entries(X, start, min(start + step, X.shape[0]))
         bad = np.flatnonzero(~np.isfinite(values) | (columns >= X.shape[1]) | (columns < 0))
         if bad.size:
             k = bad[0]
@@ -211,12 +210,13 @@ def refuse_unusable(X: Matrix, first: int, *, scored: bool = False) -> None:
             )
 
 
-def _entries(block: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if sparse.issparse(block):
-        rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
-        return rows, block.indices, block.data
-    rows, columns = np.indices(block.shape)
-    return rows.ravel(), columns.ravel(), block.ravel()
+def _entries(X: Matrix, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if sparse.issparse(X):  # SciPy's slices would leave out columns that are out of range
+        inside = slice(X.indptr[start], X.indptr[stop])
+        rows = np.repeat(np.arange(stop - start), np.diff(X.indptr[start : stop + 1]))
+        return rows, X.indices[inside], X.data[inside]
+    rows, columns = np.indices((stop - start, X.shape[1]))
+    return rows.ravel(), columns.ravel(), X[start:stop].ravel()
 
 
 def _refuse_entry(row: int, column: int, value: float, width: int) -> None:

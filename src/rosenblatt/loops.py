@@ -23,10 +23,17 @@ EXACT: dict[str, Any] = {"nogil": True, "_nrt": False, "fastmath": False}
 FAST: dict[str, Any] = {**EXACT, "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 
+def _cached(function: F, options: dict[str, Any]) -> F:
+    try:
+        compiled: F = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no folder can be written to: every process compiles for itself
+        compiled = numba.njit(**options)(function)
+    return compiled
+
+
 def loop(function: F) -> F:
     """Compile a loop: cached on disk, without the GIL, reductions vectorised."""
-    compiled: F = numba.njit(cache=True, **FAST)(function)
-    return compiled
+    return _cached(function, FAST)
 
 
 def part(function: F) -> F:
@@ -37,8 +44,7 @@ def part(function: F) -> F:
 
 def exact_loop(function: F) -> F:
     """Compile a loop whose arithmetic must round as written."""
-    compiled: F = numba.njit(cache=True, **EXACT)(function)
-    return compiled
+    return _cached(function, EXACT)
 
 
 def exact_part(function: F) -> F:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -54,7 +54,7 @@ class Operations:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class History:
     """The proof's quantities after each mistake (theory F6), as arrays of equal length.
 
@@ -71,8 +71,12 @@ class History:
     projection: np.ndarray
     sqnorm: np.ndarray
 
+    def __post_init__(self) -> None:
+        for column in (self.k, self.example, self.projection, self.sqnorm):
+            column.flags.writeable = False
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Run:
     """What a training run did.
 
@@ -94,12 +98,15 @@ class Run:
     updates: int
     passes: int
     mistakes_per_pass: tuple[int, ...]
-    counts: np.ndarray
+    counts: np.ndarray = field(repr=False)
     converged: bool
     stop: Stop
     seconds: float
     operations: Operations
-    history: History | None = None
+    history: History | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.counts.flags.writeable = False
 
     def hardest(self, k: int = 10) -> np.ndarray:
         """Give the k examples with most updates, hardest first, those without any left out."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 
 import rosenblatt as rb
 from rosenblatt.errors import InputError, MissingExtraError
@@ -47,9 +48,9 @@ def _planted(console: Console, out: Path) -> tuple[dict[str, Any], rb.Perceptron
     picture = out / "learning-curve.png"
     try:
         learning_curve(model.run_, bound, picture, f"{n:,} points, {d} columns, margin {margin}")
-        console.print(f"The learning curve against the bound: [bold]{picture}[/]")
+        console.print(f"The learning curve against the bound: [bold]{escape(str(picture))}[/]")
     except MissingExtraError as missing:
-        console.print(f"No picture: {missing}")
+        console.print(f"No picture: {missing}", markup=False)
     return facts, model, X
 
 
@@ -96,7 +97,7 @@ def _keep(console: Console, out: Path, model: rb.Perceptron, X: np.ndarray) -> d
     rb.save(model, path)
     again = rb.load(path)
     same = bool(np.array_equal(again.predict(X), model.predict(X)))
-    console.print(f"Saved to [bold]{path}[/] and loaded again.", soft_wrap=True)
+    console.print(f"Saved to [bold]{escape(str(path))}[/] and loaded again.", soft_wrap=True)
     console.print(f"The loaded model gives the same {len(X):,} answers: {'yes' if same else 'NO'}.")
     some = ", ".join(str(again.predict_one(x)) for x in X[:5])
     console.print(f"One row at a time it says {some}; about the origin, which lies")

@@ -5,6 +5,7 @@ Commands import what they need when they run, so that ``--help`` answers at once
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 from enum import StrEnum
@@ -17,6 +18,7 @@ import rosenblatt
 from rosenblatt.errors import RosenblattError
 
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
+kept: list[str] = []  # models written in spite of an interrupt
 
 app = typer.Typer(
     name="rosenblatt",
@@ -186,6 +188,7 @@ def fit(
         raise typer.BadParameter("--checkpoint goes with --stream")
     source = Source(data, stream, cache, reading(format, label, missing, zero_based, double))
     if fit_file(source, model, chosen, checkpoint=checkpoint, json=json):
+        kept.append(str(model))
         raise typer.Exit(INTERRUPTED)
 
 
@@ -294,19 +297,38 @@ def _listen() -> None:
 
 
 def run() -> None:
-    """Run the command; bad input is one sentence on standard error and exit status 2."""
+    """Run the command; what goes wrong is one sentence on standard error and an exit status."""
     _listen()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names that the terminal cannot show
+    status, complaint = _outcome()
+    if complaint:
+        typer.echo(f"rosenblatt: {complaint}", err=True)
+    sys.exit(status)
+
+
+def _outcome() -> tuple[int | str | None, str]:
+    """Run the command; give its exit status, and a complaint if there is one."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except SystemExit as ended:
+        interrupted = ended.code == INTERRUPTED and not kept
+        return ended.code, "interrupted; nothing was written" if interrupted else ""
     except RosenblattError as error:
-        typer.echo(f"rosenblatt: {error}", err=True)
-        sys.exit(2)
+        return 2, str(error)
     except KeyboardInterrupt:
-        typer.echo("rosenblatt: interrupted; nothing was written", err=True)
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED, "interrupted; nothing was written"
     except MemoryError:
-        typer.echo("rosenblatt: not enough memory for these data; try fewer rows", err=True)
-        sys.exit(1)
+        return 1, "not enough memory for these data; try fewer rows or columns"
     except BrokenPipeError:
-        sys.stderr.close()  # the reader has gone; Python would complain when it flushes
-        sys.exit(1)
+        sys.stdout = None  # the reader has gone; there is no flushing
+        return 1, ""
+    except OSError as error:
+        sys.stdout = None
+        return 1, f"cannot write the output: {error.strerror or error}"
+    return 0, ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,16 +28,18 @@ from rosenblatt.data.write import (
     write_svmlight,
 )
 from rosenblatt.errors import InputError
+from rosenblatt.examples import as_labels
 from rosenblatt.online.driver import Progress, Watch
 
-people = Console(stderr=True)
+# File names and labels are shown as they are, whatever brackets and colons they hold.
+people = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def fit_file(
     source: Source, path: Path, chosen: dict[str, Any], *, checkpoint: Path | None, json: bool
 ) -> bool:
     """Read, learn, write the model, report; tell whether the user interrupted the learning."""
-    _check_writable(path)
+    _check_writable(path, source.data)
     getting_ready = Thread(target=import_module, args=("rosenblatt.data.streams",))
     getting_ready.start()  # scikit-learn takes a second to load, which reading can fill
     with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
@@ -55,7 +58,10 @@ def fit_file(
             getting_ready.join()
             status.update("learning; Ctrl-C keeps what was learned")
             learner = rb.Perceptron(**chosen)._fit(X, y, None, watch)
-    rb.save(learner, path)
+    from rosenblatt.data.models import write_model
+
+    notes = {"dtype": source.options["dtype"]} if "dtype" in source.options else {}
+    write_model(learner, path, notes)
     _report_fit(learner, source.data, path, json)
     return learner.run_.stop is rb.Stop.INTERRUPTED
 
@@ -67,18 +73,24 @@ def _learn_stream(
 
     note = None
     if checkpoint is not None:
-        _check_writable(checkpoint)
+        _check_writable(checkpoint, source.data)
         note = Checkpoint(checkpoint, f"{source.data} {sorted(source.options.items())}")
     blocks = lambda: map(source.labelled, source.blocks())  # noqa: E731
     return fit_stream(learner, blocks, checkpoint=note, watch=watch)
 
 
-def _check_writable(path: Path) -> None:
-    """Find out before the work, not after it, that the model cannot be written."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the name of a model file to write")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {path.parent} to write the model to; make it first")
+def _check_writable(path: Path, *inputs: str | Path) -> None:
+    """Find out before the work, not after it, that a file cannot or should not be written."""
+    if os.path.isdir(path):
+        raise InputError(f"{path} is a folder; give the name of a file to write")
+    folder = path.absolute().parent
+    if not os.path.isdir(folder):
+        raise InputError(f"there is no folder {path.parent} to write to; make it first")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"cannot write to the folder {path.parent}: permission denied")
+    for other in inputs:
+        if os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other):
+            raise InputError(f"{path} is what the command reads; give another name to write")
 
 
 def _report_fit(learner: rb.Perceptron, data: str, path: Path, json: bool) -> None:
@@ -104,7 +116,9 @@ def predict_file(
     path: Path, source: Source, out: Path | None, *, format: str, scores: bool
 ) -> None:
     """Predict every row of a data set, block by block."""
-    learner = rb.load(path)
+    if out is not None:
+        _check_writable(out, path, source.data)
+    learner, source = _opened(path, source)
     pieces = _predictions(learner, source, format, scores)
     if out is not None:
         with replacing(out) as file:
@@ -128,14 +142,17 @@ def _predictions(
 
 def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
     """Compare predictions with labels."""
-    learner = rb.load(path)
+    learner, source = _opened(path, source)
     pairs: dict[tuple[Any, Any], int] = {}
     unsure = 0
     for block in source.blocks(learner._reader.width):
         X, y = source.labelled(block)
         unsure += int(np.count_nonzero(learner.decision_function(X) == 0))
-        for pair in zip(y.tolist(), learner.predict(X).tolist(), strict=True):
+        for pair in zip(
+            as_labels(y, X.shape[0]).tolist(), learner.predict(X).tolist(), strict=True
+        ):
             pairs[pair] = pairs.get(pair, 0) + 1
+    _check_labels({label for label, _ in pairs}, learner.classes_.tolist(), source.data)
     rows = sum(pairs.values())
     right = sum(count for (label, answer), count in pairs.items() if label == answer)
     facts: dict[str, Any] = {
@@ -156,11 +173,29 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
         _print_confusion(pairs, learner.classes_.tolist())
 
 
+def _opened(path: Path, source: Source) -> tuple[rb.Perceptron, Source]:
+    """Open a model; data are read with the precision that it was fitted with."""
+    from rosenblatt.data.models import read_model
+
+    learner, notes = read_model(path)
+    chosen = {"dtype": notes["dtype"]} if "dtype" in notes else {}
+    return learner, replace(source, options={**source.options, **chosen})
+
+
+def _check_labels(found: set[Any], classes: list[Any], data: str) -> None:
+    if not found & set(classes):
+        names = ", ".join(map(repr, sorted(found, key=str)[:5]))
+        raise InputError(
+            f"no label of {data} ({names}) is a class of the model "
+            f"({', '.join(map(repr, classes))}); they may be numbers here and strings there"
+        )
+
+
 def _print_confusion(pairs: dict[tuple[Any, Any], int], classes: list[Any]) -> None:
     table = Table("label", *(f"answered {label}" for label in classes))
     for label in sorted({label for label, _ in pairs}, key=str):
         table.add_row(str(label), *(str(pairs.get((label, answer), 0)) for answer in classes))
-    Console().print(table)
+    _printer().print(table)
 
 
 def convert_file(source: Source, out: Path) -> None:
@@ -219,7 +254,11 @@ def _print(facts: dict[str, Any], json: bool) -> None:
     table = Table.grid(padding=(0, 2))
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), _for_people(value))
-    Console().print(table)
+    _printer().print(table)
+
+
+def _printer() -> Console:
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def _for_people(value: Any) -> str:

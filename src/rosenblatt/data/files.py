@@ -34,7 +34,7 @@ def replacing(path: Name) -> Iterator[IO[bytes]]:
     ...     before, os.listdir(folder)
     (False, ['a'])
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
     if os.path.isdir(target):
         raise InputError(f"{target} is a folder; give the name of a file to write")
     if "\0" in str(target):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ def check_stream(learner: Any, classes: np.ndarray) -> None:
 
 def begin(learner: Any, X: Matrix, signs: np.ndarray, classes: np.ndarray) -> Halfspace:
     """Begin at the chosen start."""
+    check_room(X.shape[1])
     lift = lift_of(learner, X)
     w = start_of(learner, X.shape[1], lift)
     return Halfspace.begin(w, lift, rule_of(learner, classes, signs), learner.output)
@@ -71,6 +73,16 @@ def begin_again(
     w = earlier.state.w.copy()
     w[-1] = w[-1] * earlier.lift / lift if lift else 0.0
     return Halfspace.begin(w, lift, rule_of(learner, classes, signs), learner.output)
+
+
+def check_room(columns: int) -> None:
+    """Refuse a number of columns whose weights, held three times over, exceed the memory."""
+    needed, memory = 3 * 8 * columns, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > memory:
+        raise InputError(
+            f"weights for {columns:,} columns need about {needed / 2**30:,.0f} GiB, more than this "
+            "machine has; number the columns densely, or hash them to fewer"
+        )
 
 
 def lift_of(learner: Any, X: Matrix) -> float:

@@ -31,7 +31,7 @@ def limit(name: str, value: Any) -> int | None:
     """Give the value as a whole number from 1 on, or None for no limit."""
     if value is None:
         return None
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+    if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= 2**53:
         return int(value)
     raise InputError(f"{name} must be None or a whole number from 1 on, got {value!r}")
 

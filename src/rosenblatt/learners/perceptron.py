@@ -266,6 +266,13 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: np.ndarray = self.classes_[positive.astype(np.intp) % self.classes_.size]
         return labels
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the share of rows answered as y says; labels of any type."""
+        answers = self.predict(X).tolist()
+        labels = as_labels(y, len(answers)).tolist()
+        right = [answer == label for answer, label in zip(answers, labels, strict=True)]
+        return float(np.average(right, weights=sample_weight))
+
     def predict_one(self, x: Any) -> Any:
         """Give the label of one row, or None for *I don't know* (a score of 0).
 

@@ -103,11 +103,24 @@ class Training:
 
     def run(self) -> Run:
         """Train until convergence, a limit or an interrupt."""
+        self._load_loops()
         try:
             stop = self._train()
         except KeyboardInterrupt:
             stop = Stop.INTERRUPTED
         return self._report(stop)
+
+    def _load_loops(self) -> None:
+        """Have the loops compiled or loaded before the clock starts, by calls that do nothing."""
+        nothing = Allowance(0, 0)
+        state = State(self.state.w, self.state.drift, self.state.tally.copy())
+        if self.order == "worst":
+            most_wrong(self.rows, self.signs[:0], self.rule, state)
+        else:
+            present(
+                self.rows, self.signs, self.plan, self.rule, state, self.counts, self.log, nothing
+            )
+        self.began = self.watched = time.perf_counter()
 
     def once(self) -> Run:
         """Present each example once, in the order given."""
