@@ -1,0 +1,96 @@
+"""Throw bytes at the package's own parsers: ``python tests/fuzz.py svmlight --inputs 1000000``.
+
+Inputs are valid texts with random damage: bytes changed, inserted, cut out, doubled, and pieces of
+one text put into another. A parser may read an input or refuse it with an `InputError`; any other
+exception, and an input that takes long, ends the run and is printed. A crash ends the process, and
+the last seed printed tells where to look.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Callable
+
+import rosenblatt as rb
+from rosenblatt.data.arrays import read_npz
+from rosenblatt.data.svmlight import parse_svmlight, svmlight_blocks
+from rosenblatt.data.text_lines import label_text_lines
+from rosenblatt.data.vowpal import parse_vowpal
+
+SEEDS = [
+    b"+1 1:0.5 3:2e-3 # note\n-1 qid:7 2:1 2:-3\r\nspam 5:.5 4:1.\n",
+    b"1 2147483647:1 1:1e308\n0 1:4.9e-324 2:123456789012345678901234567890\n\n#\n",
+    b"1 2.0 'tag|a:0.5 x:1 y |b z\n-1 | 3:2 7\n| lonely\n",
+    "spam\tBuy now! ÄÖÜ İstanbul 中文 \U0001f600\nham\tsee you\r\n".encode(),
+    b"\xef\xbb\xbf1 1:1\n-1 1:-1",
+]
+TOKENS = [b"\n", b"\t", b" ", b":", b"|", b"#", b"\0", b"\xff", b"-", b"e", b".", b"0", b"9" * 25]
+TOKENS += [b"nan", b"inf", b"1e999", b"qid:", b"\r", b"\xc3", b"\xe4\xb8", b"2147483648", b"'"]
+SLOW_SECONDS = 2.0
+
+
+def damaged(source: random.Random) -> bytes:
+    """Make an input."""
+    text = bytearray(source.choice(SEEDS) * source.choice((1, 1, 1, 7)))
+    for _ in range(source.randint(0, 6)):
+        place = source.randint(0, len(text))
+        kind = source.randint(0, 3)
+        if kind == 0 and place < len(text):
+            text[place] = source.randint(0, 255)
+        elif kind == 1:
+            text[place:place] = source.choice(TOKENS)
+        elif kind == 2:
+            del text[place : place + source.randint(1, 9)]
+        else:
+            other = source.choice(SEEDS)
+            text[place:place] = other[source.randint(0, len(other)) :]
+    return bytes(text)
+
+
+def blocks(text: bytes) -> None:
+    """Parse a text as a stream, cut into small pieces."""
+    pieces = [text[i : i + 11] for i in range(0, len(text), 11)]
+    for _ in svmlight_blocks(pieces, block_bytes=40, threads=1):
+        pass
+
+
+TARGETS: dict[str, Callable[[bytes], object]] = {
+    "svmlight": lambda text: parse_svmlight(text, threads=1),
+    "blocks": blocks,
+    "vowpal": lambda text: parse_vowpal(text, columns=1 << 10),
+    "lines": label_text_lines,
+    "hasher": rb.TextHasher(columns=1 << 10, words=(1, 2), characters=(2, 3)).transform_one,
+    "npz": lambda text: read_npz(b"PK\x03\x04" + text),
+}
+
+
+def fuzz(name: str, inputs: int, seed: int) -> None:
+    """Throw so many inputs at one parser."""
+    began, refused = time.perf_counter(), 0
+    for number in range(seed, seed + inputs):
+        text = damaged(random.Random(number))
+        start = time.perf_counter()
+        try:
+            TARGETS[name](text)
+        except rb.InputError:
+            refused += 1
+        except BaseException:
+            print(f"{name}: seed {number}: {text!r}")
+            raise
+        if number > seed and time.perf_counter() - start > SLOW_SECONDS:
+            raise TimeoutError(f"{name}: seed {number} took long: {text!r}")
+        if number % 100_000 == 99_999:
+            print(f"{name}: {number + 1:,} inputs, {refused:,} refused", flush=True)
+    print(f"{name}: done, {inputs:,} inputs in {time.perf_counter() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("targets", nargs="*", default=list(TARGETS))
+    parser.add_argument("--inputs", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    for target in chosen.targets:
+        fuzz(target, chosen.inputs, chosen.seed)
