@@ -32,7 +32,7 @@ import numpy as np
 
 from rosenblatt.errors import InputError, MissingExtraError
 
-__all__ = ["chunks", "contents", "files", "is_compressed", "shown"]
+__all__ = ["as_text", "chunks", "contents", "files", "is_compressed", "shown"]
 
 Name = str | os.PathLike[str]
 
@@ -140,6 +140,23 @@ def is_compressed(path: Name) -> bool:
     name = files(path)[0]
     with _opened(name) as file:
         return _is_mappable(file) and _compression(_peeked(file)) is not None
+
+
+def as_text(data: Any) -> np.ndarray:
+    """View bytes as an array, read-only in any case, so that the loops are compiled only once."""
+    if isinstance(data, np.ndarray):
+        if data.dtype != np.uint8 or data.ndim != 1:
+            found = f"{data.ndim} dimensions of {data.dtype}"
+            raise InputError(f"text must be one dimension of uint8, got {found}; pass its bytes")
+        text = np.ascontiguousarray(data).view()
+    else:
+        try:
+            text = np.frombuffer(data, np.uint8)
+        except (TypeError, ValueError, AttributeError):
+            name = type(data).__name__
+            raise InputError(f"text must be bytes or an array of uint8, got {name}") from None
+    text.flags.writeable = False
+    return text
 
 
 def shown(path: Name) -> str:

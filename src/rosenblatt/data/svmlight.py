@@ -51,6 +51,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from rosenblatt.data.sources import as_text
 from rosenblatt.data.svmlight_chunk import (
     VALUE_LIMITS,
     Extent,
@@ -225,19 +226,6 @@ def cut_blocks(chunks: Iterable[Buffer], block_bytes: int, file: str) -> Iterato
 def no_examples(file: str) -> InputError:
     """Make the error for a text without examples."""
     return InputError(f"{file} holds no examples; write one a line, such as: 1 3:0.5 7:2")
-
-
-def as_text(data: Buffer) -> np.ndarray:
-    """View the bytes as read-only, whatever they are, so that the loop is compiled only once."""
-    if isinstance(data, np.ndarray):
-        if data.dtype != np.uint8 or data.ndim != 1:
-            found = f"{data.ndim} dimensions of {data.dtype}"
-            raise InputError(f"text must be one dimension of uint8, got {found}; pass its bytes")
-        text = np.ascontiguousarray(data).view()
-    else:
-        text = np.frombuffer(data, np.uint8)
-    text.flags.writeable = False
-    return text
 
 
 def without_mark(text: np.ndarray) -> np.ndarray:

@@ -11,7 +11,6 @@ batches as threads are under way, whatever the number of documents.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from rosenblatt.data.sources import as_text
 from rosenblatt.data.text_loops import (
     BINARY,
     CHARACTER_SEED,
@@ -34,6 +34,7 @@ from rosenblatt.data.text_loops import (
     hash_rows,
 )
 from rosenblatt.data.unicode_words import case_steps
+from rosenblatt.data.workers import cores
 from rosenblatt.errors import InputError
 from rosenblatt.learners.options import flag, one_of
 
@@ -294,13 +295,6 @@ def jobs_of(n_jobs: Any) -> int:
     return int(n_jobs)
 
 
-def cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 # ---- documents to batches
 
 
@@ -347,23 +341,6 @@ def as_utf8(text: Any, name: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
     if not isinstance(text, bytes):
         raise InputError(f"{name} is of type {type(text).__name__}; documents must be str or bytes")
-    return text
-
-
-def as_text(data: Any) -> np.ndarray:
-    """View bytes as an array, read-only in any case, so that the loops are compiled only once."""
-    if isinstance(data, np.ndarray):
-        if data.dtype != np.uint8 or data.ndim != 1:
-            found = f"{data.ndim} dimensions of {data.dtype}"
-            raise InputError(f"text must be one dimension of uint8, got {found}; pass its bytes")
-        text = np.ascontiguousarray(data).view()
-    else:
-        try:
-            text = np.frombuffer(data, np.uint8)
-        except (TypeError, ValueError, AttributeError):
-            name = type(data).__name__
-            raise InputError(f"text must be bytes or an array of uint8, got {name}") from None
-    text.flags.writeable = False
     return text
 
 

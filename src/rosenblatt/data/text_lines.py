@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.data.text import as_text
+from rosenblatt.data.sources import as_text
 from rosenblatt.data.text_loops import Lines, count_newlines, find_lines
 from rosenblatt.errors import InputError, ParseError
 

@@ -41,6 +41,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from rosenblatt.data.numbers import HARD, MALFORMED, ONE, TEN, ZERO_DIGIT, read_number
+from rosenblatt.data.svmlight_loop import skip_blanks
 from rosenblatt.data.vowpal_lines import (
     FNV_OFFSET,
     FNV_PRIME,
@@ -95,14 +96,6 @@ class Tally(NamedTuple):
     hard: int
     offence: int
     line: int
-
-
-@exact_part
-def skip_blanks(text: Any, i: Any) -> Any:
-    """Give the position of the first byte from i on that is neither space nor tab."""
-    while text[i] == BLANK or text[i] == TAB:
-        i += ONE
-    return i
 
 
 @exact_part
