@@ -77,6 +77,8 @@ def begin_again(
 
 def check_room(columns: int) -> None:
     """Refuse a number of columns whose weights, held three times over, exceed the memory."""
+    if not hasattr(os, "sysconf"):
+        return  # not a POSIX system; it will say so itself
     needed, memory = 3 * 8 * columns, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > memory:
         raise InputError(
