@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import sys
@@ -14,6 +15,8 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.cli.main import run
+from rosenblatt.data.cache import fingerprint
+from rosenblatt.data.streams import Checkpoint, Place
 from rosenblatt.data.write import write_csv, write_parquet, write_svmlight
 
 X, Y, _ = rb.make_separable(400, 6, margin=0.03, seed=4)
@@ -117,6 +120,32 @@ def test_a_streamed_fit_equals_one_in_memory(name, shell, folder, monkeypatch):
     whole = shell("predict", "whole", name, "--csv")
     assert shell("predict", "streamed", name, "--csv", "--stream") == whole
     assert accuracy(shell, "streamed", name, "--stream") == 1.0
+
+
+def test_a_stream_reports_looks_and_not_the_rows_of_its_last_block(shell, monkeypatch):
+    monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 4000)
+    facts = json.loads(shell("fit", "data.svm", "-m", "m", "--stream", "--json")[1])
+    assert facts["rows"] is None
+    assert facts["looks"] == 400 * facts["passes"]
+
+
+def test_a_stream_from_standard_input_has_one_pass(shell, monkeypatch, folder):
+    status, _, complaint = shell("fit", "-", "-m", "m", "--stream")
+    assert status == 2
+    assert "read but once" in complaint
+    text = io.BytesIO((folder / "data.svm").read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(text))
+    assert shell("fit", "-", "-m", "m", "--stream", "--max-iter", "1")[0] == 0
+    assert rb.load("m").run_.operations.dot_products == 400
+
+
+def test_a_checkpoint_of_a_file_that_has_changed_is_refused(shell, folder):
+    Checkpoint(folder / "c", fingerprint("data.svm", {})).write(rb.Perceptron().fit(X, Y), Place())
+    time.sleep(0.01)
+    write_svmlight("data.svm", rb.Examples(X[:100], Y[:100]))
+    status, _, complaint = shell("fit", "data.svm", "-m", "m", "--stream", "--checkpoint", "c")
+    assert status == 2
+    assert "checkpoint of other data" in complaint
 
 
 def test_a_checkpoint_needs_a_stream(shell):

@@ -19,6 +19,7 @@ from rich.table import Table
 
 import rosenblatt as rb
 from rosenblatt.cli.source import Source
+from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.files import replacing
 from rosenblatt.data.store import write_store
 from rosenblatt.data.write import (
@@ -71,10 +72,12 @@ def _learn_stream(
 ) -> rb.Perceptron:
     from rosenblatt.data.streams import Checkpoint, fit_stream
 
+    if source.data == "-" and learner.max_iter != 1:
+        raise InputError("standard input can be read but once; give --max-iter 1, or a file")
     note = None
     if checkpoint is not None:
         _check_writable(checkpoint, source.data)
-        note = Checkpoint(checkpoint, f"{source.data} {sorted(source.options.items())}")
+        note = Checkpoint(checkpoint, fingerprint(source.data, source.options))
     blocks = lambda: map(source.labelled, source.blocks())  # noqa: E731
     return fit_stream(learner, blocks, checkpoint=note, watch=watch)
 
@@ -97,7 +100,8 @@ def _report_fit(learner: rb.Perceptron, data: str, path: Path, json: bool) -> No
     run = learner.run_
     facts = {
         "data": data,
-        "rows": run.counts.size if run.counts.size else None,
+        "rows": run.counts.size or None,  # a stream does not count them
+        "looks": run.operations.dot_products,
         "columns": learner.n_features_in_,
         "classes": [_plain(label) for label in learner.classes_.tolist()],
         "mistakes": run.mistakes,
@@ -134,7 +138,8 @@ def _predictions(
 ) -> Iterator[bytes]:
     for number, (X, _) in enumerate(source.blocks(learner._reader.width)):
         values = learner.decision_function(X)
-        made = prediction_pieces(learner.predict(X), values if scores else None, format=format)
+        answers = learner._answers(values)
+        made = prediction_pieces(answers, values if scores else None, format=format)
         if number and format == "csv":
             next(made)  # the header stands once
         yield from made
@@ -147,9 +152,10 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
     unsure = 0
     for block in source.blocks(learner._reader.width):
         X, y = source.labelled(block)
-        unsure += int(np.count_nonzero(learner.decision_function(X) == 0))
+        values = learner.decision_function(X)
+        unsure += int(np.count_nonzero(values == 0))
         for pair in zip(
-            as_labels(y, X.shape[0]).tolist(), learner.predict(X).tolist(), strict=True
+            as_labels(y, X.shape[0]).tolist(), learner._answers(values).tolist(), strict=True
         ):
             pairs[pair] = pairs.get(pair, 0) + 1
     _check_labels({label for label, _ in pairs}, learner.classes_.tolist(), source.data)
@@ -253,6 +259,8 @@ def _print(facts: dict[str, Any], json: bool) -> None:
         return
     table = Table.grid(padding=(0, 2))
     for name, value in facts.items():
+        if value is None:
+            continue
         table.add_row(name.replace("_", " "), _for_people(value))
     _printer().print(table)
 

@@ -30,13 +30,17 @@ def cached(path: str, **options: Any) -> Examples:
 
 def store_of(path: str, options: dict[str, Any]) -> Path:
     """Give the name of the store that belongs to a data set as it is now."""
+    first = Path(path if os.path.isfile(path) else files(path)[0])
+    return first.with_name(f"{first.name}.{fingerprint(path, options)}.rows")
+
+
+def fingerprint(path: str, options: dict[str, Any]) -> str:
+    """Give a short digest of a data set as it is now, and of how it is read."""
     if path == "-":
-        raise InputError("standard input cannot be cached; give a file")
+        raise InputError("standard input cannot be read again; give a file")
     try:
         facts = [(name, os.stat(name).st_size, os.stat(name).st_mtime_ns) for name in files(path)]
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     shown = {name: str(value) for name, value in sorted(options.items())}
-    digest = hashlib.sha256(json.dumps([facts, shown]).encode()).hexdigest()[:12]
-    first = Path(path) if len(facts) == 1 else Path(facts[0][0])
-    return first.with_name(f"{first.name}.{digest}.rows")
+    return hashlib.sha256(json.dumps([facts, shown]).encode()).hexdigest()[:12]

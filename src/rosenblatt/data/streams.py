@@ -26,10 +26,9 @@ import numpy as np
 from rosenblatt.data.models import read_model, write_model
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import Examples
-from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.online.driver import Progress, Watch
-from rosenblatt.run import Stop
+from rosenblatt.run import Run, Stop
 
 T = TypeVar("T")
 OpenBlocks = Callable[[], Iterator[Examples]]
@@ -109,24 +108,27 @@ def fit_stream(
     try:
         stop = walk.through()
     except KeyboardInterrupt:
+        if not learner.__sklearn_is_fitted__():
+            raise  # nothing was learned that could be kept
         stop = Stop.INTERRUPTED
-        if checkpoint is not None and learner.__sklearn_is_fitted__():
+        if checkpoint is not None:
             checkpoint.write(learner, walk.place)
-    if not learner.__sklearn_is_fitted__():
-        raise InputError("the run was interrupted before it had learned anything")
-    per_pass = walk.place.per_pass
-    learner._run = replace(
-        learner.run_,
-        stop=stop,
-        converged=stop is Stop.CONVERGED,
-        passes=len(per_pass),
-        mistakes_per_pass=per_pass,
-    )
-    learner._tally = learner._halfspace.state.tally.copy()
-    learner._reader = RowReader(learner.n_features_in_)
+    learner._conclude(_joined(learner.run_, walk.place, stop))
     if checkpoint is not None and stop is not Stop.INTERRUPTED:
         checkpoint.path.unlink(missing_ok=True)
     return learner
+
+
+def _joined(run: Run, place: Place, stop: Stop) -> Run:
+    """Give the run of all blocks as one: passes over the stream, not over the blocks."""
+    return replace(
+        run,
+        stop=stop,
+        converged=stop is Stop.CONVERGED,
+        passes=len(place.per_pass),
+        mistakes_per_pass=place.per_pass,
+        counts=np.zeros(0, np.uint32),  # those of the last block would be taken for all
+    )
 
 
 def _check_same_options(learner: Perceptron, found: Perceptron) -> None:
@@ -221,7 +223,7 @@ def present_block(learner: Perceptron, X: Any, y: Any) -> None:
     first = not learner.__sklearn_is_fitted__()
     learner.partial_fit(X, y)
     if first:
-        learner._reader = RowReader(None)
+        learner._open_columns()
 
 
 def ahead(items: Iterator[T], room: int = 2) -> Iterator[T]:

@@ -261,8 +261,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """Give the label of each row; ``classes_[0]`` where the score is 0."""
-        found = self.decision_function(X)
-        positive = found >= 0 if self.tie == "positive" else found > 0
+        return self._answers(self.decision_function(X))
+
+    def _answers(self, scores: np.ndarray) -> np.ndarray:
+        """Give the labels that scores stand for."""
+        positive = scores >= 0 if self.tie == "positive" else scores > 0
         labels: np.ndarray = self.classes_[positive.astype(np.intp) % self.classes_.size]
         return labels
 
@@ -375,6 +378,15 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, reset=True, skip_check_array=True)
         names = getattr(self, "feature_names_in_", None)
         self._reader = RowReader(self.n_features_in_, names)
+
+    def _open_columns(self) -> None:
+        """Let the columns grow from here on, as those of a stream do."""
+        self._reader = RowReader(None)
+
+    def _conclude(self, run: Run) -> None:
+        """End a stream: its columns are known now, and what is learned later is counted anew."""
+        self._hold(self._halfspace, self.classes_, run)
+        self._reader = RowReader(self.n_features_in_)
 
     def _take(self, X: Any) -> Matrix:
         """Take rows of the columns that the learner knows, or of any if they are open."""
