@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bench import sets
-from bench.race import Contestant, Race, race, ratio
+from bench.race import Contestant, Race, itself, race, ratio
 
 MEGABYTE = 1_000_000
 SVMLIGHT, VOWPAL = "{label} {pairs}\n", "{label} | {pairs}\n"
@@ -21,8 +21,8 @@ VOWPAL_CODE = "import sys, vowpalwabbit; vowpalwabbit.Workspace(sys.argv[1]).fin
 
 @race
 def load_svmlight(scale: float) -> Race:
-    """Load 200 MB of svmlight text, 47,236 columns, about 74 entries a row."""
-    path = text_file(SVMLIGHT, int(200 * MEGABYTE * scale))
+    """Load 1 GB of svmlight text, 47,236 columns, about 74 entries a row."""
+    path = text_file(SVMLIGHT, int(1000 * MEGABYTE * scale))
     return Race(
         entries={
             "rosenblatt": lambda: Contestant(lambda _: read(path)),
@@ -41,8 +41,8 @@ def load_svmlight(scale: float) -> Race:
 
 @race
 def hash_text(scale: float) -> Race:
-    """Hash 20 MB of text into 2^18 columns."""
-    documents = words(int(20 * MEGABYTE * scale))
+    """Hash 100 MB of text into 2^18 columns."""
+    documents = words(int(100 * MEGABYTE * scale))
     return Race(
         entries={
             "rosenblatt": lambda: hashing(documents, None),
@@ -61,8 +61,8 @@ def hash_text(scale: float) -> Race:
 
 @race
 def csv_to_model(scale: float) -> Race:
-    """CSV of 200 MB, 100 columns of numbers, to a model."""
-    path = csv_file(int(200 * MEGABYTE * scale))
+    """CSV of 1 GB, 100 columns of numbers, to a model."""
+    path = csv_file(int(1000 * MEGABYTE * scale))
     return Race(
         entries={
             "rosenblatt": lambda: Contestant(lambda _: learn(path)),
@@ -116,6 +116,60 @@ def five_passes(scale: float) -> Race:
     )
 
 
+@race
+def stream_time(scale: float) -> Race:
+    """One pass over 4 GB of text as a stream, against reading it whole and fitting."""
+    path = text_file(SVMLIGHT, int(4000 * MEGABYTE * scale))
+    return Race(
+        entries={
+            "rosenblatt, stream": lambda: shell("-c", STREAM_CODE, *streaming(path)),
+            "rosenblatt, in memory": lambda: shell("-c", IN_MEMORY_CODE, path, f"{path}.model"),
+        },
+        figures=[ratio("rosenblatt, stream", "rosenblatt, in memory", at_most=1.3)],
+        unit="s",
+        factor=1,
+        note=lambda: f"{path.stat().st_size / MEGABYTE:,.0f} MB",
+    )
+
+
+@race
+def stream_memory(scale: float) -> Race:
+    """Peak of resident memory while 4 GB of text are learned as a stream."""
+    path = text_file(SVMLIGHT, int(4000 * MEGABYTE * scale))
+
+    def run(_: None) -> float:
+        line = [sys.executable, "-c", STREAM_CODE, *map(str, streaming(path))]
+        done = subprocess.run(line, check=True, capture_output=True, text=True)
+        return int(done.stderr.split()[-1]) * 1024 / MEGABYTE
+
+    return Race(
+        entries={"rosenblatt": lambda: Contestant(run)},
+        figures=[itself("rosenblatt", at_most=500)],
+        unit="MB",
+        timed=False,
+        repeats=1,
+        note=lambda: "VmHWM of a new process",
+    )
+
+
+def streaming(path: Path) -> tuple[Any, ...]:
+    """Give the words of a command that learns a file as a stream, one pass."""
+    return "fit", path, "--stream", *ONE_PASS, f"{path}.model"
+
+
+STREAM_CODE = """
+import sys
+from rosenblatt.cli.main import run
+try:
+    run()
+finally:
+    lines = open("/proc/self/status").read().splitlines()
+    print(next(line.split()[1] for line in lines if line.startswith("VmHWM")), file=sys.stderr)
+"""
+IN_MEMORY_CODE = """
+import sys, rosenblatt as rb
+rb.save(rb.Perceptron(max_iter=1).fit(*rb.read(sys.argv[1])), sys.argv[2])
+"""
 ONE_PASS = ("--max-iter", "1", "--json", "--model")
 FIVE_PASSES = ("--max-iter", "5", "--json", "--model")
 

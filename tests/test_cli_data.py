@@ -7,11 +7,13 @@ import gzip
 import io
 import json
 import lzma
+import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.cli.main import run
@@ -127,6 +129,41 @@ def test_a_stream_reports_looks_and_not_the_rows_of_its_last_block(shell, monkey
     facts = json.loads(shell("fit", "data.svm", "-m", "m", "--stream", "--json")[1])
     assert facts["rows"] is None
     assert facts["looks"] == 400 * facts["passes"]
+
+
+@pytest.mark.parametrize("options", [[], ["--output", "averaged"], ["--no-intercept"]])
+def test_one_pass_meets_a_file_block_by_block_with_the_same_outcome(options, shell, monkeypatch):
+    monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 3000)
+    shell("fit", "data.svm", "-m", "m", "--max-iter", 1, *options)
+    learner = rb.load("m")
+    whole = rb.Perceptron(**learner.get_params())
+    with pytest.warns(ConvergenceWarning):
+        whole.fit(*rb.read("data.svm"))
+    np.testing.assert_array_equal(learner.coef_, whole.coef_)
+    np.testing.assert_array_equal(learner.run_.counts, whole.run_.counts)
+    assert learner.run_.mistakes_per_pass == whole.run_.mistakes_per_pass
+    assert learner.run_.stop is whole.run_.stop
+
+
+def test_one_pass_over_labels_that_turn_into_words_reads_the_file_whole(shell, folder, monkeypatch):
+    monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 10)
+    (folder / "mixed.svm").write_text("1 1:1\n1 1:2\nham 1:-1\n")
+    assert shell("fit", "mixed.svm", "-m", "m", "--max-iter", 1)[0] == 0
+    assert rb.load("m").classes_.tolist() == ["1", "ham"]
+
+
+def test_fitting_and_predicting_do_not_wait_for_scikit_learn(folder):
+    program = (
+        "import sys; from rosenblatt.cli.main import run; sys.argv[0] = 'rosenblatt'\n"
+        "try: run()\n"
+        "except SystemExit: print([name for name in ('sklearn', 'pandas') if name in sys.modules])"
+    )
+    fit = ("fit", "data.svm", "--model", "m", "--max-iter", "3", "--json")
+    for words in (fit, ("evaluate", "m", "data.svm", "--json")):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
 def test_a_stream_from_standard_input_has_one_pass(shell, monkeypatch, folder):

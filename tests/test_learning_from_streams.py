@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 import rosenblatt as rb
-from rosenblatt.data.streams import Checkpoint, Place, ahead, fit_stream
+from rosenblatt.data.streams import Checkpoint, Place, fit_stream
+from rosenblatt.data.workers import ahead
 
 X, Y, W = rb.make_separable(300, 8, margin=0.01, seed=2)
 

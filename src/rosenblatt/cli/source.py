@@ -8,7 +8,7 @@ from typing import Any
 
 import rosenblatt as rb
 from rosenblatt.data.cache import cached
-from rosenblatt.data.read import cut_rows, read_blocks
+from rosenblatt.data.read import cut_rows, format_of, read_blocks
 from rosenblatt.errors import InputError
 
 STREAM_BYTES = 1 << 24
@@ -36,6 +36,12 @@ class Source:
         if self.cache:
             return cut_rows(cached(self.data, **self.options), STREAM_BYTES)
         return read_blocks(self.data, width=width, block_bytes=STREAM_BYTES, **self.options)
+
+    def is_svmlight(self) -> bool:
+        """Tell whether it is a file in the svmlight format, to be read as it lies."""
+        if self.cache or self.data == "-":
+            return False
+        return (self.options.get("format") or format_of(self.data)) == "svmlight"
 
     def labelled(self, examples: rb.Examples) -> rb.Examples:
         """Refuse examples without labels."""

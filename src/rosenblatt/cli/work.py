@@ -7,10 +7,9 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,9 @@ import rosenblatt as rb
 from rosenblatt.cli.source import Source
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.files import replacing
+from rosenblatt.data.models import read_model, write_model
 from rosenblatt.data.store import write_store
+from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.data.write import (
     prediction_pieces,
     write_csv,
@@ -30,10 +31,21 @@ from rosenblatt.data.write import (
 )
 from rosenblatt.errors import InputError
 from rosenblatt.examples import as_labels
+from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress, Watch
 
 # File names and labels are shown as they are, whatever brackets and colons they hold.
 people = Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+# Options with which one pass over a stream is the same as one over data in memory.
+ONCE = {
+    "max_iter": 1,
+    "order": "cycle",
+    "initial": "zero",
+    "class_weight": None,
+    "max_updates": None,
+    "max_seconds": None,
+}
 
 
 def fit_file(
@@ -41,8 +53,6 @@ def fit_file(
 ) -> bool:
     """Read, learn, write the model, report; tell whether the user interrupted the learning."""
     _check_writable(path, source.data)
-    getting_ready = Thread(target=import_module, args=("rosenblatt.data.streams",))
-    getting_ready.start()  # scikit-learn takes a second to load, which reading can fill
     with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report below says why the run ended
 
@@ -52,26 +62,30 @@ def fit_file(
                 f"{progress.seconds:.0f} s; Ctrl-C keeps what was learned"
             )
 
-        if source.stream:
-            learner = _learn_stream(rb.Perceptron(**chosen), source, checkpoint, watch)
-        else:
-            X, y = source.labelled(source.examples())
-            getting_ready.join()
-            status.update("learning; Ctrl-C keeps what was learned")
-            learner = rb.Perceptron(**chosen)._fit(X, y, None, watch)
-    from rosenblatt.data.models import write_model
-
+        learner = _learned(source, chosen, checkpoint, watch)
     notes = {"dtype": source.options["dtype"]} if "dtype" in source.options else {}
     write_model(learner, path, notes)
     _report_fit(learner, source.data, path, json)
     return learner.run_.stop is rb.Stop.INTERRUPTED
 
 
-def _learn_stream(
-    learner: rb.Perceptron, source: Source, checkpoint: Path | None, watch: Watch
-) -> rb.Perceptron:
-    from rosenblatt.data.streams import Checkpoint, fit_stream
+def _learned(
+    source: Source, chosen: dict[str, Any], checkpoint: Path | None, watch: Watch
+) -> PlainPerceptron:
+    if source.stream:
+        return _learn_stream(PlainPerceptron(**chosen), source, checkpoint, watch)
+    if all(chosen[name] == value for name, value in ONCE.items()) and source.is_svmlight():
+        # One pass meets each row once: to hold them all would give the same weights, later.
+        with suppress(InputError):  # which a reader of the whole may mend, or explain better
+            blocks = replace(source, stream=True)
+            return _learn_stream(PlainPerceptron(**chosen), blocks, None, watch)
+    X, y = source.labelled(source.examples())
+    return PlainPerceptron(**chosen)._fit(X, y, watch=watch)
 
+
+def _learn_stream(
+    learner: PlainPerceptron, source: Source, checkpoint: Path | None, watch: Watch
+) -> PlainPerceptron:
     if source.data == "-" and learner.max_iter != 1:
         raise InputError("standard input can be read but once; give --max-iter 1, or a file")
     note = None
@@ -96,7 +110,7 @@ def _check_writable(path: Path, *inputs: str | Path) -> None:
             raise InputError(f"{path} is what the command reads; give another name to write")
 
 
-def _report_fit(learner: rb.Perceptron, data: str, path: Path, json: bool) -> None:
+def _report_fit(learner: PlainPerceptron, data: str, path: Path, json: bool) -> None:
     run = learner.run_
     facts = {
         "data": data,
@@ -134,7 +148,7 @@ def predict_file(
 
 
 def _predictions(
-    learner: rb.Perceptron, source: Source, format: str, scores: bool
+    learner: PlainPerceptron, source: Source, format: str, scores: bool
 ) -> Iterator[bytes]:
     for number, (X, _) in enumerate(source.blocks(learner._reader.width)):
         values = learner.decision_function(X)
@@ -179,10 +193,8 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
         _print_confusion(pairs, learner.classes_.tolist())
 
 
-def _opened(path: Path, source: Source) -> tuple[rb.Perceptron, Source]:
+def _opened(path: Path, source: Source) -> tuple[PlainPerceptron, Source]:
     """Open a model; data are read with the precision that it was fitted with."""
-    from rosenblatt.data.models import read_model
-
     learner, notes = read_model(path)
     chosen = {"dtype": notes["dtype"]} if "dtype" in notes else {}
     return learner, replace(source, options={**source.options, **chosen})

@@ -20,10 +20,12 @@ import numpy as np
 from rosenblatt.data.files import write_atomically
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.learners.parts import perceptron_from, perceptron_parts
-from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.learners.plain import PlainPerceptron
 
 FORMAT = "rosenblatt model 1"
-LEARNERS = {"Perceptron": (Perceptron, perceptron_parts, perceptron_from)}
+LEARNER = "Perceptron"
+# The same learner with scikit-learn and without; classes that people derive may hold more.
+HOMES = ("rosenblatt.learners.perceptron", "rosenblatt.learners.plain")
 
 # What reading parts that do not fit together can raise.
 MISFITS = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
@@ -49,44 +51,46 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any]) -> None:
     """Write a fitted learner and some notes, which JSON can hold, to a file."""
     from safetensors.numpy import save as serialize
-    from sklearn.utils.validation import check_is_fitted
 
-    name = type(model).__name__
-    if name not in LEARNERS or type(model) is not LEARNERS[name][0]:
-        known = ", ".join(LEARNERS)
-        raise InputError(f"a {name} cannot be saved as a model; the learners are: {known}")
-    check_is_fitted(model)
-    settings, tensors = LEARNERS[name][1](model)
+    if not (isinstance(model, PlainPerceptron) and type(model).__module__ in HOMES):
+        name = type(model).__name__
+        raise InputError(f"a {name} cannot be saved as a model; the learners are: {LEARNER}")
+    model._check_fitted()
+    settings, tensors = perceptron_parts(model)
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
     text = json.dumps({**settings, "notes": notes}, allow_nan=False)
     metadata = {
         "format": FORMAT,
-        "learner": name,
+        "learner": LEARNER,
         "settings": text,
-        "digest": digest(name, text, tensors),
+        "digest": digest(LEARNER, text, tensors),
     }
     write_atomically(path, serialize(tensors, metadata))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a learner from a file that `save` wrote."""
-    return read_model(path)[0]
+    from rosenblatt.learners.perceptron import Perceptron
+
+    return read_model(path, Perceptron)[0]
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """Read a learner and its notes."""
+def read_model(
+    path: str | os.PathLike[str], make: type[PlainPerceptron] = PlainPerceptron
+) -> tuple[PlainPerceptron, dict[str, Any]]:
+    """Read a learner, as one of a class, and its notes."""
     metadata, tensors = _read(path)
-    if metadata.get("format") != FORMAT or metadata.get("learner") not in LEARNERS:
+    if metadata.get("format") != FORMAT or metadata.get("learner") != LEARNER:
         found = metadata.get("format", "no format")
         raise ModelFileError(
             f"{path} is not a model that this version reads (it says {found!r}, not {FORMAT!r})"
         )
-    name, text = metadata["learner"], metadata.get("settings", "")
-    if metadata.get("digest") != digest(name, text, tensors):
+    text = metadata.get("settings", "")
+    if metadata.get("digest") != digest(LEARNER, text, tensors):
         raise ModelFileError(f"{path} is damaged: its contents do not match its digest")
     try:
         settings = json.loads(text)
-        return LEARNERS[name][2](settings, tensors), dict(settings["notes"])
+        return perceptron_from(settings, tensors, make), dict(settings["notes"])
     except MISFITS as error:
         raise ModelFileError(f"{path} is not a usable model: {_brief(error)}") from error
 

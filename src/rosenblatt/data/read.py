@@ -5,7 +5,7 @@ then by its extension (that of a compression taken off), then by its first line 
 
     store     a folder that `rosenblatt convert` wrote           header.json in it
     npy       X.npy and y.npy in a folder, or name.npy           extension
-    npz       X and y, or the parts of a CSR matrix, and y       begins like a zip file
+    npz       X and y, or the parts of a CSR matrix, and y       begins like a zip file, or .npz
     idx       MNIST's files                                      two zeros, a type, a rank
     csv tsv parquet arrow jsonl                                  extension, or how they begin
     vowpal    Vowpal Wabbit's text                               .vw, or a | in the first line
@@ -17,20 +17,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.arrays import is_idx, read_idx, read_npy, read_npz
+from rosenblatt.data.arrays import check_rows, is_idx, read_idx, read_npy, read_npz
 from rosenblatt.data.sources import chunks, contents, files, shown
 from rosenblatt.data.store import open_store
+from rosenblatt.data.strings import string_array
 from rosenblatt.data.svmlight import cut_blocks, parse_svmlight, svmlight_blocks
 from rosenblatt.data.tables import read_table, table_blocks, table_format
 from rosenblatt.data.vowpal import parse_vowpal
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, ParseError
 from rosenblatt.examples import Examples
 
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
@@ -39,6 +41,11 @@ BEGINNINGS = {b"PK\x03\x04": "npz", b"PAR1": "parquet", b"ARROW1": "arrow"}
 BLOCK_BYTES = 1 << 24
 HEAD_BYTES = 1 << 16
 NUMBER = re.compile(rb"[-+.\deE\s]+")
+PAIRS = re.compile(rb"(?:(?:qid|\d++):[-+.\deE]++(?:\s++|\Z|(?=#)))++(?:#.*)?")
+BLANK_LINES = {
+    "vowpal": re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*+\r?\n)*[ \t]*"),
+    "text": re.compile(rb"(?:\xef\xbb\xbf)?(?:\r?\n)*"),
+}
 
 
 @dataclass(frozen=True)
@@ -62,10 +69,10 @@ class Reading:
             raise InputError(f"the format must be one of {known}, got {self.format!r}")
         return self.format
 
-    def table_options(self) -> dict[str, Any]:
+    def table_options(self, file: str) -> dict[str, Any]:
         """Give the options of tables."""
         names = ("label", "categories", "missing", "dtype", "columns")
-        return {name: getattr(self, name) for name in names}
+        return {"file": file, **{name: getattr(self, name) for name in names}}
 
     def svmlight_options(self, file: str) -> dict[str, Any]:
         """Give the options of svmlight text."""
@@ -96,16 +103,22 @@ def read(path: str | os.PathLike[str], **options: Any) -> Examples:
     Examples that unpack as ``X, y``; y is None where there are no labels. Tables also have
     ``names``, Vowpal Wabbit's text ``weights``.
     """
-    reading, name = Reading(**options), shown(path)
     piped = contents(path) if os.fspath(path) == "-" else None  # can be read but once
+    with _placed_in(path):
+        return _read(path, Reading(**options), piped)
+
+
+def _read(path: str | os.PathLike[str], reading: Reading, piped: np.ndarray | None) -> Examples:
+    name = shown(path)
     format = reading.checked_format() or found_format(path, beginning(path, piped))
     if format in TABLES:
         source = path if piped is None else piped.tobytes()
-        examples: Examples = read_table(source, format, **reading.table_options())
+        examples: Examples = read_table(source, format, **reading.table_options(name))
     elif format == "store":
         examples = open_store(path)
     elif format == "npy":
         examples = read_npy(path)
+        check_rows(examples.X, name)
     elif format == "idx":
         examples = read_idx(path, dtype=reading.dtype)
     else:
@@ -121,9 +134,15 @@ def read_blocks(
 
     Arrays in files are mapped where they can be, and cut.
     """
-    reading, name = Reading(**options), shown(path)
-    pieces, piped = chunks(path), None
-    if os.fspath(path) == "-":
+    with _placed_in(path):
+        yield from _read_blocks(path, Reading(**options), block_bytes)
+
+
+def _read_blocks(
+    path: str | os.PathLike[str], reading: Reading, block_bytes: int
+) -> Iterator[Examples]:
+    name, pieces, piped = shown(path), chunks(path), None
+    if os.fspath(path) == "-" and reading.format is None:
         first = next(pieces, b"")
         pieces, piped = chain([first], pieces), np.frombuffer(first, np.uint8)
     format = reading.checked_format() or found_format(path, beginning(path, piped))
@@ -133,16 +152,55 @@ def read_blocks(
         ):
             yield Examples(X, y)
     elif format in ("vowpal", "text"):
-        line = 1
-        for block in cut_blocks(pieces, block_bytes, name):
-            text = np.frombuffer(block, np.uint8)
-            yield _parsed(text, format, reading, name, line)
-            line += int(np.count_nonzero(text == ord("\n")))
+        yield from _text_blocks(cut_blocks(pieces, block_bytes, name), format, reading, name)
     elif format in TABLES:
-        for table in table_blocks(path, format, **reading.table_options()):
+        source = path if piped is None else b"".join(pieces)
+        for table in table_blocks(source, format, **reading.table_options(name)):
             yield _of_width(table, reading.width, name)
     else:
-        yield from cut_rows(read(path, **options), block_bytes)
+        whole = None if piped is None else np.frombuffer(b"".join(pieces), np.uint8)
+        yield from cut_rows(_read(path, reading, whole), block_bytes)
+
+
+def _text_blocks(
+    blocks: Iterable[np.ndarray], format: str, reading: Reading, name: str
+) -> Iterator[Examples]:
+    """Parse blocks of lines; those before a block count, and settle whether there are labels."""
+    line, labelled = 1, None
+    for text in blocks:
+        if not BLANK_LINES[format].fullmatch(text.data):
+            examples = _parsed(text, format, reading, name, line, labelled)
+            labelled = examples.y is not None
+            yield examples
+        line += int(np.count_nonzero(text == ord("\n")))
+    if labelled is None:
+        _parsed(np.empty(0, np.uint8), format, reading, name)  # says that there are no examples
+
+
+@contextmanager
+def _placed_in(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the one file of several, and the line in it, that breaks its format."""
+    try:
+        yield
+    except ParseError as error:
+        names, line = files(path), error.line
+        if len(names) == 1 or error.file != shown(path):
+            raise
+        for name in names:
+            held = _count_lines(name)
+            if line <= held:
+                raise ParseError(
+                    error.message, file=shown(name), line=line, column=error.column
+                ) from None
+            line -= held
+        raise
+
+
+def _count_lines(name: str) -> int:
+    lines, last = 0, b"\n"
+    for piece in chunks(name):
+        lines, last = lines + piece.count(b"\n"), piece[-1:]
+    return lines + (last != b"\n")
 
 
 def cut_rows(examples: Examples, block_bytes: int) -> Iterator[Examples]:
@@ -172,6 +230,11 @@ def folder_format(path: str | os.PathLike[str]) -> str | None:
     return None
 
 
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Give the format of a data set that lies in files."""
+    return found_format(path, beginning(path, None))
+
+
 def found_format(path: str | os.PathLike[str], head: bytes) -> str:
     """Give the format of a data set, by its name and by how it begins."""
     folder = folder_format(path)
@@ -179,16 +242,18 @@ def found_format(path: str | os.PathLike[str], head: bytes) -> str:
         return folder
     name = files(path)[0]
     extension = _extension(name)
-    if extension == ".npy":
-        return "npy"
+    if extension in (".npy", ".npz"):
+        return extension[1:]
     for start, format in BEGINNINGS.items():
         if head.startswith(start):
             return format
     if is_idx(head):
         return "idx"
-    line = first_line(head)
+    line, *others = text_lines(head) or [b""]
     if extension in (".tsv", ".txt", "") and is_labelled_text(line):
-        return "text"
+        headed = bool(others) and not any(map(is_labelled_text, others))
+        if extension != ".tsv" or not headed:
+            return "text"
     return table_format(name) or ("vowpal" if extension == ".vw" or b"|" in line else "svmlight")
 
 
@@ -199,40 +264,51 @@ def _extension(name: str) -> str:
     return extension
 
 
-def first_line(head: bytes) -> bytes:
-    """Give the first line of a text that is not blank."""
-    return next((line for line in head.splitlines() if line.strip()), b"")
+def text_lines(head: bytes) -> list[bytes]:
+    """Give the lines of a text that are not blank."""
+    return [line for line in head.splitlines() if line.strip()]
 
 
 def is_labelled_text(line: bytes) -> bool:
-    """Tell whether a line looks like label<TAB>text: one tab, and then more than a number."""
+    """Tell whether a line looks like label<TAB>text: one tab, and then more than numbers."""
     label, _, text = line.partition(b"\t")
-    return bool(label) and b"\t" not in text and bool(text) and not NUMBER.fullmatch(text)
+    numbers = NUMBER.fullmatch(text) or PAIRS.fullmatch(text)
+    return bool(label) and b"\t" not in text and bool(text) and not numbers
 
 
 def _parsed(
-    content: np.ndarray, format: str, reading: Reading, name: str, line: int = 1
+    content: np.ndarray,
+    format: str,
+    reading: Reading,
+    name: str,
+    line: int = 1,
+    labelled: bool | None = None,
 ) -> Examples:
     if format == "npz":
         return read_npz(content, file=name)
     if format == "vowpal":
         return parse_vowpal(
-            content, file=name, columns=reading.columns, dtype=reading.dtype, first_line=line
+            content,
+            file=name,
+            columns=reading.columns,
+            dtype=reading.dtype,
+            first_line=line,
+            labelled=labelled,
         )
     if format == "text":
-        return _hashed(content, reading, name)
+        return _hashed(content, reading, name, line)
     X, y = parse_svmlight(content, **reading.svmlight_options(name))
     return Examples(X, y)
 
 
-def _hashed(content: np.ndarray, reading: Reading, name: str) -> Examples:
+def _hashed(content: np.ndarray, reading: Reading, name: str, line: int) -> Examples:
     # Imported here because it brings scikit-learn, which takes longer to load than most files.
     from rosenblatt.data.text import TextHasher
     from rosenblatt.data.text_lines import label_text_lines
 
-    labels, starts, stops = label_text_lines(content, file=name)
+    labels, starts, stops = label_text_lines(content, file=name, first_line=line)
     hasher = TextHasher(columns=reading.columns, dtype=reading.dtype, n_jobs=reading.threads)
-    return Examples(hasher.transform_bytes(content, starts, stops), np.array(labels))
+    return Examples(hasher.transform_bytes(content, starts, stops), string_array(labels))
 
 
 def _of_width(examples: Examples, width: int | None, name: str) -> Examples:

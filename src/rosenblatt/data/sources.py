@@ -6,7 +6,8 @@ The rules
   stands for the files right in it, and a path with ``*``, ``?`` or ``[`` for the files that match
   it (``**`` crosses folders); both in sorted order, without hidden files.
 - The bytes of several files follow each other, with a newline put in where a file lacks its last
-  one; that is right for text, and formats that are not text read `files` one by one.
+  one, and without the UTF-8 byte-order mark with which a file behind the first may begin; that is
+  right for text, and formats that are not text read `files` one by one.
 - Compression is found by content, not by name: gzip, zstandard, bzip2 and xz, each with any number
   of streams in a row. What follows the last one must be another stream; zeros that fill up a
   block of a tape are skipped.
@@ -42,6 +43,7 @@ MAGIC_BYTES = 10
 # Zstandard packs up to 128 KiB into 4 bytes; a piece of this size gives 128 MiB at the very most.
 PIECE = 1 << 12
 LONGEST_NAME = 200
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Compression(NamedTuple):
@@ -116,20 +118,27 @@ def _gathered(pieces: Iterator[bytes]) -> np.ndarray:
     return np.frombuffer(buffer, np.uint8)
 
 
-def chunks(path: Name, size: int = 1 << 22) -> Iterator[bytes]:
+def chunks(path: Name, size: int = 1 << 19) -> Iterator[bytes]:
     """Stream the bytes of what a path stands for, decompressed, in pieces of about `size`.
 
     No piece is empty. From a pipe, bytes are handed on as they arrive.
     """
-    names = files(path)
-    last = b"\n"
-    for name in names:
-        if not last.endswith(b"\n"):
+    last = b""
+    for place, name in enumerate(files(path)):
+        if last not in (b"", b"\n"):
             yield b"\n"
         with _opened(name) as file:
-            for piece in _read(file, name, size):
+            pieces = _read(file, name, size)
+            for piece in pieces if place == 0 else _unmarked(pieces):
                 last = piece[-1:]
                 yield piece
+
+
+def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    first = next(pieces, b"").removeprefix(BYTE_ORDER_MARK)
+    if first:
+        yield first
+    yield from pieces
 
 
 def is_compressed(path: Name) -> bool:

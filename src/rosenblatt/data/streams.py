@@ -12,25 +12,22 @@ the weights of an unbroken one.
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from rosenblatt.data.models import read_model, write_model
+from rosenblatt.data.workers import ahead
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import Examples
-from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress, Watch
 from rosenblatt.run import Run, Stop
 
-T = TypeVar("T")
 OpenBlocks = Callable[[], Iterator[Examples]]
 
 CHECKPOINT_SECONDS = 30.0
@@ -68,15 +65,15 @@ class Checkpoint:
     data: str
     seconds: float = CHECKPOINT_SECONDS
 
-    def write(self, learner: Perceptron, place: Place) -> None:
+    def write(self, learner: PlainPerceptron, place: Place) -> None:
         """Replace the checkpoint as a whole."""
         write_model(learner, self.path, {"data": self.data, "place": asdict(place)})
 
-    def read(self) -> tuple[Perceptron, Place] | None:
-        """Give the learner and its place, or None if there is no checkpoint yet."""
+    def read(self, make: type[PlainPerceptron]) -> tuple[PlainPerceptron, Place] | None:
+        """Give the learner, of a class, and its place, or None if there is no checkpoint yet."""
         if not self.path.exists():
             return None
-        learner, notes = read_model(self.path)
+        learner, notes = read_model(self.path, make)
         if notes.get("data") != self.data:
             raise ModelFileError(
                 f"{self.path} is a checkpoint of other data or of another way to read them; "
@@ -87,12 +84,12 @@ class Checkpoint:
 
 
 def fit_stream(
-    learner: Perceptron,
+    learner: PlainPerceptron,
     blocks: OpenBlocks,
     *,
     checkpoint: Checkpoint | None = None,
     watch: Watch | None = None,
-) -> Perceptron:
+) -> PlainPerceptron:
     """Learn from a stream until a pass makes no mistake, a limit or an interrupt.
 
     Gives the learner, which is the one of the checkpoint if there is one.
@@ -100,7 +97,7 @@ def fit_stream(
     if learner.order not in ("cycle", "shuffle"):
         raise InputError(f"a stream cannot be presented in the order {learner.order!r}")
     place = Place()
-    found = checkpoint.read() if checkpoint is not None else None
+    found = checkpoint.read(type(learner)) if checkpoint is not None else None
     if found is not None:
         _check_same_options(learner, found[0])
         learner, place = found
@@ -108,34 +105,35 @@ def fit_stream(
     try:
         stop = walk.through()
     except KeyboardInterrupt:
-        if not learner.__sklearn_is_fitted__():
+        if not learner._is_fitted():
             raise  # nothing was learned that could be kept
         stop = Stop.INTERRUPTED
         if checkpoint is not None:
             checkpoint.write(learner, walk.place)
-    learner._conclude(_joined(learner.run_, walk.place, stop))
+    learner._conclude(_joined(learner.run_, walk, stop))
     if checkpoint is not None and stop is not Stop.INTERRUPTED:
         checkpoint.path.unlink(missing_ok=True)
     return learner
 
 
-def _joined(run: Run, place: Place, stop: Stop) -> Run:
+def _joined(run: Run, walk: _Walk, stop: Stop) -> Run:
     """Give the run of all blocks as one: passes over the stream, not over the blocks."""
+    place = walk.place
     return replace(
         run,
         stop=stop,
         converged=stop is Stop.CONVERGED,
         passes=len(place.per_pass),
         mistakes_per_pass=place.per_pass,
-        counts=np.zeros(0, np.uint32),  # those of the last block would be taken for all
+        counts=np.concatenate([np.zeros(0, np.uint32), *walk.counts]),
     )
 
 
-def _check_same_options(learner: Perceptron, found: Perceptron) -> None:
-    for name, value in learner.get_params().items():
-        if not np.array_equal(value, found.get_params()[name]):
+def _check_same_options(learner: PlainPerceptron, found: PlainPerceptron) -> None:
+    for name, value in learner._options().items():
+        if not np.array_equal(value, found._options()[name]):
             raise InputError(
-                f"the checkpoint was made with {name}={found.get_params()[name]!r}, not {value!r}; "
+                f"the checkpoint was made with {name}={found._options()[name]!r}, not {value!r}; "
                 "delete it to start anew"
             )
 
@@ -145,7 +143,7 @@ class _Walk:
 
     def __init__(
         self,
-        learner: Perceptron,
+        learner: PlainPerceptron,
         blocks: OpenBlocks,
         place: Place,
         checkpoint: Checkpoint | None,
@@ -153,6 +151,9 @@ class _Walk:
     ) -> None:
         self.learner, self.blocks, self.place = learner, blocks, place
         self.checkpoint, self.watch = checkpoint, watch
+        # Which examples were mistaken is known where each is met once, in stored order.
+        self.countable = learner.max_iter == 1 and learner.order == "cycle" and not place.blocks
+        self.counts: list[np.ndarray] = []
         self.began = self.saved = time.perf_counter()
 
     def through(self) -> Stop:
@@ -189,6 +190,8 @@ class _Walk:
         before = self._mistakes()
         present_block(self.learner, X, y)
         made = self._mistakes() - before
+        if self.countable:
+            self.counts.append(self.learner.run_.counts)
         self.place = Place(self.place.earlier, number + 1, self.place.mistakes + made)
 
     def _shuffled(self, number: int, size: int) -> np.ndarray:
@@ -196,7 +199,7 @@ class _Walk:
         return np.random.default_rng([seed, len(self.place.earlier), number]).permutation(size)
 
     def _mistakes(self) -> int:
-        return self.learner.run_.mistakes if self.learner.__sklearn_is_fitted__() else 0
+        return self.learner.run_.mistakes if self.learner._is_fitted() else 0
 
     def _limit(self) -> Stop | None:
         most = self.learner.max_updates
@@ -218,43 +221,9 @@ class _Walk:
             self.saved = time.perf_counter()
 
 
-def present_block(learner: Perceptron, X: Any, y: Any) -> None:
+def present_block(learner: PlainPerceptron, X: Any, y: Any) -> None:
     """Present a block once; the columns of a stream may grow from block to block."""
-    first = not learner.__sklearn_is_fitted__()
+    first = not learner._is_fitted()
     learner.partial_fit(X, y)
     if first:
         learner._open_columns()
-
-
-def ahead(items: Iterator[T], room: int = 2) -> Iterator[T]:
-    """Give the items of an iterator that another thread runs, a few items ahead."""
-    ready: queue.Queue[tuple[str, Any]] = queue.Queue(maxsize=room)
-    abandoned = threading.Event()
-
-    def put(kind: str, item: Any) -> None:
-        while not abandoned.is_set():
-            with suppress(queue.Full):
-                ready.put((kind, item), timeout=0.1)
-                return
-
-    def run() -> None:
-        try:
-            for item in items:
-                put("item", item)
-                if abandoned.is_set():
-                    return
-            put("end", None)
-        except BaseException as error:
-            put("error", error)
-
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        while True:
-            kind, item = ready.get()
-            if kind == "error":
-                raise item
-            if kind == "end":
-                return
-            yield item
-    finally:
-        abandoned.set()

@@ -44,6 +44,7 @@ a column is read a second time, as float64. Labels that are words are gathered i
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -61,7 +62,7 @@ from rosenblatt.data.svmlight_chunk import (
 )
 from rosenblatt.data.svmlight_errors import CHUNK_BYTES, Chunk, Source
 from rosenblatt.data.svmlight_loop import COLUMN_LIMIT, NEWLINE, count_marks
-from rosenblatt.data.workers import Apply, checked_threads, workers
+from rosenblatt.data.workers import Apply, ahead, checked_threads, workers
 from rosenblatt.errors import InputError
 
 __all__ = ["parse_svmlight", "svmlight_blocks"]
@@ -175,13 +176,14 @@ def svmlight_blocks(
     if block_bytes < 1:
         raise InputError(f"block_bytes must be at least 1, got {block_bytes}")
     source = Source(as_text(b""), file, zero_based, checked_width(width), checked_dtype(dtype))
-    blocks = cut_blocks(chunks, block_bytes, file)
     source = source._replace(words_forced=text_labels)
+    # While a block is parsed, one is cut and one waits.
+    blocks = ahead(cut_blocks(chunks, block_bytes, file, good=3), room=1)
     return parse_blocks(source, blocks, checked_threads(threads))
 
 
 def parse_blocks(
-    source: Source, blocks: Iterable[bytearray], threads: int
+    source: Source, blocks: Iterable[np.ndarray], threads: int
 ) -> Iterator[tuple[csr_matrix, np.ndarray]]:
     """Parse one block after the other; the source says what those before it settled."""
     width, found = source.width or 0, False
@@ -201,26 +203,52 @@ def parse_blocks(
         raise no_examples(source.file)
 
 
-def cut_blocks(chunks: Iterable[Buffer], block_bytes: int, file: str) -> Iterator[bytearray]:
-    """Join the pieces of a stream and cut them anew, behind line ends."""
-    gathered, searched = bytearray(), 0
+def cut_blocks(
+    chunks: Iterable[Buffer], block_bytes: int, file: str, *, good: int = 1
+) -> Iterator[np.ndarray]:
+    """Join the pieces of a stream and cut them anew, behind line ends.
+
+    The latest `good` blocks may be looked at; the memory of older ones is used again, since
+    touching fresh memory takes longer than parsing what is then written there.
+    """
+    buffers = deque(np.empty(2 * block_bytes, np.uint8) for _ in range(good))
+    held = searched = 0
     for chunk in chunks:
-        content = as_text(chunk).data
-        for start in range(0, len(content), block_bytes):
-            gathered += content[start : start + block_bytes]
-            if len(gathered) < block_bytes:
+        content = as_text(chunk)
+        for start in range(0, content.size, block_bytes):
+            piece = content[start : start + block_bytes]
+            if held + piece.size > buffers[0].size:
+                buffers[0] = np.concatenate((buffers[0], np.empty_like(buffers[0])))
+            buffers[0][held : held + piece.size] = piece
+            held += piece.size
+            if held < block_bytes:
                 continue
-            stop = gathered.rfind(b"\n", searched) + 1
-            if stop:
-                yield gathered[:stop]
-                del gathered[:stop]
-            elif len(gathered) > LONGEST_LINE:
+            buffer = buffers[0]
+            stop = searched + after_last_line(buffer[searched:held])
+            if stop > searched:
+                yield buffer[:stop]
+                buffers.rotate()
+                if buffers[0].size < held - stop:
+                    buffers[0] = np.empty_like(buffer)
+                buffers[0][: held - stop] = buffer[stop:held]
+                held -= stop
+            elif held > LONGEST_LINE:
                 raise InputError(
                     f"{file} has a line of more than {LONGEST_LINE} bytes; write one example a line"
                 )
-            searched = len(gathered)  # no line ends in what is left
-    if gathered:
-        yield gathered
+            searched = held  # no line ends in what is left
+    if held:
+        yield buffers[0][:held]
+
+
+def after_last_line(text: np.ndarray) -> int:
+    """Give the position after the last newline, or 0 if there is none."""
+    for stop in range(text.size, 0, -SEARCH_BYTES):
+        start = max(stop - SEARCH_BYTES, 0)
+        newlines = np.flatnonzero(text[start:stop] == NEWLINE)
+        if newlines.size:
+            return start + int(newlines[-1]) + 1
+    return 0
 
 
 def no_examples(file: str) -> InputError:

@@ -1,15 +1,18 @@
-"""Threads for work that needs no GIL: how many there are, and a `map` that runs on them."""
+"""Threads for work that needs no GIL: how many, a `map` that runs on them, and running ahead."""
 
 from __future__ import annotations
 
 import os
+import queue
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 from rosenblatt.errors import InputError
 
+T = TypeVar("T")
 Apply = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
@@ -42,3 +45,37 @@ def workers(threads: int) -> Iterator[Apply]:
             return pool.map(function, tasks)
 
         yield apply
+
+
+def ahead(items: Iterator[T], room: int = 2) -> Iterator[T]:
+    """Give the items of an iterator that another thread runs, a few items ahead."""
+    ready: queue.Queue[tuple[str, Any]] = queue.Queue(maxsize=room)
+    abandoned = threading.Event()
+
+    def put(kind: str, item: Any) -> None:
+        while not abandoned.is_set():
+            with suppress(queue.Full):
+                ready.put((kind, item), timeout=0.1)
+                return
+
+    def run() -> None:
+        try:
+            for item in items:
+                put("item", item)
+                if abandoned.is_set():
+                    return
+            put("end", None)
+        except BaseException as error:
+            put("error", error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        while True:
+            kind, item = ready.get()
+            if kind == "error":
+                raise item
+            if kind == "end":
+                return
+            yield item
+    finally:
+        abandoned.set()

@@ -39,7 +39,7 @@ def check_options(learner: Any) -> None:
     options.limit("max_updates", learner.max_updates)
     if learner.max_seconds is not None:
         options.positive("max_seconds", learner.max_seconds)
-    options.seed("random_state", learner.random_state)
+    options.random_numbers(learner.random_state)
 
 
 def check_stream(learner: Any, classes: np.ndarray) -> None:
@@ -109,9 +109,7 @@ def start_of(learner: Any, width: int, lift: float) -> np.ndarray:
     if learner.initial == "unit":
         w[:dimension] = 1.0 / np.sqrt(dimension)
     if learner.initial == "random":
-        from sklearn.utils import check_random_state
-
-        w[:dimension] = check_random_state(learner.random_state).standard_normal(dimension)
+        w[:dimension] = options.random_numbers(learner.random_state).standard_normal(dimension)
         w /= np.linalg.norm(w)
     return w
 

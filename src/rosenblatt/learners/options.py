@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from rosenblatt.errors import InputError
 
 
@@ -43,14 +45,15 @@ def flag(name: str, value: Any) -> bool:
     raise InputError(f"{name} must be True or False, got {value!r}")
 
 
-def seed(name: str, value: Any) -> None:
-    """Refuse what scikit-learn would not take as the source of random numbers."""
-    from sklearn.utils import check_random_state
-
-    try:
-        check_random_state(value)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} must be None, a whole number from 0 to 2^32 - 1 or a RandomState, "
-            f"got {value!r}"
-        ) from None
+def random_numbers(value: Any, name: str = "random_state") -> np.random.RandomState:
+    """Give the source of random numbers that a value stands for, as scikit-learn has it."""
+    if value is None or value is np.random:
+        shared: np.random.RandomState = np.random.mtrand._rand
+        return shared
+    if isinstance(value, np.random.RandomState):
+        return value
+    if isinstance(value, Integral) and 0 <= int(value) < 2**32:
+        return np.random.RandomState(int(value))
+    raise InputError(
+        f"{name} must be None, a whole number from 0 to 2^32 - 1 or a RandomState, got {value!r}"
+    )

@@ -15,7 +15,7 @@ from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import as_objects
 from rosenblatt.learners.beginning import OUTPUTS, check_options
 from rosenblatt.learners.one_row import RowReader
-from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.averaging import Ballot, Votes
 from rosenblatt.online.halfspace import Halfspace
 from rosenblatt.online.perceptron import Rule, State
@@ -27,7 +27,7 @@ Tensors = dict[str, np.ndarray]
 RUN_NUMBERS = ("mistakes", "updates", "passes", "converged", "seconds")
 
 
-def perceptron_parts(learner: Perceptron) -> tuple[Settings, Tensors]:
+def perceptron_parts(learner: PlainPerceptron) -> tuple[Settings, Tensors]:
     """Take a fitted perceptron apart."""
     halfspace = learner._halfspace
     state = halfspace.state
@@ -48,8 +48,10 @@ def perceptron_parts(learner: Perceptron) -> tuple[Settings, Tensors]:
     return settings, tensors
 
 
-def perceptron_from(settings: Settings, tensors: Tensors) -> Perceptron:
-    """Put a perceptron together again, checking that the parts fit."""
+def perceptron_from(
+    settings: Settings, tensors: Tensors, make: type[PlainPerceptron]
+) -> PlainPerceptron:
+    """Put a perceptron of a class together again, checking that the parts fit."""
     state = State(tensors["w"], tensors["drift"], tensors["tally"])
     width = int(settings["columns"])
     _require(state.w.shape == (width + 1,), "the weights have another width")
@@ -74,7 +76,7 @@ def perceptron_from(settings: Settings, tensors: Tensors) -> Perceptron:
         tensors["start"],
         votes,
     )
-    learner = Perceptron(**_options_back(settings["options"], tensors))
+    learner = make(**_options_back(settings["options"], tensors))
     check_options(learner)
     names = settings["names"]
     if names is not None:
@@ -92,8 +94,8 @@ def _require(condition: bool, complaint: str) -> None:
 # ---- options
 
 
-def _options(learner: Perceptron, tensors: Tensors) -> Settings:
-    options = learner.get_params()
+def _options(learner: PlainPerceptron, tensors: Tensors) -> Settings:
+    options = learner._options()
     if not isinstance(options["initial"], str):
         tensors["initial"] = np.asarray(options["initial"], np.float64)
         options["initial"] = None
@@ -121,7 +123,7 @@ def _number(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _names(learner: Perceptron) -> list[str] | None:
+def _names(learner: PlainPerceptron) -> list[str] | None:
     names = getattr(learner, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
