@@ -128,7 +128,7 @@ def row(
 
 
 def labelled_lines(data):
-    """Give (label, text) of each line, or the line and the column where a tab is missing."""
+    """Give (label, text) of each line, or line and column where a label or a tab is missing."""
     mark = len(b"\xef\xbb\xbf") if data.startswith(b"\xef\xbb\xbf") else 0
     found = []
     *lines, last = data[mark:].split(b"\n")
@@ -137,7 +137,7 @@ def labelled_lines(data):
         if not line:
             continue
         label, tab, text = line.partition(b"\t")
-        if not tab:
-            return number, len(line) + 1 + (mark if number == 1 else 0)
+        if not label or not tab:
+            return number, len(label) + 1 + (mark if number == 1 else 0)
         found.append((label.decode(), text))
     return found

@@ -32,7 +32,7 @@ from rosenblatt.data.sources import contents, shown
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples
 
-__all__ = ["is_idx", "read_idx", "read_npy", "read_npz"]
+__all__ = ["check_rows", "is_idx", "read_idx", "read_npy", "read_npz"]
 
 Name = str | os.PathLike[str]
 
@@ -74,15 +74,36 @@ def read_npz(content: bytes | np.ndarray, *, file: str = "<bytes>") -> Examples:
                 member.filename.removesuffix(".npy"): _member(archive, member)
                 for member in archive.infolist()
             }
-        X = _sparse(arrays) if "X" not in arrays else arrays["X"]
-        return Examples(_checked(X, NUMBERS), _checked(arrays.get("y"), LABELS))
+        X = _checked(_sparse(arrays) if "X" not in arrays else arrays["X"], NUMBERS)
+        y = _checked(arrays.get("y"), LABELS)
     except KeyError as error:
         raise InputError(
             f"{file} has no array {error}; an .npz data set holds X and y, "
             "or data, indices, indptr, shape and y of a CSR matrix"
         ) from None
     except UNUSABLE as error:
-        raise InputError(f"{file} is not a usable .npz file: {error}") from error
+        raise InputError(
+            f"{file} is not a usable .npz file: {error}; write it anew with numpy.savez"
+        ) from error
+    check_rows(X, file)
+    if y is not None and y.shape not in ((X.shape[0],), (X.shape[0], 1)):
+        found = f"y has {y.size} labels" if y.ndim == 1 else f"y has the shape {y.shape}"
+        raise InputError(f"{file}: X has {X.shape[0]} rows but {found}; give one for each row")
+    return Examples(X, y)
+
+
+def check_rows(X: Any, file: str) -> None:
+    """Refuse what has no rows of numbers."""
+    if X.ndim != 2:
+        raise InputError(
+            f"{file}: Expected 2D array, got {X.ndim}D array instead; write one row of numbers "
+            "for each example"
+        )
+    if not min(X.shape):
+        raise InputError(
+            f"{file} holds no examples: its {X.shape[0]} rows have {X.shape[1]} columns; "
+            "write some of each"
+        )
 
 
 def _buffer(content: bytes | np.ndarray) -> bytes | memoryview:
@@ -178,7 +199,9 @@ def _read_array(path: Name, kinds: str) -> np.ndarray:
         array = body.view(dtype) if body.size else np.empty(0, dtype)
         return np.asarray(_checked(array.reshape(shape, order=order), kinds))
     except UNUSABLE as error:
-        raise InputError(f"{shown(path)} is not a usable .npy file: {error}") from error
+        raise InputError(
+            f"{shown(path)} is not a usable .npy file: {error}; write it anew with numpy.save"
+        ) from error
 
 
 def _paired(X: np.ndarray, y: np.ndarray | None, path: Name, labels: str | None) -> Examples:

@@ -126,7 +126,8 @@ def chunks(path: Name, size: int = 1 << 19) -> Iterator[bytes]:
     last = b""
     for place, name in enumerate(files(path)):
         if last not in (b"", b"\n"):
-            yield b"\n"
+            last = b"\n"
+            yield last
         with _opened(name) as file:
             pieces = _read(file, name, size)
             for piece in pieces if place == 0 else _unmarked(pieces):

@@ -117,7 +117,9 @@ def read_header(folder: Path) -> Header:
         header = Header(**{key: parts[key] for key in Header._fields} | {"arrays": arrays})
         sound = makes_sense(header)
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{file} is not the header of a store: {error!r}") from error
+        raise InputError(
+            f"{file} is not the header of a store: {error!r}; write the store anew"
+        ) from error
     if not sound:
         raise InputError(f"{file} contradicts itself; the store is damaged, so write it anew")
     return header
@@ -131,7 +133,9 @@ def parse_header(file: Path) -> dict[str, Any]:
                 f"there is no store {file.parent}; a store is a folder, check its name"
             )
         if not file.is_file() or file.stat().st_size > LARGEST_HEADER:
-            raise InputError(f"{file.parent} is not a store: it has no usable {HEADER_FILE}")
+            raise InputError(
+                f"{file.parent} is not a store: it has no usable {HEADER_FILE}; write it anew"
+            )
         parts = dict(json.loads(file.read_bytes()))
         found = digest_of({key: parts[key] for key in parts if key != "digest"})
     except OSError as error:
@@ -139,15 +143,17 @@ def parse_header(file: Path) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{file} is not the header of a store: it is no JSON object") from error
+        raise InputError(
+            f"{file} is not the header of a store: it is no JSON object; write the store anew"
+        ) from error
     says = (parts.get("format"), parts.get("version"))
     if says != (FORMAT, VERSION):
         raise InputError(
             f"{file} is not the header of a store that this version reads "
-            f"(it says {str(says)[:80]}, not {(FORMAT, VERSION)})"
+            f"(it says {str(says)[:80]}, not {(FORMAT, VERSION)}); write the store anew"
         )
     if parts.get("digest") != found:
-        raise InputError(f"{file} is damaged: its contents do not match its digest")
+        raise InputError(f"{file} is damaged: its contents do not match its digest; write it anew")
     return parts
 
 
@@ -203,7 +209,9 @@ def map_array(folder: Path, name: str, array: Array) -> np.ndarray:
             return np.empty(0, dtype)  # nothing cannot be mapped
         return np.memmap(file, dtype, "r", shape=(array.size,)).view(np.ndarray)
     except OSError as error:
-        raise InputError(f"cannot read {file}: {error.strerror or error}") from error
+        raise InputError(
+            f"cannot read {file}: {error.strerror or error}; write the store anew"
+        ) from error
 
 
 def check_ends(file: Path, starts: np.ndarray, entries: int) -> None:

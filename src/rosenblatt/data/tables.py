@@ -10,8 +10,11 @@ The rules
   features behind those of the numbers (*hash*), or are refused. With words X is a CSR matrix,
   without them a C-order array. Dates, lists and records are refused.
 - A missing value is an absent one, NaN, or in a text one of `MISSING_WORDS`. It is refused, or a
-  number given by the caller takes its place; a missing word sets no feature. A missing label is
-  always refused. Rows count from 1, without the header.
+  number given by the caller takes its place; a missing word sets no feature. A label that is
+  missing or empty is always refused, and so are numbers that are not finite as the dtype. Rows
+  count from 1, without the header.
+- What Polars cannot read at all is refused by line and column (`tables_faults`). A byte-order mark
+  is skipped.
 - A CSV file has a header unless some cell of its first row is a number, a truth value or missing;
   if this guess is wrong, the caller says so. Columns without a header are column_0, column_1, ...
   What a column holds is decided by the first MiB; a later cell that breaks it is refused. Empty
@@ -29,8 +32,10 @@ cell is wrong.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -38,6 +43,7 @@ import numpy as np
 
 from rosenblatt.data import tables_text
 from rosenblatt.data.sources import chunks, files, is_compressed, shown
+from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import (
     ANYTHING,
     NamedExamples,
@@ -48,8 +54,8 @@ from rosenblatt.data.tables_layout import (
     layout_of,
     polars_module,
 )
-from rosenblatt.data.tables_text import SEPARATORS, Text
-from rosenblatt.errors import InputError
+from rosenblatt.data.tables_text import SEPARATORS, ForeignTextError, Text
+from rosenblatt.errors import InputError, ParseError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,8 +75,14 @@ FORMATS = {
     ".ndjson": "jsonl",
 }
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+TEXTS = (*SEPARATORS, "jsonl")
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LONGEST_REASON = 200
 # Features are numbered below 2^31; half of that leaves room for columns of numbers.
 MOST_COLUMNS = 2**30
+
+
+Named = tuple[str, Any]  # the name of a source in messages, and the source
 
 
 class Origin(NamedTuple):
@@ -105,6 +117,7 @@ def read_table(
     dtype: Any = np.float32,
     columns: int = 2**18,
     header: bool | None = None,
+    file: str | None = None,
 ) -> NamedExamples:
     r"""Read a table; needs Polars.
 
@@ -118,6 +131,7 @@ def read_table(
     dtype : float32 or float64.
     columns : how many features words are hashed to.
     header : whether the first row of a CSV or TSV file names the columns; by default a guess.
+    file : the name that messages give to the source; by default its own.
 
     Examples
     --------
@@ -125,10 +139,10 @@ def read_table(
     >>> X.toarray().tolist(), y.tolist()
     ([[1.0, 0.0, 1.0], [2.0, 1.0, 0.0]], ['yes', 'no'])
     """
-    options = _options(source, label, categories, missing, dtype, columns, header)
+    options = _options(source, label, categories, missing, dtype, columns, header, file)
     format = _checked_format(source, format, options.file)
-    with _reported(options.file, format):
-        sources = [source] if isinstance(source, bytes) else _sources(source)
+    sources = _sources(source, format, options.file)
+    with _reported(sources, format, options.file):
         origin = _origin(sources, format, options)
         frame = _collected(origin, options)
         layout = layout_of(frame.lazy(), origin.label, origin.kinds, options)
@@ -136,7 +150,7 @@ def read_table(
 
 
 def table_blocks(
-    path: str | os.PathLike[str],
+    source: str | os.PathLike[str] | bytes,
     format: str | None = None,
     *,
     rows: int = 2**16,
@@ -146,16 +160,19 @@ def table_blocks(
     dtype: Any = np.float32,
     columns: int = 2**18,
     header: bool | None = None,
+    file: str | None = None,
 ) -> Iterator[NamedExamples]:
     """Read a table block by block, so that memory is bounded; options are those of `read_table`.
 
     What is compressed or comes through a pipe is first unpacked into a temporary folder. To find
     the words of *onehot*, the columns of words are read once before.
     """
-    options = _options(path, label, categories, missing, dtype, columns, header)
-    format = _checked_format(path, format, options.file)
-    with TemporaryDirectory(prefix="rosenblatt") as folder, _reported(options.file, format):
-        origin = _origin(_sources(path, folder), format, options)
+    options = _options(source, label, categories, missing, dtype, columns, header, file)
+    format = _checked_format(source, format, options.file)
+    with TemporaryDirectory(prefix="rosenblatt") as folder, ExitStack() as stack:
+        sources = _sources(source, format, options.file, folder)
+        stack.enter_context(_reported(sources, format, options.file))
+        origin = _origin(sources, format, options)
         layout = layout_of(_scan(origin, options), origin.label, origin.kinds, options)
         kinds = origin.kinds or {}
         labels = kinds.get(layout.label or "")
@@ -167,7 +184,14 @@ def table_blocks(
 
 
 def _options(
-    source: Any, label: Any, categories: str, missing: Any, dtype: Any, columns: int, header: Any
+    source: Any,
+    label: Any,
+    categories: str,
+    missing: Any,
+    dtype: Any,
+    columns: int,
+    header: Any,
+    file: str | None,
 ) -> Options:
     if categories not in ("onehot", "hash", "refuse"):
         raise InputError(f"categories must be onehot, hash or refuse, got {categories!r}")
@@ -178,8 +202,8 @@ def _options(
         raise InputError(f"dtype must be float32 or float64, got {kind}")
     if not 1 <= columns <= MOST_COLUMNS:
         raise InputError(f"columns must be between 1 and {MOST_COLUMNS}, got {columns}")
-    file = "<bytes>" if isinstance(source, bytes) else shown(source)
-    return Options(label, categories, missing, kind, columns, header, file)
+    name = file or ("<bytes>" if isinstance(source, bytes) else shown(source))
+    return Options(label, categories, missing, kind, columns, header, name)
 
 
 def _checked_format(source: Any, format: str | None, file: str) -> str:
@@ -192,49 +216,88 @@ def _checked_format(source: Any, format: str | None, file: str) -> str:
     return found
 
 
-class _reported:  # noqa: N801 (used like a function)
-    """Turn what Polars complains about into one sentence that names the file."""
-
-    def __init__(self, file: str, format: str) -> None:
-        self.file, self.format = file, format
-        self.polars = polars_module()
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        foreign = (self.polars.exceptions.PolarsError, self.polars.exceptions.PanicException)
-        if isinstance(error, self.polars.exceptions.NoDataError):
-            raise InputError(f"{self.file} holds no examples; it is empty") from error
-        if isinstance(error, (*foreign, OSError)):
-            reason = str(error).strip().partition("\n")[0]
-            raise InputError(
-                f"{self.file} cannot be read as {self.format}: {reason}; "
-                "check the format, or write the file anew"
-            ) from error
+@contextmanager
+def _reported(sources: list[Named], format: str, file: str) -> Iterator[None]:
+    """Turn what Polars complains about into one sentence that says where and what to do."""
+    errors = polars_module().exceptions
+    try:
+        yield
+    except errors.NoDataError as error:
+        raise _empty(file) from error
+    except (errors.PolarsError, errors.PanicException, ForeignTextError, OSError) as error:
+        raise _explained(error, sources, format, file) from error
 
 
-def _sources(path: str | os.PathLike[str], folder: str | None = None) -> list[Any]:
-    """Give what Polars is to read: names of plain files; else bytes, or files in the folder.
+def _empty(file: str) -> InputError:
+    return InputError(f"{file} holds no examples; it is empty, so write it anew")
 
-    Polars takes names or bytes, not both.
+
+def _explained(error: BaseException, sources: list[Named], format: str, file: str) -> InputError:
+    if format in TEXTS:
+        for name, source in sources:
+            with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as lines:
+                fault = first_fault(lines, format)
+            if fault is not None:
+                message = f"this cannot be read as {format}: {fault.message}"
+                return ParseError(message, file=name, line=fault.line, column=fault.column)
+    elif not any(_size(source) for _, source in sources):
+        return _empty(file)
+    reason = str(error).strip().partition("\n")[0][:LONGEST_REASON]
+    advice = "check the format, or write the file anew"
+    return InputError(f"{file} cannot be read as {format}: {reason}; {advice}")
+
+
+def _size(source: Any) -> int:
+    return len(source) if isinstance(source, bytes) else os.path.getsize(source)
+
+
+def _sources(
+    source: str | os.PathLike[str] | bytes, format: str, file: str, folder: str | None = None
+) -> list[Named]:
+    """Give what Polars is to read, by the names that messages give to it.
+
+    These are names of plain files; else bytes, or files in the folder. Polars takes names or bytes,
+    not both.
     """
-    names = files(path)
-    plain = [os.path.isfile(name) and not is_compressed(name) for name in names]
+    if isinstance(source, bytes):
+        return [(file, b"".join(_unmarked(iter([source]))))]
+    names = files(source)
+    plain = [_is_plain(name, format) for name in names]
     if all(plain):
-        return [os.path.abspath(name) for name in names]
-    if folder is None:
-        return [b"".join(chunks(name)) for name in names]
-    for place, name in enumerate(names):
-        if not plain[place]:
-            names[place] = os.path.join(folder, str(place))
-            with open(names[place], "wb") as file:
-                file.writelines(chunks(name))
-    return [os.path.abspath(name) for name in names]
+        found: list[Any] = names
+    elif folder is None:
+        found = [b"".join(_unmarked(chunks(name))) for name in names]
+    else:
+        found = [
+            name if plain[place] else _unpacked(name, os.path.join(folder, str(place)))
+            for place, name in enumerate(names)
+        ]
+    absolute = (each if isinstance(each, bytes) else os.path.abspath(each) for each in found)
+    return list(zip(map(shown, names), absolute, strict=True))
 
 
-def _origin(sources: list[Any], format: str, options: Options) -> Origin:
-    text = None
+def _is_plain(name: str, format: str) -> bool:
+    """Tell whether Polars can read a file as it lies."""
+    if not os.path.isfile(name) or is_compressed(name):
+        return False
+    # Of marks in JSON lines, unlike those in CSV, Polars knows nothing.
+    return format != "jsonl" or not next(chunks(name, 1 << 12), b"").startswith(BYTE_ORDER_MARK)
+
+
+def _unpacked(name: str, target: str) -> str:
+    with open(target, "wb") as file:
+        file.writelines(_unmarked(chunks(name)))
+    return target
+
+
+def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Give pieces without the byte-order mark that they may begin with."""
+    yield next(pieces, b"").removeprefix(BYTE_ORDER_MARK)
+    yield from pieces
+
+
+def _origin(named: list[Named], format: str, options: Options) -> Origin:
+    text, sources = None, [source for _, source in named]
     if format in SEPARATORS:
         text = tables_text.examine(sources[0], SEPARATORS[format], options.header)
         names = list(text.kinds)
@@ -273,11 +336,14 @@ def _batches(origin: Origin, options: Options, rows: int) -> Iterator[pl.DataFra
     """Read block by block, and from the first cell on that needs it with care."""
     done = read = 0
     for careful in (False, True):
-        lazy = _scan(origin, options, careful)
+        seen = 0
         try:
-            for frame in lazy.slice(read).collect_batches(chunk_size=rows):
-                ready = _ready(frame, origin, options, done)
-                read += frame.height
+            for frame in _scan(origin, options, careful).collect_batches(chunk_size=rows):
+                # A slice of the scan itself would hide faults of the text from Polars.
+                fresh = frame.slice(max(read - seen, 0))
+                seen += frame.height
+                ready = _ready(fresh, origin, options, done)
+                read += fresh.height
                 done += ready.height
                 if ready.height:
                     yield ready
@@ -286,7 +352,7 @@ def _batches(origin: Origin, options: Options, rows: int) -> Iterator[pl.DataFra
             if origin.text is None or careful:
                 raise
     if not done:
-        raise InputError(f"{options.file} holds no examples; it has no rows")
+        raise InputError(f"{options.file} holds no examples; it has no rows, so give it some")
 
 
 def _ready(frame: pl.DataFrame, origin: Origin, options: Options, row: int) -> pl.DataFrame:

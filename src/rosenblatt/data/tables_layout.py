@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS
+from rosenblatt.data.strings import string_array
+from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS, quoted
 from rosenblatt.errors import InputError, MissingExtraError
 from rosenblatt.examples import Examples
 
@@ -65,6 +66,8 @@ def polars_module() -> Any:
 def label_column(names: list[str], options: Options) -> str | None:
     """Give the name of the label's column, None if there is none."""
     label = options.label
+    if not names:
+        raise InputError(f"{options.file} has no columns; give it columns of features and labels")
     if label is False:
         return None
     if label is None:
@@ -73,7 +76,8 @@ def label_column(names: list[str], options: Options) -> str | None:
     if isinstance(label, str):
         if label in names:
             return label
-        some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        shown = (quoted(name)[1:-1] for name in names[:8])
+        some = ", ".join(shown) + (", ..." if len(names) > 8 else "")
         raise InputError(f"{options.file} has no column {label!r}; its columns are {some}")
     if not -len(names) <= label < len(names):
         raise InputError(f"{options.file} has {len(names)} columns, so none at place {label}")
@@ -97,7 +101,7 @@ def layout_of(
         kind = _kind(dtype) if kinds is None else kinds[name]
         if kind is None:
             raise InputError(
-                f"column {name!r} of {options.file} holds {dtype}; leave it out, "
+                f"column {quoted(name)} of {options.file} holds {dtype}; leave it out, "
                 "or turn it into numbers, truth values or words"
             )
         (worded if kind == WORDS else numbers).append(name)
@@ -105,7 +109,7 @@ def layout_of(
         raise InputError(f"{options.file} has no column but the label; give it columns of features")
     if worded and options.categories == "refuse":
         raise InputError(
-            f"column {worded[0]!r} of {options.file} holds words; "
+            f"column {quoted(worded[0])} of {options.file} holds words; "
             "pass categories='onehot' or 'hash', or leave it out"
         )
     if options.categories == "hash":
@@ -124,8 +128,8 @@ def _one_hot_layout(
         found = lazy.select(column.unique()).collect().to_series().drop_nulls().sort().to_list()
         if len(found) > options.columns:
             raise InputError(
-                f"column {name!r} of {options.file} holds {len(found):,} distinct words, more than "
-                f"{options.columns:,}; pass categories='hash', or leave it out"
+                f"column {quoted(name)} of {options.file} holds {len(found):,} distinct words, "
+                f"more than {options.columns:,}; pass categories='hash', or leave it out"
             )
         words[name] = {word: len(names) + place for place, word in enumerate(found)}
         names += [f"{name}={word}" for word in found]
@@ -148,7 +152,7 @@ def examples_of(
     labels of a text begin with, or nothing but words (None).
     """
     if not frame.height:
-        raise InputError(f"{options.file} holds no examples; it has no rows")
+        raise InputError(f"{options.file} holds no examples; it has no rows, so give it some")
     y = None if layout.label is None else _labels(frame[layout.label], options.file, row, labels)
     X = _numbers(frame, layout.numbers, options, row)
     if layout.words:
@@ -164,26 +168,35 @@ def _numbers(frame: pl.DataFrame, names: list[str], options: Options, row: int) 
     floats = frame.select(polars.col(names).cast(float_type(options)))
     X = np.ascontiguousarray(floats.to_numpy(order="c"))  # NaN for what is absent
     with np.errstate(invalid="ignore", over="ignore"):
-        complete = not np.isnan(X.sum())  # far cheaper than a look at each
-    if complete:
+        sound = np.isfinite(X.sum())  # far cheaper than a look at each
+    if sound:
         return X
+    _refuse_infinite(floats.select(polars.all().is_infinite().fill_null(False)), options, row)
     if options.missing == "refuse":
-        absent = floats.select(polars.all().is_null() | polars.all().is_nan())
-        if absent.select(polars.any_horizontal(polars.all().any())).item():
-            _refuse_missing(absent, options, row)
-        return X  # infinities that cancelled each other
+        _refuse_missing(floats.select(polars.all().is_null() | polars.all().is_nan()), options, row)
+        return X  # the sum was too large, not what was added up
     X = X if X.flags.writeable else X.copy()
     X[np.isnan(X)] = options.missing
     return X
 
 
 def _refuse_missing(absent: pl.DataFrame, options: Options, row: int) -> None:
-    first = {name: absent[name].arg_max() for name in absent.columns if absent[name].any()}
-    name = min(first, key=lambda name: first[name] or 0)
-    raise InputError(
-        f"row {row + (first[name] or 0) + 1}, column {name!r} of {options.file} is missing; "
-        "leave such rows out, or give a number for them with missing="
-    )
+    advice = "leave such rows out, or give a number for them with missing="
+    _refuse_first(absent, options, row, f"is missing; {advice}")
+
+
+def _refuse_infinite(infinite: pl.DataFrame, options: Options, row: int) -> None:
+    advice = "change it or leave the row out"
+    _refuse_first(infinite, options, row, f"is not finite as {options.dtype}; {advice}")
+
+
+def _refuse_first(marked: pl.DataFrame, options: Options, row: int, complaint: str) -> None:
+    """Refuse the first cell that is marked, if any is; `row` rows came before."""
+    first = {name: marked[name].arg_max() or 0 for name in marked.columns if marked[name].any()}
+    if first:
+        name = min(first, key=lambda name: first[name])
+        place = f"row {row + first[name] + 1}, column {quoted(name)} of {options.file}"
+        raise InputError(f"{place} {complaint}")
 
 
 def _with_words(
@@ -226,15 +239,17 @@ def _labels(labels: pl.Series, file: str, row: int, meant: str | None) -> np.nda
     absent = labels.is_null()
     if labels.dtype.is_float():
         absent |= labels.is_nan().fill_null(True)
+    if labels.dtype == polars.String:
+        absent |= (labels == "").fill_null(True)
     if absent.any():
         place = row + (absent.arg_max() or 0) + 1
         raise InputError(
-            f"row {place} of {file} has no label in column {labels.name!r}; "
+            f"row {place} of {file} has no label in column {quoted(labels.name)}; "
             "leave the row out, or name another column with label="
         )
     if _kind(labels.dtype) is None:
         raise InputError(
-            f"the label column {labels.name!r} of {file} holds {labels.dtype}; "
+            f"the label column {quoted(labels.name)} of {file} holds {labels.dtype}; "
             "labels are numbers, truth values or words"
         )
     if _kind(labels.dtype) == WORDS:
@@ -243,10 +258,16 @@ def _labels(labels: pl.Series, file: str, row: int, meant: str | None) -> np.nda
             _refuse_strangers(labels, file, row, str(meant))
         labels = labels if meant in (None, WORDS) else _parsed(labels)
     if labels.dtype == polars.String:
-        return np.array(labels.to_list())
+        return string_array(labels.to_list())
     if labels.dtype.is_decimal():
         labels = labels.cast(polars.Float64)
     found = labels.to_numpy()
+    if labels.dtype.is_float() and not np.isfinite(found).all():
+        place = row + int(np.argmin(np.isfinite(found))) + 1
+        raise InputError(
+            f"the label in row {place}, column {quoted(labels.name)} of {file} is not finite; "
+            "change it or leave the row out"
+        )
     if labels.dtype.is_float() and (np.abs(found) <= LARGEST_WHOLE).all():
         whole = found.astype(np.int64)
         return whole if np.array_equal(whole, found) else found
@@ -262,8 +283,8 @@ def _refuse_strangers(labels: pl.Series, file: str, row: int, meant: str) -> Non
     if strange.any():
         place = strange.arg_max() or 0
         raise InputError(
-            f"row {row + place + 1} of {file} has the label {labels[place]!r}, but the labels "
-            f"begin with {meant}; mend it, or read the table as a whole"
+            f"row {row + place + 1} of {file} has the label {quoted(labels[place])}, but "
+            f"the labels begin with {meant}; mend it, or read the table as a whole"
         )
 
 

@@ -8,6 +8,7 @@ knows every spelling of a missing value and names the cell that is wrong.
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from rosenblatt.errors import InputError
@@ -17,8 +18,13 @@ MISSING_WORDS = ["", "na", "n/a", "nan", "null", "?"]
 TRUTH = ["true", "false"]
 SAMPLE_BYTES = 1 << 20
 LONGEST_CELL = 40
+LONE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 
 NUMBERS, TRUTH_VALUES, WORDS = "numbers", "true or false", "words"
+
+
+class ForeignTextError(Exception):
+    """Bytes that are no text, or lines that do not end as lines do."""
 
 
 class Text(NamedTuple):
@@ -32,15 +38,19 @@ class Text(NamedTuple):
 
 def examine(source: str | bytes, separator: str, header: bool | None) -> Text:
     """Look at the beginning of a text."""
+    head = _head(source)
+    if b"\0" in head or (b"\n" not in head and LONE_RETURN.search(head)):
+        raise ForeignTextError("bytes that are no text")
     if header is None:
         header = _has_header(source, separator)
     sample = _sample(source, separator, header)
     if not header:  # the names that Polars gives differ between its versions
         sample.columns = [f"column_{place}" for place in range(sample.width)]
-    clean = sample.select([cleaned(name) for name in sample.columns])
-    kinds = {column.name: _kind(column.drop_nulls()) for column in clean.get_columns()}
-    direct = (name for name in kinds if kinds[name] == NUMBERS and _is_numeric(sample[name]))
-    return Text(separator, header, kinds, frozenset(direct))
+    direct = _numeric(sample)
+    clean = sample.select(cleaned([name for name in sample.columns if name not in direct]))
+    numeric = direct | _numeric(clean)
+    kinds = {name: NUMBERS if name in numeric else _kind(clean[name]) for name in sample.columns}
+    return Text(separator, header, kinds, direct)
 
 
 def scan(sources: list[Any], text: Text, numbers: Any, label: str | None, careful: bool) -> Any:
@@ -57,16 +67,22 @@ def scan(sources: list[Any], text: Text, numbers: Any, label: str | None, carefu
         schema_overrides=dtypes,
         glob=False,
     )
-    return lazy.with_columns(cleaned(name) for name in text.kinds if name not in fast)
+    slow = [name for name in text.kinds if name not in fast]
+    return lazy.with_columns(cleaned(slow)) if slow else lazy
 
 
-def cleaned(name: str) -> Any:
-    """Give a column of text without blanks around cells, and without words for missing values."""
+def cleaned(names: list[str]) -> Any:
+    """Give columns of text without blanks around cells, and without words for missing values."""
     import polars as pl
 
-    cell = pl.col(name).str.strip_chars()
+    cell = pl.col(names).str.strip_chars()
     lower = cell.str.to_lowercase()
-    return pl.when(~lower.is_in(MISSING_WORDS)).then(cell).alias(name)
+    return pl.when(~lower.is_in(MISSING_WORDS)).then(cell)
+
+
+def quoted(word: str) -> str:
+    """Show the beginning of a word in quotes."""
+    return repr(word if len(word) <= LONGEST_CELL else f"{word[:LONGEST_CELL]}...")
 
 
 def without_blank_lines(frame: Any) -> Any:
@@ -103,8 +119,8 @@ def _check_cells(cells: Any, result: Any, kind: str, row: int, file: str) -> Non
         place = int(bad.arg_max())
         cell = ascii(cells[place][:LONGEST_CELL])
         raise InputError(
-            f"row {row + place + 1}, column {cells.name!r} of {file} holds {cell}, but the column "
-            f"begins with {kind}; mend the cell or leave the row out"
+            f"row {row + place + 1}, column {quoted(cells.name)} of {file} holds {cell}, but "
+            f"the column begins with {kind}; mend the cell or leave the row out"
         )
 
 
@@ -134,10 +150,12 @@ def _sample(source: str | bytes, separator: str, header: bool, n_rows: int | Non
     head = _head(source)
     cut = head.rfind(b"\n") + 1 if len(head) == SAMPLE_BYTES else len(head)
     try:
-        return _read_sample(head[:cut], separator, header, n_rows)
+        sample = _read_sample(head[:cut], separator, header, n_rows)
     except pl.exceptions.PolarsError:
-        # A line end inside quotes may have been taken for that of a row.
-        return _read_sample(source, separator, header, n_rows or 1000)
+        sample = None  # a line end inside quotes may have been taken for that of a row
+    if sample is None or (not sample.height and len(head) == SAMPLE_BYTES):  # or a row is longer
+        sample = _read_sample(source, separator, header, n_rows or 1000)
+    return sample
 
 
 def _read_sample(source: Any, separator: str, header: bool, n_rows: int | None) -> Any:
@@ -161,12 +179,14 @@ def _head(source: str | bytes) -> bytes:
 
 
 def _kind(cells: Any) -> str:
-    if _is_numeric(cells):
-        return NUMBERS
-    return TRUTH_VALUES if cells.str.to_lowercase().is_in(TRUTH).all() else WORDS
+    lower = cells.drop_nulls().str.to_lowercase()
+    return TRUTH_VALUES if lower.is_in(TRUTH).all() else WORDS
 
 
-def _is_numeric(cells: Any) -> bool:
+def _numeric(frame: Any) -> frozenset[str]:
+    """Give the names of the columns in which every cell is a number or missing."""
     import polars as pl
 
-    return bool(cells.cast(pl.Float64, strict=False).null_count() == cells.null_count())
+    cast = pl.all().cast(pl.Float64, strict=False)
+    same = frame.select(cast.null_count() == pl.all().null_count())
+    return frozenset(name for name in same.columns if same[name].item())

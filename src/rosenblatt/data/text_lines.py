@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data.sources import as_text
+from rosenblatt.data.svmlight_errors import CONTROL, quote
 from rosenblatt.data.text_loops import Lines, count_newlines, find_lines
 from rosenblatt.errors import InputError, ParseError
 
@@ -21,17 +22,19 @@ class LabelledText(NamedTuple):
     stops: np.ndarray
 
 
-def label_text_lines(data: Any, *, file: str = "<bytes>") -> LabelledText:
+def label_text_lines(data: Any, *, file: str = "<bytes>", first_line: int = 1) -> LabelledText:
     r"""Find the labels and the texts in lines of the form ``label<TAB>text``.
 
     Lines end in \n or \r\n; the last one needs no end. Empty lines are skipped, and so is a UTF-8
-    byte-order mark at the very beginning. The label is what stands before the first tab, possibly
-    nothing, and must be UTF-8; the text is what stands after it and is not looked at.
+    byte-order mark at the very beginning. The label is what stands before the first tab: UTF-8
+    without control characters, and not nothing. The text is what stands after it and is not looked
+    at.
 
     Parameters
     ----------
     data : bytes, a memory map, or an array of uint8.
     file : the name that messages give to it.
+    first_line : the number of the first line, where the data are part of a larger text.
 
     Returns
     -------
@@ -40,7 +43,7 @@ def label_text_lines(data: Any, *, file: str = "<bytes>") -> LabelledText:
 
     Raises
     ------
-    ParseError : a line has no tab, or its label is not UTF-8.
+    ParseError : a line has no tab, or its label is missing or no text.
     InputError : there is no line.
 
     Examples
@@ -55,15 +58,26 @@ def label_text_lines(data: Any, *, file: str = "<bytes>") -> LabelledText:
     begin = 3 if tuple(text[:3]) == BYTE_ORDER_MARK else 0
     rows, missing = map(int, find_lines(text, np.uint64(begin), lines))
     found = Lines(*(array[:rows] for array in lines))
-    labels = decoded_labels(text, found, file)
-    if missing <= text.size:
-        raise parse_error(text, missing, file, "there is no tab; write: label, tab, text")
+    try:
+        labels = decoded_labels(text, found)
+        if missing <= text.size:
+            raise WrongTextError("there is no tab; write: label, tab, text", missing)
+    except WrongTextError as wrong:
+        raise parse_error(text, wrong, file, first_line) from None
     if rows == 0:
         raise InputError(f"{file} holds no examples; write one a line: label, tab, text")
     return LabelledText(labels, found.tabs + 1, found.stops)
 
 
-def decoded_labels(text: np.ndarray, lines: Lines, file: str) -> list[str]:
+class WrongTextError(Exception):
+    """What is wrong with a text, and at which offset."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def decoded_labels(text: np.ndarray, lines: Lines) -> list[str]:
     """Give the labels of lines; equal ones are the same object, so that they take no room."""
     view: Any = text.data
     known: dict[bytes, str] = {}
@@ -72,18 +86,29 @@ def decoded_labels(text: np.ndarray, lines: Lines, file: str) -> list[str]:
         name = bytes(view[start:tab])
         label = known.get(name)
         if label is None:
-            try:
-                label = known[name] = name.decode()
-            except UnicodeDecodeError as error:
-                message = "the label is not UTF-8; write the file in UTF-8"
-                raise parse_error(text, start + error.start, file, message) from None
+            label = known[name] = decoded_label(name, start)
         labels.append(label)
     return labels
 
 
-def parse_error(text: np.ndarray, offset: int, file: str, message: str) -> ParseError:
-    """Say that something is wrong at an offset, by its line and column."""
-    before = text[:offset]
-    newlines = np.flatnonzero(before == ord("\n"))
+def decoded_label(name: bytes, offset: int) -> str:
+    """Give a label that begins at an offset into the text."""
+    if not name:
+        raise WrongTextError("the label before the tab is missing; write: label, tab, text", offset)
+    control = CONTROL.search(name)
+    if control is not None:
+        message = f"the label {quote(name)} is not text; decompress or convert the file first"
+        raise WrongTextError(message, offset + control.start())
+    try:
+        return name.decode()
+    except UnicodeDecodeError as error:
+        message = "the label is not UTF-8; write the file in UTF-8"
+        raise WrongTextError(message, offset + error.start) from None
+
+
+def parse_error(text: np.ndarray, wrong: WrongTextError, file: str, first_line: int) -> ParseError:
+    """Say what is wrong, by line and column."""
+    newlines = np.flatnonzero(text[: wrong.offset] == ord("\n"))
     start = int(newlines[-1]) + 1 if newlines.size else 0
-    return ParseError(message, file=file, line=newlines.size + 1, column=offset - start + 1)
+    line, column = first_line + newlines.size, wrong.offset - start + 1
+    return ParseError(str(wrong), file=file, line=line, column=column)

@@ -7,14 +7,15 @@ One example a line::
 The rules
 ---------
 - Spaces and tabs separate words. Lines end in \n or \r\n; the last one needs no end. A byte-order
-  mark at the very beginning and lines of nothing but blanks are skipped. There are no comments.
+  mark at the very beginning and lines of nothing but blanks are skipped. There are no comments. A
+  carriage return elsewhere is an error.
 - Label, importance, scale and value are numbers as in the svmlight format: neither nan nor inf.
   The importance is 1 unless given and must not be negative. A word is a tag, which is skipped, if
   it touches the bar or begins with an apostrophe; it comes last before the bar. Either every line
   has a label or none. An initial prediction, the third number, is refused.
-- A name is any run of bytes without blanks, colons, bars and NULs. A bar begins a namespace; its
-  name touches the bar, and without a name it is anonymous. Values are 1 unless given and are
-  multiplied by the scale of their namespace, 1 unless given, in double precision.
+- A name is any run of bytes without blanks, colons, bars, NULs and carriage returns. A bar begins a
+  namespace; its name touches the bar, and without a name it is anonymous. Values are 1 unless given
+  and are multiplied by the scale of their namespace, 1 unless given, in double precision.
 - The hash of the anonymous namespace is 0, that of another is hash(0, its name). A feature whose
   name is all digits has the column (number + hash of the namespace) modulo the columns, so that
   anonymous numbers are columns, as in Vowpal Wabbit; a word has hash(hash of the namespace, word)
@@ -113,6 +114,20 @@ def ends_word(text: Any, i: Any) -> Any:
 
 
 @exact_part
+def stops_word(text: Any, i: Any) -> Any:
+    """Tell whether a word ends before i, or a byte stands there that no word can have."""
+    if text[i] > BLANK:
+        return text[i] == BAR
+    return (
+        text[i] == BLANK
+        or text[i] == TAB
+        or text[i] == NEWLINE
+        or text[i] == RETURN
+        or text[i] == NUL
+    )
+
+
+@exact_part
 def mixed(key: Any) -> Any:
     """Finish a hash, so that every bit of the key reaches every bit."""
     key = (key ^ (key >> SHIFT)) * MIXER_1
@@ -125,7 +140,7 @@ def read_name(text: Any, i: Any, seed: Any) -> Any:
     """Hash the name at i; give the hash, the name as a number, whether it is one, and its end."""
     key, number = OFFSET ^ seed, ZERO
     digital: Any = True
-    while text[i] != COLON and text[i] != NUL and not ends_word(text, i):
+    while text[i] != COLON and not stops_word(text, i):
         letter = np.uint64(text[i])
         key = (key ^ letter) * PRIME
         digit = letter - ZERO_DIGIT
@@ -143,7 +158,7 @@ def read_factor(text: Any, i: Any) -> Any:
     all is well.
     """
     if text[i] != COLON:
-        return 1.0, i, False, text[i] != NUL
+        return 1.0, i, False, ends_word(text, i)
     number, i, kind = read_number(text, i + ONE)
     return number, i, kind == HARD, kind != MALFORMED and ends_word(text, i)
 
@@ -158,7 +173,7 @@ def read_opening(text: Any, i: Any) -> Any:
     label, weight, hard, words = np.nan, 1.0, False, 0
     while text[i] != BAR:
         end = i
-        while text[end] != NUL and not ends_word(text, end):
+        while not stops_word(text, end):
             end += ONE
         if text[end] == BAR or text[i] == APOSTROPHE:
             i = skip_blanks(text, end)
@@ -243,6 +258,7 @@ def parse_vowpal(
     columns: int = 2**18,
     dtype: Any = np.float32,
     first_line: int = 1,
+    labelled: bool | None = None,
 ) -> WeightedExamples:
     r"""Parse text in the format of Vowpal Wabbit.
 
@@ -253,6 +269,7 @@ def parse_vowpal(
     columns : number of columns of the matrix, to which names are hashed.
     dtype : float32 or float64, the type of the values.
     first_line : the number of the first line, where the text is part of a larger one.
+    labelled : whether the lines must have labels or must not, where those before them settle it.
 
     Returns
     -------
@@ -271,7 +288,7 @@ def parse_vowpal(
         raise InputError(f"columns must be between 1 and {MOST_COLUMNS - 1}, got {columns}")
     text = np.frombuffer(data, np.uint8)
     start = len(BYTE_ORDER_MARK) if text[:3].tobytes() == BYTE_ORDER_MARK else 0
-    pieces, labelled = [], None
+    pieces = []
     while start < text.size:
         stop = _after_line(text, start + PIECE_BYTES)
         room = _read_piece(text, start, stop, columns, VALUE_LIMITS[kind], file, first_line)

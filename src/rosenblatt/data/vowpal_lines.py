@@ -56,6 +56,9 @@ def read_line(line: bytes, limit: float) -> tuple[float, float, list[float]]:
     nul = line.find(b"\0")
     if nul >= 0:
         raise WrongLineError("a NUL byte is no text; decompress or convert the file first", nul)
+    lone = line.find(b"\r")
+    if lone >= 0:
+        raise WrongLineError(r"a carriage return alone ends no line; end lines in \n or \r\n", lone)
     opening, bar, _ = line.partition(b"|")
     if not bar:
         raise WrongLineError(

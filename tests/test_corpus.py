@@ -1,0 +1,1236 @@
+"""A written corpus of malformed inputs, over every format that is read.
+
+Each is read correctly, or refused in one sentence that says where and what to do; and it is so as a
+whole, block by block, and from the shell.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import struct
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import rosenblatt as rb
+from rosenblatt.cli.main import run
+from rosenblatt.data.read import FORMATS, read_blocks
+from rosenblatt.data.store import write_store
+from rosenblatt.data.text import TextHasher
+
+pl = pytest.importorskip("polars")
+zstandard = pytest.importorskip("zstandard")
+
+
+class Case(NamedTuple):
+    """An input, and what becomes of it.
+
+    Content is that of the file, or of several by their names, or a function that writes them. A
+    complaint is what the message says, with FILE for the name and ... for anything; without one,
+    the input is read as X and y. `unfit` is what learning, but not reading, complains about.
+    """
+
+    kind: str
+    file: str
+    content: bytes | dict[str, bytes] | Callable[[], Any]
+    complaint: str = ""
+    X: Any = None
+    y: Any = None
+    unfit: str = ""
+
+
+MARK = b"\xef\xbb\xbf"
+NOISE = np.random.default_rng(0).bytes(4000)
+LONG = 10**7
+SHORT_BLOCKS, LONG_BLOCKS = 16, 1 << 16
+FAR = 10**9
+Y = np.array([1, -1])
+
+
+def utf_16(content):
+    """Encode a text in the ways in which UTF-16 is met with."""
+    text = content.decode()
+    return {
+        "UTF-16": text.encode("utf-16"),
+        "UTF-16 without a mark": text.encode("utf-16-le"),
+        "UTF-16 big-endian": text.encode("utf-16-be"),
+    }
+
+
+def rows(*entries, width):
+    """Make sparse rows of {column: value}."""
+    parts = [(value, i, j) for i, row in enumerate(entries) for j, value in row.items()]
+    values, i, j = zip(*parts, strict=True)
+    return sparse.csr_matrix((values, (i, j)), shape=(len(entries), width))
+
+
+# ---- svmlight
+
+SVM = b"1 1:0.5 3:2\n-1 2:1.5\n"
+SVM_X = [[0.5, 0, 2], [0, 1.5, 0]]
+PAIRS = "write column:value pairs such as 3:0.5"
+NOT_TEXT = "are not text; decompress or convert the file first"
+LEAVE_OUT = "change it or leave it out"
+
+SVMLIGHT = [
+    Case("truncated", "a.svm", SVM[:-4], f"FILE:2:6: the value is missing; {PAIRS}"),
+    Case("truncated in a column", "a.svm", SVM[:-5], f"FILE:2:4: '2' is not a pair; {PAIRS}"),
+    Case("empty", "a.svm", b"", "FILE holds no examples; write one a line, such as: 1 3:0.5 7:2"),
+    Case("blank", "a.svm", b"\n \r\n\n", "FILE holds no examples; write one a line"),
+    Case("binary", "a.svm", NOISE, f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
+    Case("binary without a name", "a", NOISE, f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
+    *(
+        Case(kind, "a.svm", content, f"FILE:1:1: the bytes '...' {NOT_TEXT}")
+        for kind, content in utf_16(SVM).items()
+    ),
+    Case(
+        "latin-1",
+        "a.svm",
+        b"1 1:1\ncaf\xe9 1:1\n",
+        r"FILE:2:1: the label 'caf\xe9' is not UTF-8 text; convert the file to UTF-8",
+    ),
+    Case("latin-1 in a comment", "a.svm", SVM.replace(b"2\n", b"2 # \xe9\n"), X=SVM_X, y=Y),
+    *(
+        Case(
+            word,
+            "a.svm",
+            f"1 1:1\n-1 1:{word}\n".encode(),
+            f"FILE:2:6: the value '{word}' is not finite as float32; {LEAVE_OUT}",
+        )
+        for word in ("nan", "inf", "-inf", "1e999", "1e39")
+    ),
+    *(
+        Case(
+            f"label {word}",
+            "a.svm",
+            f"1 1:1\n{word} 1:1\n".encode(),
+            f"FILE:2:1: the label '{word}' is not finite; {LEAVE_OUT}",
+        )
+        for word in ("nan", "inf", "1e999")
+    ),
+    Case(
+        "empty label",
+        "a.svm",
+        b"1 1:1\n 1:1\n",
+        "FILE:2:2: the label is missing before '1:1'; begin each line with a label such as 1, -1",
+    ),
+    Case("mixed line ends", "a.svm", SVM.replace(b"\n", b"\r\n", 1), X=SVM_X, y=Y),
+    Case(
+        "carriage returns",
+        "a.svm",
+        SVM.replace(b"\n", b"\r"),
+        r"FILE:1:11: a carriage return stands inside '...'; end lines in \n or \r\n",
+    ),
+    Case("byte-order mark", "a.svm", MARK + SVM, X=SVM_X, y=Y),
+    Case("no final newline", "a.svm", SVM[:-1], X=SVM_X, y=Y),
+    Case("many blank lines", "a.svm", SVM.replace(b"\n", b"\n" * 60), X=SVM_X, y=Y),
+    Case("a tab behind the label", "a", SVM.replace(b"1 ", b"1\t"), X=SVM_X, y=Y),
+    Case(
+        "far column",
+        "a.svm",
+        f"1 1:1\n-1 {FAR}:1\n".encode(),
+        X=rows({0: 1}, {FAR - 1: 1}, width=FAR),
+        y=Y,
+        unfit="weights for 1,000,000,000 columns need about 22 GiB, more than this machine has; "
+        "number the columns densely",
+    ),
+    Case(
+        "column beyond all",
+        "a.svm",
+        b"1 1:1\n-1 3000000000:1\n",
+        "FILE:2:4: the column '3000000000' is too large; keep columns below 2147483648",
+    ),
+    Case("long line", "a.svm", lambda: b"1 1:0.5 3:2 #" + b"x" * LONG + SVM[11:], X=SVM_X, y=Y),
+    Case(
+        "long line of pairs",
+        "a.svm",
+        lambda: b"1" + b"".join(b" %d:1" % j for j in range(1, LONG // 10)) + b"\n-1 2:1\n",
+        X=rows(dict.fromkeys(range(LONG // 10 - 1), 1), {1: 1}, width=LONG // 10 - 1),
+        y=Y,
+    ),
+    Case(
+        "long value",
+        "a.svm",
+        lambda: b"1 1:0.5" + b"0" * LONG + b" 3:2" + SVM[11:],
+        X=SVM_X,
+        y=Y,
+    ),
+    Case(
+        "long column",
+        "a.svm",
+        lambda: b"1 1:1\n-1 " + b"1" * LONG + b":1\n",
+        "FILE:2:4: the column '111111111111111111111111111111...' is too large; keep columns below",
+    ),
+    Case(
+        "long word",
+        "a.svm",
+        lambda: b"1 1:1\n-1 " + b"x" * LONG + b"\n",
+        f"FILE:2:4: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is not a pair; {PAIRS}",
+    ),
+]
+
+
+# ---- Vowpal Wabbit
+
+VW = b"1 | 0:0.5 2:2\n-1 | 1:1.5\n"
+VW_X = rows({0: 0.5, 2: 2}, {1: 1.5}, width=2**18)
+NO_BAR = "the line has no |; write a label, a bar and features, such as: 1 | height:1.5 red"
+NUL = "a NUL byte is no text; decompress or convert the file first"
+
+VOWPAL = [
+    Case(
+        "truncated",
+        "a.vw",
+        VW[:-4],
+        "FILE:2:8: the value of feature '1', '', is not a number; write lines such as: 1 | height",
+    ),
+    Case("truncated in a label", "a.vw", VW[:-10], f"FILE:2:1: {NO_BAR}"),
+    Case("empty", "a.vw", b"", "FILE holds no examples; write one a line, such as: 1 | height:1.5"),
+    Case("blank", "a.vw", b"\n \r\n\n" * 9, "FILE holds no examples; write one a line"),
+    Case("binary", "a.vw", NOISE, f"FILE:1:1: {NO_BAR}"),
+    Case("UTF-16", "a.vw", utf_16(VW)["UTF-16"], f"FILE:1:4: {NUL}"),
+    Case("UTF-16 without a mark", "a.vw", utf_16(VW)["UTF-16 without a mark"], f"FILE:1:2: {NUL}"),
+    Case("UTF-16 big-endian", "a.vw", utf_16(VW)["UTF-16 big-endian"], f"FILE:1:1: {NUL}"),
+    Case(
+        "latin-1",
+        "a.vw",
+        b"1 | 1\ncaf\xe9 | 2\n",
+        r"FILE:2:1: the label, 'caf\xe9', is not a number; write lines such as: 1 | height:1.5",
+    ),
+    *(
+        Case(
+            word,
+            "a.vw",
+            f"1 | a\n-1 | b:{word}\n".encode(),
+            f"FILE:2:8: the value of feature 'b', '{word}', is not finite; {LEAVE_OUT}",
+        )
+        for word in ("nan", "inf", "-inf", "1e999")
+    ),
+    Case(
+        "1e39",
+        "a.vw",
+        b"1 | a\n-1 | b:1e39\n",
+        f"FILE:2:8: the value of feature 'b' is too large; {LEAVE_OUT}",
+    ),
+    *(
+        Case(
+            f"label {word}",
+            "a.vw",
+            f"1 | a\n{word} | b\n".encode(),
+            f"FILE:2:1: the label, '{word}', is not finite; {LEAVE_OUT}",
+        )
+        for word in ("nan", "inf", "1e999")
+    ),
+    Case(
+        "empty label",
+        "a.vw",
+        VW + b" | 2:1\n",
+        "FILE:3:1: the line has no label, but lines before have one; give every line a label and a "
+        "blank before |",
+    ),
+    Case(
+        "no labels",
+        "a.vw",
+        VW.replace(b"-1 ", b"").replace(b"1 |", b"|"),
+        X=VW_X,
+        unfit="a.vw has no labels; learning and evaluating need one for each row",
+    ),
+    Case("mixed line ends", "a.vw", VW.replace(b"\n", b"\r\n", 1), X=VW_X, y=Y),
+    Case(
+        "carriage returns",
+        "a.vw",
+        VW.replace(b"\n", b"\r"),
+        r"FILE:1:14: a carriage return alone ends no line; end lines in \n or \r\n",
+    ),
+    Case("byte-order mark", "a.vw", MARK + VW, X=VW_X, y=Y),
+    Case("no final newline", "a.vw", VW[:-1], X=VW_X, y=Y),
+    Case("many blank lines", "a.vw", VW.replace(b"\n", b"\n" * 60), X=VW_X, y=Y),
+    Case(
+        "fault behind blank lines",
+        "a.vw",
+        VW.replace(b"\n", b"\n" * 60) + b"1 | a:x\n",
+        "FILE:121:7: the value of feature 'a', 'x', is not a number; write lines such as",
+    ),
+    Case(
+        "far column",
+        "a.vw",
+        f"1 | 1\n-1 | {FAR}:2\n".encode(),
+        X=rows({1: 1}, {FAR % 2**18: 2}, width=2**18),
+        y=Y,
+    ),
+    Case(
+        "long line",
+        "a.vw",
+        lambda: b"1 '" + b"x" * LONG + VW[1:],
+        X=VW_X,
+        y=Y,
+    ),
+    Case(
+        "long value",
+        "a.vw",
+        lambda: b"1 | 0:0.5" + b"0" * LONG + VW[9:],
+        X=VW_X,
+        y=Y,
+    ),
+    Case("long word", "a.vw", lambda: b"1 | a\n" + b"x" * LONG + b"\n", f"FILE:2:1: {NO_BAR}"),
+]
+
+
+# ---- label<TAB>text
+
+MAIL = b"spam\tbuy now\nham\tsee you\n"
+MAIL_Y = ["spam", "ham"]
+WRITE_LABEL = "write: label, tab, text"
+
+
+def hashed(*documents):
+    return TextHasher().transform(documents)
+
+
+TEXT = [
+    Case("truncated", "a.txt", MAIL[:-10], f"FILE:2:3: there is no tab; {WRITE_LABEL}"),
+    Case("empty", "a.txt", b"", "FILE holds no examples; write one a line"),
+    Case(
+        "binary",
+        "a.txt",
+        b"\x7fELF\x02\x01\x01\0\tx\n",
+        "FILE:1:1: the label '...' is not text; decompress or convert the file first",
+    ),
+    Case(
+        "binary behind text",
+        "a.txt",
+        MAIL + b"\0\x01\x02\tsee you\n",
+        r"FILE:3:1: the label '\x00\x01\x02' is not text; decompress or convert the file first",
+    ),
+    Case("UTF-16", "a.txt", utf_16(MAIL)["UTF-16"], "FILE:1:4: the label '...' is not text; dec"),
+    Case(
+        "UTF-16 without a mark",
+        "a.txt",
+        utf_16(MAIL)["UTF-16 without a mark"],
+        "FILE:1:2: the label '...' is not text; decompress or convert the file first",
+    ),
+    Case(
+        "UTF-16 big-endian",
+        "a.txt",
+        utf_16(MAIL)["UTF-16 big-endian"],
+        "FILE:1:1: the label '...' is not text; decompress or convert the file first",
+    ),
+    Case(
+        "latin-1",
+        "a.txt",
+        b"spam\tbuy now\ncaf\xe9\tsee you\n",
+        "FILE:2:4: the label is not UTF-8; write the file in UTF-8",
+    ),
+    Case(  # a byte that belongs to no character separates words
+        "latin-1 in the words",
+        "a.txt",
+        b"spam\tcaf\xe9 now\nham\tsee you\n",
+        X=hashed("caf now", "see you"),
+        y=MAIL_Y,
+    ),
+    *(
+        Case(
+            word,
+            "a.txt",
+            f"spam\t{word} now\nham\tsee you\n".encode(),
+            X=hashed(f"{word} now", "see you"),
+            y=MAIL_Y,
+        )
+        for word in ("nan", "inf", "1e999")
+    ),
+    Case(
+        "empty label",
+        "a.txt",
+        MAIL + b"\tno label\n",
+        f"FILE:3:1: the label before the tab is missing; {WRITE_LABEL}",
+    ),
+    Case(
+        "mixed line ends",
+        "a.txt",
+        MAIL.replace(b"\n", b"\r\n", 1),
+        X=hashed("buy now", "see you"),
+        y=MAIL_Y,
+    ),
+    Case("byte-order mark", "a.txt", MARK + MAIL, X=hashed("buy now", "see you"), y=MAIL_Y),
+    Case("no final newline", "a.txt", MAIL[:-1], X=hashed("buy now", "see you"), y=MAIL_Y),
+    Case(
+        "many blank lines",
+        "a.txt",
+        MAIL.replace(b"\n", b"\n" * 60),
+        X=hashed("buy now", "see you"),
+        y=MAIL_Y,
+    ),
+    Case(
+        "fault behind blank lines",
+        "a.txt",
+        MAIL.replace(b"\n", b"\n" * 60) + b"no tab\n",
+        f"FILE:121:7: there is no tab; {WRITE_LABEL}",
+    ),
+    Case(
+        "long line",
+        "a.txt",
+        lambda: b"spam\tbuy now" + b" now" * (LONG // 4) + MAIL[12:],
+        X=hashed("buy now" + " now" * (LONG // 4), "see you"),
+        y=MAIL_Y,
+    ),
+    Case(
+        "long label among many",
+        "a.txt",
+        lambda: MAIL * 2000 + b"x" * LONG + b"\tword\n",
+        X=hashed(*["buy now", "see you"] * 2000, "word"),
+        y=[*MAIL_Y * 2000, "x" * LONG],
+        unfit="...labels must be two classes, got 3",
+    ),
+    Case(
+        "long word",
+        "a.txt",
+        lambda: MAIL + b"x" * LONG + b"\n",
+        f"FILE:3:10000001: there is no tab; {WRITE_LABEL}",
+    ),
+]
+
+
+# ---- tables as text
+
+CSV = "a,b,label\n1,2.5,1\n-3,100,-1\n"
+CSV_X = [[1, 2.5], [-3, 100]]
+ROW_OUT = "change it or leave the row out"
+NO_LABEL = "has no label in column 'label'; leave the row out, or name another column with label="
+CONVERT = "convert the file to UTF-8"
+
+
+def separated(file, separator):
+    """Write the cases of CSV with another separator, and perhaps in another encoding."""
+
+    def text(content, encoding="utf-8"):
+        return content.replace(",", separator).encode(encoding)
+
+    def last_row(row):
+        return text(f"a,b,label\n1,2.5,1\n{row}\n")
+
+    cannot = f"this cannot be read as {file[-3:]}"
+    good = text(CSV)
+    return [
+        Case("truncated", file, text(CSV[:-6]), f"row 2 of FILE {NO_LABEL}"),
+        Case(
+            "truncated in quotes",
+            file,
+            text('a,b,label\n1,2.5,1\n-3,"1'),
+            f"FILE:3:4: {cannot}: a quote opens a cell here and never closes it; close it, or",
+        ),
+        Case("empty", file, b"", "FILE holds no examples; it is empty, so write it anew"),
+        Case("blank", file, b"\n\n", "FILE holds no examples; it is empty, so write it anew"),
+        Case("header", file, good[:10], "FILE holds no examples; it has no rows, so give it some"),
+        Case("binary", file, NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
+        Case("NUL", file, last_row("-3,\0,-1"), f"FILE:3:4: {cannot}: {NUL}"),
+        Case("UTF-16", file, text(CSV, "utf-16"), f"FILE:1:4: {cannot}: {NUL}"),
+        Case("UTF-16 without a mark", file, text(CSV, "utf-16-le"), f"FILE:1:2: {cannot}: {NUL}"),
+        Case("UTF-16 big-endian", file, text(CSV, "utf-16-be"), f"FILE:1:1: {cannot}: {NUL}"),
+        Case(
+            "latin-1",
+            file,
+            text("a,b,label\n1,café,1\n-3,tea,-1\n", "latin-1"),
+            f"FILE:2:6: {cannot}: invalid utf-8, '\\xe9'; {CONVERT}",
+        ),
+        *(
+            Case(
+                word,
+                file,
+                last_row(f"-3,{word},-1"),
+                f"row 2, column 'b' of FILE is not finite as float32; {ROW_OUT}",
+            )
+            for word in ("inf", "-inf", "1e999", "1e39")
+        ),
+        *(
+            Case(
+                word or "empty cell",
+                file,
+                last_row(f"-3,{word},-1"),
+                "row 2, column 'b' of FILE is missing; leave such rows out, or give a number",
+            )
+            for word in ("nan", "")
+        ),
+        *(
+            Case(
+                f"label {word}",
+                file,
+                last_row(f"-3,100,{word}"),
+                f"the label in row 2, column 'label' of FILE is not finite; {ROW_OUT}",
+            )
+            for word in ("inf", "1e999")
+        ),
+        Case("label nan", file, last_row("-3,100,nan"), f"row 2 of FILE {NO_LABEL}"),
+        Case("empty label", file, last_row("-3,100,"), f"row 2 of FILE {NO_LABEL}"),
+        Case("mixed line ends", file, good.replace(b"\n", b"\r\n", 1), X=CSV_X, y=Y),
+        Case(
+            "carriage returns",
+            file,
+            good.replace(b"\n", b"\r"),
+            rf"FILE:1:10: {cannot}: a carriage return alone ends no line; end lines in \n",
+        ),
+        Case("byte-order mark", file, MARK + good, X=CSV_X, y=Y),
+        Case("two columns", file, MARK + text("label,b\n1,2.5\n-1,100\n"), X=[[2.5], [100]], y=Y),
+        Case("no final newline", file, good[:-1], X=CSV_X, y=Y),
+        Case("many blank lines", file, good.replace(b"\n", b"\n\n\n"), X=CSV_X, y=Y),
+        Case(
+            "too many cells",
+            file,
+            last_row("-3,100,-1,7"),
+            f"FILE:3:11: {cannot}: found more fields than the 3 of the first row; put cells that",
+        ),
+        Case(
+            "open quote",
+            file,
+            text('a,b,label\n1,"2.5,1\n-3,100,-1\n'),
+            f"FILE:2:3: {cannot}: a quote opens a cell here and never closes it; close it, or",
+        ),
+        Case(
+            "long line",
+            file,
+            lambda: text("a,b,label\n1,2.5" + "0" * LONG + ",1\n-3,100,-1\n"),
+            X=CSV_X,
+            y=Y,
+        ),
+    ]
+
+
+LARGE_CSV = [
+    Case(
+        "stray quote far behind",
+        "a.csv",
+        lambda: (CSV + CSV[10:] * 60_000 + '1,2"5,1\n' + CSV[10:]).encode(),
+        "FILE:120004:4: this cannot be read as csv: a quote stands inside a cell; put the whole",
+    ),
+    Case(
+        "long cell",
+        "a.csv",
+        lambda: b"a,b,label\n1," + b"x" * LONG + b",1\n-3,word,-1\n",
+        X=[[1, 0, 1], [-3, 1, 0]],
+        y=Y,
+    ),
+    Case(
+        "long label among many",
+        "a.csv",
+        lambda: b"a,b,label\n" + b"1,2,u\n3,4,v\n" * 2000 + b"5,6," + b"x" * LONG,
+        X=[*[[1, 2], [3, 4]] * 2000, [5, 6]],
+        y=[*["u", "v"] * 2000, "x" * LONG],
+        unfit="...labels must be two classes, got 3",
+    ),
+]
+
+
+def json_lines(file):
+    """Write the cases of JSON lines."""
+    good = b'{"a": 1, "b": 2.5, "label": 1}\n{"a": -3, "b": 100, "label": -1}\n'
+    cannot = "this cannot be read as jsonl"
+    one = 'write one object a line, such as {"height": 1.5, "label": 1}'
+    return [
+        Case(
+            "truncated",
+            file,
+            good[:-8],
+            f"FILE:2:21: {cannot}: no JSON (unterminated string starting at); {one}",
+        ),
+        Case("empty", file, b"", f"FILE:1:1: {cannot}: there is no object; {one}"),
+        Case("blank", file, b"\n \r\n", f"FILE:1:1: {cannot}: there is no object; {one}"),
+        Case("binary", file, NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
+        Case("UTF-16", file, utf_16(good)["UTF-16"], f"FILE:1:4: {cannot}: {NUL}"),
+        Case(
+            "latin-1",
+            file,
+            good.replace(b"100", b'"\xe9"'),
+            f"FILE:2:17: {cannot}: invalid utf-8, '\\xe9'; {CONVERT}",
+        ),
+        *(
+            Case(
+                word,
+                file,
+                good.replace(b"100", word.encode()),
+                f"FILE:2:16: {cannot}: the value '{word}' is not finite; {LEAVE_OUT}",
+            )
+            for word in ("nan", "NaN", "inf", "-inf", "Infinity", "1e999")
+        ),
+        Case(
+            "1e39",
+            file,
+            good.replace(b"100", b"1e39"),
+            f"row 2, column 'b' of FILE is not finite as float32; {ROW_OUT}",
+        ),
+        Case(
+            "null",
+            file,
+            good.replace(b"100", b"null"),
+            "row 2, column 'b' of FILE is missing; leave such rows out, or give a number",
+        ),
+        *(
+            Case(kind, file, good.replace(b', "label": -1', label), f"row 2 of FILE {NO_LABEL}")
+            for kind, label in {"no label": b"", "label null": b', "label": null'}.items()
+        ),
+        Case(
+            "empty label",
+            file,
+            good.replace(b": -1}", b': ""}').replace(b": 1}", b': "u"}'),
+            f"row 2 of FILE {NO_LABEL}",
+        ),
+        Case("mixed line ends", file, good.replace(b"\n", b"\r\n", 1), X=CSV_X, y=Y),
+        Case(
+            "carriage returns",
+            file,
+            good.replace(b"\n", b"\r"),
+            f"FILE:1:32: {cannot}: no JSON (extra data); {one}",
+        ),
+        Case("byte-order mark", file, MARK + good, X=CSV_X, y=Y),
+        Case("no final newline", file, good[:-1], X=CSV_X, y=Y),
+        Case("many blank lines", file, good.replace(b"\n", b"\n\n\n"), X=CSV_X, y=Y),
+        Case(
+            "no object", file, good + b"[1, 2]\n", f"FILE:3:1: {cannot}: this is no object; {one}"
+        ),
+        Case(
+            "long line",
+            file,
+            lambda: good.replace(b'"b"', b'"c": "' + b"x" * LONG + b'", "b"'),
+            X=[[1, 2.5, 1], [-3, 100, 1]],
+            y=Y,
+        ),
+        Case(
+            "long line cut",
+            file,
+            lambda: good + b'{"c": "' + b"x" * LONG,
+            f"FILE:3:7: {cannot}: no JSON (unterminated string starting at); {one}",
+        ),
+        Case(
+            "deep",
+            file,
+            b'{"a": ' + b"[" * 100_000,
+            f"FILE:1:1: {cannot}: values are nested too deeply; {one}",
+        ),
+    ]
+
+
+# ---- tables as frames
+
+
+def frames(file, write):
+    """Write the cases of a binary format of tables."""
+
+    def table(**columns):
+        out = io.BytesIO()
+        write(pl.DataFrame(columns), out)
+        return out.getvalue()
+
+    a, b = [1.0, -3.0], [2.5, 100.0]
+    good = table(a=a, b=b, label=Y)
+    cannot = f"FILE cannot be read as {file[2:]}: ...; check the format, or write the file anew"
+    missing = "row 2, column 'b' of FILE is missing; leave such rows out, or give a number"
+    return [
+        Case("whole", file, good, X=CSV_X, y=Y),
+        Case("truncated", file, good[: len(good) // 2], cannot),
+        Case("truncated at the end", file, good[:-4], cannot),
+        Case("binary", file, NOISE, cannot),
+        Case("binary behind its beginning", file, good[:8] + NOISE, cannot),
+        Case("empty", file, b"", "FILE holds no examples; it is empty, so write it anew"),
+        Case("nan", file, table(a=a, b=[2.5, np.nan], label=Y), missing),
+        Case("null", file, table(a=a, b=[2.5, None], label=Y), missing),
+        *(
+            Case(
+                str(value),
+                file,
+                table(a=a, b=[2.5, value], label=Y),
+                f"row 2, column 'b' of FILE is not finite as float32; {ROW_OUT}",
+            )
+            for value in (np.inf, 1e300)
+        ),
+        Case("empty label", file, table(a=a, label=["u", ""]), f"row 2 of FILE {NO_LABEL}"),
+        Case("no label", file, table(a=a, label=["u", None]), f"row 2 of FILE {NO_LABEL}"),
+        Case("label nan", file, table(a=a, label=[1.0, np.nan]), f"row 2 of FILE {NO_LABEL}"),
+        Case(
+            "label inf",
+            file,
+            table(a=a, label=[1.0, np.inf]),
+            f"the label in row 2, column 'label' of FILE is not finite; {ROW_OUT}",
+        ),
+        Case(
+            "no rows",
+            file,
+            table(a=a[:0], label=a[:0]),
+            "FILE holds no examples; it has no rows, so give it some",
+        ),
+        Case("no columns", file, table(), "FILE has no columns; give it columns of features and"),
+        Case("labels only", file, table(label=Y), "FILE has no column but the label; give it"),
+        Case(
+            "bytes",
+            file,
+            table(a=[b"u", b"v"], label=Y),
+            "column 'a' of FILE holds Binary; leave it out, or turn it into numbers",
+        ),
+    ]
+
+
+# ---- arrays
+
+X = np.array([[1.0, 2.0], [3.0, -4.0]])
+BROKEN = {"nan": np.array([[1, 2], [3, np.nan]]), "inf": np.array([[1, 2], [3, np.inf]])}
+CONTAINS = {"nan": "NaN", "inf": "infinity"}
+DROP = "(row 1, column 1); drop such rows or fill them in before fitting"
+
+
+def npz(**arrays):
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
+def npy(array):
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+def csr(matrix, **others):
+    return npz(
+        data=matrix.data, indices=matrix.indices, indptr=matrix.indptr, shape=matrix.shape, **others
+    )
+
+
+FAR_X = rows({0: 1.0}, {FAR: 1.0}, width=FAR + 1)
+TOO_WIDE = "weights for 1,000,000,001 columns need about 22 GiB, more than this machine has; number"
+NPZ = npz(X=X, y=Y)
+NPZ_ANEW = "FILE is not a usable .npz file: ...; write it anew with numpy.savez"
+NPY_ANEW = "FILE is not a usable .npy file: ...; write it anew with numpy.save"
+EACH_ROW = "give one for each row"
+
+NPZ_CASES = [
+    Case("truncated", "a.npz", NPZ[: len(NPZ) // 2], NPZ_ANEW),
+    Case("truncated early", "a.npz", NPZ[:20], NPZ_ANEW),
+    Case("binary", "a.npz", NOISE, NPZ_ANEW),
+    Case("binary behind its beginning", "a.npz", NPZ[:4] + NOISE, NPZ_ANEW),
+    Case("flipped byte", "a.npz", NPZ.replace(X.tobytes(), X[::-1].tobytes()), NPZ_ANEW),
+    Case("empty", "a.npz", b"", NPZ_ANEW),
+    *(
+        Case(kind, "a.npz", npz(X=array, y=Y), X=array, y=Y, unfit=f"...{CONTAINS[kind]} {DROP}")
+        for kind, array in BROKEN.items()
+    ),
+    Case(
+        "label nan",
+        "a.npz",
+        npz(X=X, y=[1, np.nan]),
+        X=X,
+        y=[1, np.nan],
+        unfit="...y contains NaN or infinity; every row needs a label",
+    ),
+    Case(
+        "empty label", "a.npz", npz(X=X, y=[]), f"FILE: X has 2 rows but y has 0 la...; {EACH_ROW}"
+    ),
+    Case(
+        "few labels", "a.npz", npz(X=X, y=[1]), f"FILE: X has 2 rows but y has 1 la...; {EACH_ROW}"
+    ),
+    Case("wide labels", "a.npz", npz(X=X, y=X), f"FILE: ... y has the shape (2, 2); {EACH_ROW}"),
+    Case("no labels", "a.npz", npz(X=X), X=X, unfit="a.npz has no labels; learning and evaluating"),
+    Case("no rows", "a.npz", npz(X=X[:0], y=Y[:0]), "FILE holds no examples: ...; write some of"),
+    Case("no columns", "a.npz", npz(X=X[:, :0], y=Y), "FILE holds no examples: ...; write some of"),
+    *(
+        Case(
+            f"{array.ndim} axes",
+            "a.npz",
+            npz(X=array, y=Y),
+            "FILE: Expected 2D array, got ...D array instead; write one row of numbers for each",
+        )
+        for array in (np.float64(1), X[0], X[None])
+    ),
+    Case("objects", "a.npz", npz(X=X, y=np.array([{}, 1])), NPZ_ANEW),
+    Case("complex numbers", "a.npz", npz(X=X + 1j, y=Y), NPZ_ANEW),
+    Case("far column", "a.npz", csr(FAR_X, y=Y), X=FAR_X, y=Y, unfit=f"...{TOO_WIDE}"),
+    *(
+        Case(
+            kind,
+            "a.npz",
+            npz(data=[1.0], indices=indices, indptr=indptr, shape=(2, 2), y=Y),
+            NPZ_ANEW,
+        )
+        for kind, indices, indptr in [
+            ("column outside", [9], [0, 1, 1]),
+            ("negative column", [-1], [0, 1, 1]),
+            ("falling starts", [1], [0, 9, 1]),
+        ]
+    ),
+]
+
+NPY = npy(X)
+
+NPY_CASES = [
+    Case("whole", "a.npy", {"a.npy": NPY, "y.npy": npy(Y)}, X=X, y=Y),
+    Case("truncated", "a.npy", NPY[:-5], NPY_ANEW),
+    Case("truncated early", "a.npy", NPY[:20], NPY_ANEW),
+    Case("too long", "a.npy", NPY + b"more", NPY_ANEW),
+    Case("binary", "a.npy", NOISE, NPY_ANEW),
+    Case("empty", "a.npy", b"", NPY_ANEW),
+    *(
+        Case(
+            kind,
+            "a.npy",
+            {"a.npy": npy(array), "y.npy": npy(Y)},
+            X=array,
+            y=Y,
+            unfit=f"...{CONTAINS[kind]} {DROP}",
+        )
+        for kind, array in BROKEN.items()
+    ),
+    Case(
+        "empty label",
+        "a.npy",
+        {"a.npy": NPY, "y.npy": npy(Y[:0])},
+        "FILE holds 2 rows, but y.npy labels of shape (0,); give one label for each row",
+    ),
+    Case(
+        "labels truncated",
+        "a.npy",
+        {"a.npy": NPY, "y.npy": npy(Y)[:-5]},
+        NPY_ANEW.replace("FILE", "y.npy"),
+    ),
+    Case("one axis", "a.npy", npy(X[0]), "FILE: Expected 2D array, got 1D array instead; write"),
+    Case("no rows", "a.npy", npy(X[:0]), "FILE holds no examples: ...; write some of each"),
+]
+
+
+def idx(array):
+    head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return head + array.astype(np.uint8).tobytes()
+
+
+IMAGES, LABELS = "t-images-idx3-ubyte", "t-labels-idx1-ubyte"
+PIXELS, DIGITS = np.arange(8).reshape(2, 2, 2), np.array([7, 3])
+FETCH = "it is truncated or damaged, so fetch it again"
+
+IDX_CASES = [
+    Case(kind, IMAGES, {IMAGES: images, LABELS: labels}, complaint)
+    for kind, images, labels, complaint in [
+        (
+            "truncated",
+            idx(PIXELS)[:-3],
+            idx(DIGITS),
+            f"the header of FILE promises 2 by 2 by 2 elements ... but 5 bytes follow; {FETCH}",
+        ),
+        (
+            "truncated early",
+            idx(PIXELS)[:9],
+            idx(DIGITS),
+            "FILE ends inside its header; it is truncated, so fetch it again",
+        ),
+        ("too long", idx(PIXELS) + b"x", idx(DIGITS), f"the header of FILE promises ...; {FETCH}"),
+        (
+            "huge",
+            bytes([0, 0, 8, 3]) + b"\xff" * 13,
+            idx(DIGITS),
+            f"the header of FILE promises 4294967295 by ... but 1 bytes follow; {FETCH}",
+        ),
+        ("binary", NOISE, idx(DIGITS), f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
+        ("empty", b"", idx(DIGITS), "FILE holds no examples; write one a line"),
+        ("no rows", idx(PIXELS[:0]), idx(DIGITS), "FILE holds no examples; its header promises"),
+        (
+            "empty label",
+            idx(PIXELS),
+            b"",
+            f"{LABELS} does not begin like an idx file; check what it is",
+        ),
+        (
+            "labels truncated",
+            idx(PIXELS),
+            idx(DIGITS)[:-1],
+            f"the header of {LABELS} promises 2 elements of 1 bytes, but 1 bytes follow; {FETCH}",
+        ),
+        (
+            "few labels",
+            idx(PIXELS),
+            idx(DIGITS[:1]),
+            f"FILE holds 2 rows, but {LABELS} labels of shape (1,); give one label for each row",
+        ),
+    ]
+]
+
+
+# ---- stores
+
+
+def stored(X=X, y=("spam", "ham"), **damage):
+    """Write a store, and give a function that damages its files: {file: new content}."""
+
+    def write():
+        write_store("a.rows", [rb.Examples(X, np.array(y))])
+        return {f"a.rows/{name.replace('_', '.')}": content for name, content in damage.items()}
+
+    return write
+
+
+STORE_ANEW = "the store is damaged, so write it anew"
+NO_JSON = "a.rows/header.json is not the header of a store: it is no JSON object; write the store"
+
+STORE_CASES = [
+    Case("whole", "a.rows", stored(), X=X, y=["spam", "ham"]),
+    Case("truncated", "a.rows", stored(header_json=b'{"format": "rosen'), NO_JSON),
+    Case("binary", "a.rows", stored(header_json=NOISE), NO_JSON),
+    Case("empty", "a.rows", stored(header_json=b""), NO_JSON),
+    Case(
+        "foreign header",
+        "a.rows",
+        stored(header_json=b'{"format": "other"}'),
+        "a.rows/header.json is not the header of a store that this version reads ...; write the",
+    ),
+    Case(
+        "values truncated",
+        "a.rows",
+        stored(values_bin=X.tobytes()[:-3]),
+        f"a.rows/values.bin holds 29 bytes where the header says 32; {STORE_ANEW}",
+    ),
+    Case(
+        "empty label",
+        "a.rows",
+        stored(labels_bin=b""),
+        f"a.rows/labels.bin holds 0 bytes where the header says 8; {STORE_ANEW}",
+    ),
+    Case(
+        "binary labels",
+        "a.rows",
+        stored(labels_bin=b"\x82" * 8),
+        f"a.rows/labels.bin has codes for more than the 2 names of the header; {STORE_ANEW}",
+    ),
+    *(
+        Case(
+            kind,
+            "a.rows",
+            stored(array),
+            X=array,
+            y=["spam", "ham"],
+            unfit=f"...{CONTAINS[kind]} {DROP}",
+        )
+        for kind, array in BROKEN.items()
+    ),
+    Case(
+        "far column",
+        "a.rows",
+        stored(FAR_X),
+        X=FAR_X,
+        y=["spam", "ham"],
+        unfit=f"...{TOO_WIDE}",
+    ),
+]
+
+
+# ---- compression
+
+PACKERS = {
+    "gz": ("gzip", gzip.compress),
+    "bz2": ("bzip2", bz2.compress),
+    "xz": ("xz", lzma.compress),
+    "zst": ("zstandard", zstandard.compress),
+}
+
+
+def packed(extension, name, pack):
+    """Write the cases of a compression."""
+    file, content = f"a.svm.{extension}", pack(SVM * 50)
+    cut = f"FILE ends in the middle of its {name} stream; it is truncated, so fetch it again"
+    return [
+        Case("truncated", file, content[:-3], cut),
+        Case("truncated in the middle", file, content[: len(content) // 2], cut),
+        Case("truncated table", f"a.csv.{extension}", pack(CSV.encode())[:-3], cut),
+        Case("truncated array", f"a.npz.{extension}", pack(NPZ)[:-3], cut),
+        Case("followed by binary", file, content + NOISE, f"FILE ...{name} ...fetch it again"),
+        Case("empty", file, pack(b""), "FILE holds no examples; write one a line"),
+        Case("twice", file, pack(content), "FILE:1:...; decompress or convert the file first"),
+        Case("nan", file, pack(b"1 1:1\n-1 2:nan\n"), "FILE:2:6: the value 'nan' ...; change it"),
+        Case(
+            "latin-1",
+            f"a.csv.{extension}",
+            pack(CSV.replace("100", "é").encode("latin-1")),
+            f"FILE:3:4: this cannot be read as csv: invalid utf-8, '\\xe9'; {CONVERT}",
+        ),
+        Case("byte-order mark", file, pack(MARK + SVM), X=SVM_X, y=Y),
+        Case(
+            "mark and mixed line ends",
+            f"a.jsonl.{extension}",
+            pack(MARK + b'{"a": 1, "y": 1}\r\n{"a": -3, "y": -1}'),
+            X=[[1], [-3]],
+            y=Y,
+        ),
+    ]
+
+
+# ---- folders of files
+
+FOLDERS = [
+    Case(
+        "fault in the second file",
+        "days",
+        {"days/1.svm": SVM[:-1], "days/2.svm": b"", "days/3.svm": SVM + b"1 1:x\n"},
+        f"days/3.svm:3:5: the value 'x' is not a number; {PAIRS}",
+    ),
+    Case(
+        "fault in the second text",
+        "days",
+        {"days/1.txt": MAIL, "days/2.txt": MAIL + b"no tab"},
+        f"days/2.txt:3:7: there is no tab; {WRITE_LABEL}",
+    ),
+    Case(
+        "fault in the second table",
+        "days",
+        {"days/1.csv": CSV.encode(), "days/2.csv": CSV.encode() + b'1,"2,1\n'},
+        "days/2.csv:4:3: this cannot be read as csv: a quote opens a cell here ...; close it, or",
+    ),
+    Case(
+        "byte-order mark in each",
+        "days",
+        {"days/1.svm": MARK + SVM[:-1], "days/2.svm": MARK + SVM},
+        X=SVM_X * 2,
+        y=[*Y, *Y],
+    ),
+    Case(
+        "truncated",
+        "days",
+        {"days/1.svm": SVM, "days/2.svm": gzip.compress(SVM)[:-3]},
+        "days/2.svm ends in the middle of its gzip stream; it is truncated, so fetch it again",
+    ),
+]
+
+
+CORPUS = {
+    "svmlight": SVMLIGHT,
+    "vowpal": VOWPAL,
+    "text": TEXT,
+    "csv": [*separated("a.csv", ","), *LARGE_CSV],
+    "tsv": separated("a.tsv", "\t"),
+    "jsonl": json_lines("a.jsonl"),
+    "parquet": frames("a.parquet", pl.DataFrame.write_parquet),
+    "arrow": frames("a.arrow", pl.DataFrame.write_ipc),
+    "npz": NPZ_CASES,
+    "npy": NPY_CASES,
+    "idx": IDX_CASES,
+    "store": STORE_CASES,
+    **{extension: packed(extension, *packer) for extension, packer in PACKERS.items()},
+    "folder": FOLDERS,
+}
+EVERYWHERE = ["truncated", "binary", "empty", "empty label"]
+IN_TEXTS = [
+    *("latin-1", "UTF-16", "nan", "inf", "1e999", "long line"),
+    *("mixed line ends", "byte-order mark", "no final newline"),
+]
+every_case = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=f"{name}: {case.kind}")
+        for name, cases in CORPUS.items()
+        for case in cases
+    ],
+)
+# Other formats, and what is compressed, become blocks of one of these.
+STREAMED = ("svmlight", "vowpal", "text", "csv", "jsonl", "npz", "gz", "folder")
+every_streamed_case = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=f"{name}: {case.kind}")
+        for name in STREAMED
+        for case in CORPUS[name]
+        if not callable(case.content) and not case.unfit
+    ],
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.sysconf", lambda name: 1 << 17)  # a machine of 16 GiB
+    return tmp_path
+
+
+@pytest.fixture
+def written(case, folder):
+    """Write the files of a case; give the case."""
+    content = case.content() if callable(case.content) else case.content
+    for name, part in content.items() if isinstance(content, dict) else [(case.file, content)]:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(part)
+    return case
+
+
+@pytest.fixture
+def shell(folder, monkeypatch, capfd):
+    """Run a command in the folder; give its exit status, output and complaints."""
+    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["rosenblatt", *words])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        sys.stdout.flush()
+        shown = capfd.readouterr()
+        return ended.value.code or 0, shown.out, shown.err
+
+    return call
+
+
+@pytest.fixture(autouse=True)
+def within_seconds():
+    began = time.perf_counter()
+    yield
+    assert time.perf_counter() - began < 20
+
+
+def says(message, complaint, file):
+    """Tell whether a message begins with a complaint."""
+    parts = complaint.replace("FILE", file).split("...")
+    return re.match(".*".join(map(re.escape, parts)), message) is not None
+
+
+def assert_refused(message, case):
+    assert says(message, case.complaint, case.file), message
+    assert "\n" not in message
+    assert len(message) < 400
+
+
+def assert_same(found, expected):
+    if not sparse.issparse(found) and not sparse.issparse(expected):
+        np.testing.assert_array_equal(found, np.asarray(expected, found.dtype))
+        return
+    found, expected = sparse.csr_matrix(found), sparse.csr_matrix(expected, dtype=found.dtype)
+    assert found.shape == expected.shape
+    assert (found != expected).nnz == 0
+
+
+def assert_examples(X, y, case):
+    assert_same(X, case.X)
+    if case.y is None:
+        assert y is None
+    else:
+        np.testing.assert_equal(list(y), list(case.y))
+
+
+def joined(blocks):
+    """Join blocks, the later of which may be wider."""
+    width = max(block.X.shape[1] for block in blocks)
+    if sparse.issparse(blocks[0].X):
+        for block in blocks:
+            block.X.resize(block.X.shape[0], width)
+        X = sparse.vstack([block.X for block in blocks])
+    else:
+        X = np.concatenate([block.X for block in blocks])
+    if blocks[0].y is None:
+        return X, None
+    return X, [label for block in blocks for label in block.y.tolist()]
+
+
+@every_case
+def test_an_input_is_read_or_refused(written):
+    if written.complaint:
+        with pytest.raises(rb.InputError) as caught:
+            rb.read(written.file)
+        assert_refused(str(caught.value), written)
+    else:
+        assert_examples(*rb.read(written.file), written)
+
+
+@every_case
+def test_an_input_is_read_or_refused_block_by_block(written):
+    size = LONG_BLOCKS if callable(written.content) else SHORT_BLOCKS
+    if written.complaint:
+        with pytest.raises(rb.InputError) as caught:
+            list(read_blocks(written.file, block_bytes=size))
+        assert_refused(str(caught.value), written)
+    else:
+        assert_examples(*joined(list(read_blocks(written.file, block_bytes=size))), written)
+
+
+@every_case
+def test_an_input_is_learned_or_refused_from_the_shell(written, folder, shell):
+    status, shown, complaint = shell("fit", written.file, "--model", "m", "--max-iter", "5")
+    assert complaint.count("\n") == (status == 2)
+    if written.complaint:
+        assert_refused(complaint.removeprefix("rosenblatt: ").rstrip(), written)
+    if written.unfit:
+        assert says(complaint, f"rosenblatt: {written.unfit}", written.file), complaint
+    learned = not written.complaint and not written.unfit
+    assert (status, bool(shown)) == ((0, True) if learned else (2, False))
+    assert (folder / "m").exists() == learned
+
+
+@every_streamed_case
+def test_an_input_is_learned_or_refused_as_a_stream(written, folder, shell, monkeypatch):
+    monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", SHORT_BLOCKS)
+    words = ("fit", written.file, "--model", "m", "--max-iter", "5", "--stream")
+    status, _, complaint = shell(*words)
+    assert status == (2 if written.complaint else 0)
+    if written.complaint:
+        assert_refused(complaint.removeprefix("rosenblatt: ").rstrip(), written)
+    assert (folder / "m").exists() == (status == 0)
+
+
+def test_every_format_has_its_cases():
+    assert set(FORMATS) <= set(CORPUS)
+    texts = ("svmlight", "vowpal", "text", "csv", "tsv", "jsonl")
+    wanted = {*product(FORMATS, EVERYWHERE), *product(texts, IN_TEXTS)}
+    assert wanted <= {(name, case.kind) for name, cases in CORPUS.items() for case in cases}
+
+
+@pytest.mark.parametrize("name", ["svmlight", "vowpal", "text", "csv", "tsv", "jsonl"])
+def test_complaints_about_text_name_the_place_and_a_remedy(name):
+    line = r"FILE(:\d+:\d+: | holds no examples)"
+    row = r"(the label in )?row \d+(, column '\w+')? of FILE"
+    for case in CORPUS[name]:
+        assert not case.complaint or re.match(f"({line}|{row}).*[;,] ", case.complaint), case
+
+
+def test_complaints_about_other_files_name_them_and_a_remedy():
+    for case in (case for cases in CORPUS.values() for case in cases):
+        named = ("FILE", case.file, LABELS, "y.npy")
+        assert not case.complaint or any(name in case.complaint for name in named), case
+        assert not case.complaint or re.search(r"; \w+|, so \w+|\.\.\.fetch", case.complaint), case
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize(
+    ("format", "good", "wrong", "place"),
+    [
+        ("csv", CSV.encode(), b'1,"2,1\n', "4:3: this cannot be read as csv"),
+        ("svmlight", SVM, b"1 1:x\n", "3:5: the value 'x'"),
+        ("vowpal", VW, b"1 | a:x\n", "3:7: the value of feature 'a', 'x'"),
+    ],
+)
+def test_standard_input_is_read_from_its_beginning_on(
+    format, good, wrong, place, blocks, monkeypatch
+):
+    def read(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        if blocks:
+            return joined(list(read_blocks("-", format=format, block_bytes=SHORT_BLOCKS)))
+        return rb.read("-", format=format)
+
+    X, y = read(good)
+    assert X.shape[0] == 2
+    assert list(y) == list(Y)
+    with pytest.raises(rb.ParseError, match=f"^standard input:{place}"):
+        read(good + wrong)
+
+
+@pytest.mark.parametrize("file", ["a.svm", "a.npz", "a.rows"])
+def test_a_far_column_takes_little_memory(file, folder, shell):
+    cases = (case for cases in CORPUS.values() for case in cases if case.kind == "far column")
+    case = next(case for case in cases if case.file == file)
+    content = case.content() if callable(case.content) else case.content
+    if isinstance(content, bytes):
+        (folder / file).write_bytes(content)
+    tracemalloc.start()
+    rb.read(file)
+    list(read_blocks(file, block_bytes=16))
+    assert shell("fit", file, "--model", "m")[0] == 2
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**26
