@@ -5,12 +5,15 @@ Every public name is loaded when it is first used, so that importing the package
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CertificateError": "rosenblatt.errors",
     "Examples": "rosenblatt.examples",
     "History": "rosenblatt.run",
     "Info": "rosenblatt.data.info",
@@ -24,6 +27,8 @@ _HOMES = {
     "Perceptron": "rosenblatt.learners.perceptron",
     "RosenblattError": "rosenblatt.errors",
     "Run": "rosenblatt.run",
+    "Separation": "rosenblatt.decide.separate",
+    "Solution": "rosenblatt.decide.solve",
     "Stop": "rosenblatt.run",
     "TextHasher": "rosenblatt.data.text",
     "export": "rosenblatt.data.export",
@@ -33,6 +38,9 @@ _HOMES = {
     "mistake_bound": "rosenblatt.margin.bounds",
     "read": "rosenblatt.data.read",
     "save": "rosenblatt.data.models",
+    "separate": "rosenblatt.decide.separate",
+    "solve": "rosenblatt.decide.solve",
+    "verify": "rosenblatt.decide.check",  # not the module of that name, see below
 }
 
 __all__ = sorted(_HOMES)
@@ -48,3 +56,18 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+class _Package(ModuleType):
+    """The package; `verify` is the function, though loading the module of that name sets it."""
+
+    @property
+    def verify(self) -> Any:
+        return import_module(_HOMES["verify"]).verify
+
+    @verify.setter
+    def verify(self, module: ModuleType) -> None:
+        pass
+
+
+sys.modules[__name__].__class__ = _Package

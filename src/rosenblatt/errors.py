@@ -5,7 +5,8 @@
     RosenblattError
     ├── InputError (ValueError)      data, labels or options that cannot be used as given
     │   ├── ParseError               a text file that breaks its format: file, line and column
-    │   └── ModelFileError           a model file that is foreign, damaged or of another version
+    │   ├── ModelFileError           a model file that is foreign, damaged or of another version
+    │   └── CertificateError         a certificate that breaks its format
     └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
     LargeCopyWarning (UserWarning)   a large input had to be copied before it could be used
@@ -16,6 +17,7 @@ Every message is one sentence or two: what is wrong, where, and what to do.
 from __future__ import annotations
 
 __all__ = [
+    "CertificateError",
     "InputError",
     "LargeCopyWarning",
     "MissingExtraError",
@@ -55,6 +57,10 @@ class ParseError(InputError):
 
 class ModelFileError(InputError):
     """A model file that is foreign, damaged or written by another version."""
+
+
+class CertificateError(InputError):
+    """A certificate that breaks its format."""
 
 
 class MissingExtraError(RosenblattError, ImportError):

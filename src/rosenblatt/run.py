@@ -17,15 +17,15 @@ class Stop(StrEnum):
     CONVERGED = "Converged: every example was looked at under the final weights without a mistake."
     PASSES = (
         "Stopped at the limit on passes (max_iter) while mistakes were still being made: "
-        "allow more passes, or consider that perhaps no hyperplane can separate these data."
+        "allow more passes, or ask rosenblatt.separate whether any hyperplane separates these data."
     )
     UPDATES = (
         "Stopped at the limit on updates (max_updates) while mistakes were still being made: "
-        "allow more updates, or consider that perhaps no hyperplane can separate these data."
+        "allow more, or ask rosenblatt.separate whether any hyperplane separates these data."
     )
     SECONDS = (
         "Stopped at the limit on time (max_seconds) while mistakes were still being made: "
-        "allow more time, or consider that perhaps no hyperplane can separate these data."
+        "allow more time, or ask rosenblatt.separate whether any hyperplane separates these data."
     )
     INTERRUPTED = "Interrupted by the user: the weights learned up to then were kept."
     STREAM = "Every example given so far was presented once; give more at any time."

@@ -17,6 +17,18 @@ from typing import Annotated
 import typer
 
 import rosenblatt
+from rosenblatt.cli import proofs
+from rosenblatt.cli.options import (
+    Cache,
+    Data,
+    Format,
+    Json,
+    Label,
+    Missing,
+    Model,
+    Stream,
+    ZeroBased,
+)
 from rosenblatt.errors import RosenblattError
 
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
@@ -64,38 +76,6 @@ class Output(StrEnum):
     voted = "voted"
 
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="A file, folder or pattern: svmlight, Vowpal Wabbit, CSV, Parquet, label<TAB>text, "
-        ".npz and more, plain or compressed; - for standard input."
-    ),
-]
-Model = Annotated[Path, typer.Argument(help="A model file written by `rosenblatt fit`.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-ZeroBased = Annotated[bool, typer.Option("--zero-based", help="svmlight columns count from 0.")]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        help="svmlight, vowpal, text, npz, npy, idx, store, csv, tsv, parquet, arrow or jsonl; "
-        "found by content and extension if not given."
-    ),
-]
-Label = Annotated[
-    str | None, typer.Option(help="Column of the label in a table: name, or place from 0 on.")
-]
-Missing = Annotated[
-    float | None, typer.Option(help="Number for missing values in a table; else refused.")
-]
-Stream = Annotated[
-    bool, typer.Option("--stream", help="Read block by block: data may be larger than memory.")
-]
-Cache = Annotated[
-    bool,
-    typer.Option("--cache", help="Keep the data as mapped arrays beside the file, and use them."),
-]
-
-
 def show_version(wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
@@ -112,7 +92,8 @@ def main(
 ) -> None:
     """Learn half-spaces, and see every run beside its mistake bound.
 
-    Exit status: 0 done, 1 failed, 2 bad usage or bad input, 130 interrupted.
+    Exit status: 0 done, 1 failed, 2 bad usage or bad input, 130 interrupted. Those that answer a
+    question: 0 yes (separable, feasible, the certificate holds), 1 no, 3 undecided.
     """
 
 
@@ -280,6 +261,10 @@ def export(
 ) -> None:
     """Write the hyperplane of MODEL for other programs."""
     rosenblatt.export(rosenblatt.load(model), out)
+
+
+for command in (proofs.separate, proofs.solve, proofs.verify):
+    app.command()(command)
 
 
 def _number(option: str, text: str) -> float:

@@ -1,0 +1,316 @@
+"""What the commands do that answer a question and prove it: separate, solve, verify."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json as jsonlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from scipy import sparse
+
+import rosenblatt as rb
+from rosenblatt.certificate_fields import Number, number_text
+from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
+from rosenblatt.cli.source import Source
+from rosenblatt.cli.work import _check_writable, _plain, _print, _printer, people
+from rosenblatt.data.files import write_atomically
+from rosenblatt.data.sources import contents, shown
+from rosenblatt.data.systems import SystemFile, read_system, system_format
+from rosenblatt.decide.check import Verification, verify
+from rosenblatt.decide.solve import METHODS
+from rosenblatt.errors import CertificateError, InputError
+from rosenblatt.verify import AT_LEAST, MORE_THAN, Refused, check, read_rows
+
+YES, NO, UNDECIDED = 0, 1, 3  # exit statuses
+STATUSES = {"separable": YES, "feasible": YES, "undecided": UNDECIDED}
+FEW = 10  # places that people are shown
+SHORT = 400  # characters of a solution that people are shown
+# How people at a terminal say what the engine says in Python.
+SPOKEN = {"many='pairs'": "--pairs", "many='rest'": "--rest", "max_seconds": "--max-seconds"}
+SPOKEN |= {f"method='{word}'": f"--method {word}" for word in ("auto", *METHODS)}
+
+
+# ---- separate
+
+
+def separate_file(
+    source: Source, certificate: Path | None, options: dict[str, Any], *, json: bool
+) -> int:
+    """Decide about two classes, write the proof, report; give the exit status."""
+    if certificate is not None:
+        _check_writable(certificate, source.data)
+    examples, found, seconds = _separated(source, options)
+    if found is None:
+        found = _unknown(examples.y)
+    facts = {
+        "data": source.data,
+        **_answer(found),
+        "rows": examples.X.shape[0],
+        "columns": examples.X.shape[1],
+        "rows_that_matter": found.rows.tolist(),
+        "columns_that_matter": _named(found.columns, getattr(examples, "names", ())),
+        "seconds": round(seconds, 6),
+        "certificate": _write_proof(certificate, found.certificate),
+        "explanation": _spoken(found.explain()),
+    }
+    _print(facts if json else _for_people(facts), json)
+    return STATUSES.get(found.verdict, NO)
+
+
+def separate_many(source: Source, options: dict[str, Any], *, json: bool) -> int:
+    """Decide about more than two classes, report; give the exit status."""
+    examples, found, seconds = _separated(source, options)
+    answers = [_answer(each) for each in (found or {}).values()]
+    rows, columns = examples.X.shape
+    facts = {"data": source.data, "rows": rows, "columns": columns, "seconds": round(seconds, 6)}
+    if json:
+        _print({**facts, "answers": answers}, json)
+    else:
+        table = Table("classes", "verdict", "margin")
+        for each in answers:
+            names = " and ".join(map(str, each["classes"]))
+            table.add_row(names, each["verdict"], f"{each['margin']:.6g}")
+        _printer().print(table)
+        _print(facts, json)
+    statuses = [STATUSES.get(each["verdict"], NO) for each in answers]
+    return max(statuses, default=UNDECIDED)
+
+
+def _separated(source: Source, options: dict[str, Any]) -> tuple[rb.Examples, Any, float]:
+    """Read, and decide; the answer is None after an interrupt that left none."""
+    with people.status(f"reading {source.data}") as status:
+        examples = source.examples()
+        if examples.y is None:
+            raise InputError(f"{source.data} has no labels; deciding needs one for each row")
+        rows, columns = examples.X.shape
+        status.update(f"deciding about {rows:,} × {columns:,}; Ctrl-C leaves it undecided")
+        return examples, *_timed(lambda: rb.separate(examples.X, examples.y, **options))
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    began = time.perf_counter()
+    try:
+        answer = work()
+    except KeyboardInterrupt:
+        answer = None
+    except InputError as error:
+        raise InputError(_spoken(str(error))) from error
+    return answer, time.perf_counter() - began
+
+
+def _spoken(text: str) -> str:
+    for words, option in SPOKEN.items():
+        text = text.replace(words, option)
+    return text
+
+
+def _unknown(labels: Any) -> rb.Separation:
+    """Give the answer of an interrupt that came before the first step."""
+    nothing, any_margin = np.zeros(0, np.int64), (-math.inf, math.inf)
+    first, second, *_ = dict.fromkeys(np.asarray(labels).tolist())
+    return rb.Separation(
+        "undecided", None, None, 0.0, any_margin, None, nothing, nothing, (first, second)
+    )
+
+
+def _answer(found: rb.Separation) -> dict[str, Any]:
+    return {
+        "verdict": found.verdict,
+        "classes": [_plain(label) for label in found.classes],
+        "margin": found.margin,
+        "largest_margin": [end if math.isfinite(end) else None for end in found.enclosure],
+    }
+
+
+def _named(places: np.ndarray, names: Sequence[str]) -> list[int | str]:
+    return [names[j] if j < len(names) else j for j in places.tolist()]
+
+
+def _write_proof(path: Path | None, certificate: Certificate | None) -> str | None:
+    """Write a certificate, if there are one and a place for it; give that place."""
+    if path is None or certificate is None:
+        return None
+    write_atomically(path, certificate.to_json().encode())
+    return str(path)
+
+
+def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
+    """Cut long lists, and leave out what is empty, or said by the paragraph at the end."""
+    chosen = {name: value for name, value in facts.items() if value not in ([], None)}
+    chosen.pop("largest_margin", None)
+    lists = [name for name in chosen if name.endswith("_that_matter")]
+    if any(isinstance(place, int) for name in lists for place in chosen[name][:1]):
+        chosen["explanation"] += " Rows and columns count from 0."
+    return chosen | {name: _few(chosen[name]) for name in lists}
+
+
+def _few(places: list[Any]) -> str:
+    more = f" and {len(places) - FEW:,} more" if len(places) > FEW else ""
+    return ", ".join(map(str, places[:FEW])) + more
+
+
+# ---- solve
+
+
+def solve_file(
+    name: str,
+    certificate: Path | None,
+    point: Path | None,
+    options: dict[str, Any],
+    *,
+    strict: bool,
+    json: bool,
+) -> int:
+    """Decide a system, write the proof and the solution, report; give the exit status."""
+    _check_outputs(name, certificate, point)
+    with people.status(f"reading {name}") as status:
+        system = read_system(name)
+        rows, unknowns = system.A.shape
+        status.update(f"deciding {rows:,} × {unknowns:,}; Ctrl-C leaves it undecided")
+        found, seconds = _timed(lambda: _solved(system, strict, options))
+    if found is None:
+        nothing = np.zeros(0, np.int64)
+        found = rb.Solution("undecided", None, None, nothing, options["method"], 0, "interrupted")
+    facts = {
+        "system": name,
+        "verdict": found.verdict,
+        "rows": rows,
+        "unknowns": unknowns,
+        "method": found.method,
+        "steps": found.steps,
+        "rows_that_matter": _named(found.rows, system.rows),
+        "bounds_that_matter": _bounds(found.certificate, system.names),
+        "solution": None if found.w is None else _solution(found.w, system.names, json),
+        "seconds": round(seconds, 6),
+        "certificate": _write_proof(certificate, found.certificate),
+        "point": _write_point(point, found.w, system.names),
+        "explanation": _spoken(found.explain()),
+    }
+    _print(facts if json else _for_people(facts), json)
+    return STATUSES.get(found.verdict, NO)
+
+
+def _check_outputs(name: str, certificate: Path | None, point: Path | None) -> None:
+    for path in filter(None, (certificate, point)):
+        _check_writable(path, name)
+    if certificate is not None and point is not None and certificate.resolve() == point.resolve():
+        raise InputError(f"{point} cannot hold both the certificate and the solution")
+
+
+def _solved(system: SystemFile, strict: bool, options: dict[str, Any]) -> rb.Solution:
+    A, b, own, equal, bounds, *_ = system
+    strictness = True if strict else own
+    return rb.solve(A, b, strict=strictness, equal=equal, bounds=bounds, **options)
+
+
+def _bounds(certificate: Certificate | None, names: list[str]) -> list[str]:
+    """Tell on which bounds a proof of infeasibility rests."""
+    if not isinstance(certificate, Infeasible):
+        return []
+    lower, upper = ([names[j] for j in side[0]] for side in (certificate.lower, certificate.upper))
+    return [f"lower of {name}" for name in lower] + [f"upper of {name}" for name in upper]
+
+
+def _solution(w: np.ndarray, names: list[str], json: bool) -> Any:
+    """Give a solution: for machines whole, for people if it is short."""
+    if json:
+        values = [v if isinstance(v, float) else number_text(v) for v in w.tolist()]
+        return dict(zip(names, values, strict=True))
+    shown = ", ".join(f"{name} = {_digits(v)}" for name, v in zip(names, w.tolist(), strict=True))
+    return shown if len(shown) <= SHORT else f"{len(names):,} numbers; --point writes them"
+
+
+def _digits(value: Number) -> str:
+    """Write a number so that it is read back as the same: floats in decimal, others as p/q."""
+    return repr(value) if isinstance(value, float) else number_text(value)
+
+
+def _write_point(path: Path | None, w: np.ndarray | None, names: list[str]) -> str | None:
+    if path is None or w is None:
+        return None
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("name", "value"))
+    writer.writerows(zip(names, map(_digits, w.tolist()), strict=True))
+    write_atomically(path, text.getvalue().encode())
+    return str(path)
+
+
+# ---- verify
+
+
+def verify_file(path: Path, source: Source, *, strict: bool, json: bool) -> int:
+    """Check a certificate against data, report; give the exit status."""
+    text, kind = _read_certificate(path)
+    try:
+        claim = from_json(text)
+    except CertificateError as error:
+        found = Verification(False, f"Refused: {error}.")
+    else:
+        with people.status(f"checking {path} against {source.data}"):
+            found = _verified(claim, source, strict)
+    if json:
+        facts = {"certificate": str(path), "data": source.data, "kind": kind}
+        _print({**facts, "holds": found.ok, "reason": found.reason}, json)
+    else:
+        _printer().print(found.reason, soft_wrap=True)
+    return YES if found.ok else NO
+
+
+def _read_certificate(path: Path) -> tuple[bytes, Any]:
+    """Give the text of a certificate and the kind that it names; refuse what is not JSON."""
+    try:
+        text = path.read_bytes()
+        given = jsonlib.loads(text)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a certificate, which is JSON: {error}") from None
+    return text, given.get("kind") if isinstance(given, dict) else None
+
+
+def _verified(claim: Certificate, source: Source, strict: bool) -> Verification:
+    """Read the data as the certificate says, and check it."""
+    numbers = claim.data.numbers
+    if isinstance(claim, Feasible | Infeasible):
+        if numbers != "float64" and system_format(source.data) == "csv":
+            return _verified_slowly(claim, source, strict)
+        A, b, own, equal, bounds, *_ = read_system(source.data)
+        return verify(claim, A, b, strict=True if strict else own, equal=equal, bounds=bounds)
+    if strict:
+        raise InputError("--strict belongs to certificates of systems")
+    if numbers == "exact":
+        if not source.is_svmlight():
+            raise InputError(
+                "the certificate speaks of exact numbers, which are read from svmlight text only"
+            )
+        return _verified_slowly(claim, source, strict)
+    source = replace(source, options={**source.options, "dtype": numbers})
+    X, y = source.labelled(source.examples())
+    if source.is_svmlight() and X.shape[1] < claim.data.columns:  # the last ones may be all zero
+        X = sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], claim.data.columns))
+    return verify(claim, X, y)
+
+
+def _verified_slowly(claim: Certificate, source: Source, strict: bool) -> Verification:
+    """Leave numbers that are no float64 to the checker in plain Python."""
+    given, first = claim.as_dict(), 0 if source.options.get("zero_based") else 1
+    content = io.BytesIO(contents(source.data).tobytes())
+    try:
+        stream = io.TextIOWrapper(content, "utf-8-sig", newline="\n")
+        rows, columns = read_rows(stream, given, first)
+        if strict:
+            rows = [row._replace(tag=MORE_THAN) if row.tag == AT_LEAST else row for row in rows]
+        return Verification(True, check(given, rows, columns))
+    except Refused as reason:
+        return Verification(False, f"Refused: {reason}.")
+    except (ValueError, OverflowError, csv.Error) as fault:
+        raise InputError(f"{shown(source.data)}: {fault}") from None

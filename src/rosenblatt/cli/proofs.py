@@ -1,0 +1,117 @@
+"""The commands that answer a question and prove it: separate, solve, verify."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rosenblatt.cli.options import Data, Format, Json, Label, Missing, ZeroBased
+
+
+class Method(StrEnum):
+    """How to look for a point."""
+
+    auto = "auto"
+    perceptron = "perceptron"
+    rescaled = "rescaled"
+    smoothed = "smoothed"
+
+
+Proof = Annotated[Path | None, typer.Option("--certificate", help="Where to write the proof.")]
+Seconds = Annotated[float | None, typer.Option(help="Most seconds; then undecided.")]
+
+
+def separate(
+    data: Data,
+    certificate: Proof = None,
+    intercept: Annotated[bool, typer.Option(help="Allow hyperplanes that miss the origin.")] = True,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Decide each pair of classes.")] = False,
+    rest: Annotated[
+        bool, typer.Option("--rest", help="Decide each class against all others.")
+    ] = False,
+    max_seconds: Seconds = None,
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
+    zero_based: ZeroBased = False,
+    json: Json = False,
+) -> None:
+    """Decide whether a hyperplane separates the classes of DATA, and prove it.
+
+    Numbers are taken for exactly what they are, as float64. Exit status: 0 separable, 1 weakly
+    separable or inseparable, 3 undecided, also after Ctrl-C; of several answers the largest.
+    """
+    from rosenblatt.cli.decide import separate_file, separate_many
+    from rosenblatt.cli.source import Source, reading
+
+    if pairs and rest:
+        raise typer.BadParameter("--pairs and --rest exclude each other")
+    if certificate is not None and (pairs or rest):
+        raise typer.BadParameter(
+            "--certificate goes with two classes; a proof about some classes of a file does not "
+            "fit the whole of it"
+        )
+    source = Source(data, False, False, reading(format, label, missing, zero_based, True))
+    options: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
+    if pairs or rest:
+        options["many"] = "pairs" if pairs else "rest"
+        raise typer.Exit(separate_many(source, options, json=json))
+    raise typer.Exit(separate_file(source, certificate, options, json=json))
+
+
+def solve(
+    system: Annotated[
+        str, typer.Argument(help="A system A w >= b: CSV, .npz, .mps or .lp, plain or compressed.")
+    ],
+    certificate: Proof = None,
+    point: Annotated[
+        Path | None, typer.Option(help="Where to write the solution, as name,value.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Take every inequality of the file as a strict one.")
+    ] = False,
+    method: Annotated[
+        Method, typer.Option(help="auto decides; the others look for a point, and may not find it.")
+    ] = Method.auto,
+    max_seconds: Seconds = None,
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, help="Most steps of another method than auto.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Find a solution of SYSTEM, or prove that there is none.
+
+    Exit status: 0 feasible, 1 infeasible, 3 undecided, also after Ctrl-C.
+    """
+    from rosenblatt.cli.decide import solve_file
+
+    if max_steps is not None and method is Method.auto:
+        raise typer.BadParameter("--max-steps goes with another --method than auto")
+    options = {"method": method.value, "max_seconds": max_seconds, "max_steps": max_steps}
+    raise typer.Exit(solve_file(system, certificate, point, options, strict=strict, json=json))
+
+
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="A certificate.")],
+    data: Annotated[str, typer.Argument(help="The data, or the system, that it speaks of.")],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="The certificate was made with `solve --strict`.")
+    ] = False,
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
+    zero_based: ZeroBased = False,
+    json: Json = False,
+) -> None:
+    """Check CERTIFICATE against DATA, trusting nothing that it says.
+
+    Exit status: 0 it holds, 1 it is refused, 2 the data or the certificate cannot be read.
+    """
+    from rosenblatt.cli.decide import verify_file
+    from rosenblatt.cli.source import Source, reading
+
+    source = Source(data, False, False, reading(format, label, missing, zero_based, False))
+    raise typer.Exit(verify_file(certificate, source, strict=strict, json=json))

@@ -1,0 +1,305 @@
+r"""Systems of linear inequalities, A w >= b, in files.
+
+The rules
+---------
+- CSV: the first line names the columns. ``relation`` holds >=, >, =, ==, <= or < (without such a
+  column all rows are >=), ``b`` the right-hand side, and every other column the coefficients of one
+  unknown. Numbers are decimal and stand for the nearest float64; rows with <= and < are negated.
+  `rosenblatt.verify`, which needs nothing but itself, reads the same numbers from the same file.
+- ``.npz``: arrays ``A``, or the parts of a sparse matrix as `scipy.sparse.save_npz` writes them,
+  and ``b``; perhaps ``strict`` and ``equal``, a truth value for each row or for all, and ``lower``
+  and ``upper``, a number for each unknown or for all, infinite where there is no bound.
+- ``.mps`` and ``.lp``: see `rosenblatt.data.programs`.
+- All of them may be compressed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.data.arrays import NUMBERS, UNUSABLE, _checked, _member, _sparse
+from rosenblatt.data.files import replacing
+from rosenblatt.data.programs import read_program
+from rosenblatt.data.sources import contents, files, shown
+from rosenblatt.decide.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
+from rosenblatt.decide.exact import exact_vector, is_exact
+from rosenblatt.decide.hand import System
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix
+from rosenblatt.verify import DECIMAL, RELATIONS, csv_cells
+
+__all__ = ["SystemFile", "read_system", "system_format", "write_system_csv"]
+
+Name = str | os.PathLike[str]
+Bound = float | int | None
+
+DIGITS = re.compile(r"[-+.eE0-9]*")  # of the texts made of these, float() takes decimals only
+WRITTEN = {AT_LEAST: ">=", MORE_THAN: ">", EQUAL: "="}
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+
+
+class SystemFile(NamedTuple):
+    """A system A w >= b as a file holds it.
+
+    Attributes
+    ----------
+    A, b : coefficients and right-hand sides.
+    strict, equal : which rows are a·w > b, and which a·w = b.
+    bounds : a pair (lower, upper) for each unknown, None for no bound; None if there are none.
+    names, rows : names of the unknowns, and of the rows if the file names them.
+    """
+
+    A: Matrix
+    b: np.ndarray
+    strict: np.ndarray
+    equal: np.ndarray
+    bounds: list[tuple[Bound, Bound]] | None
+    names: list[str]
+    rows: Sequence[str] = ()
+
+
+def read_system(path: Name) -> SystemFile:
+    """Read a system of linear inequalities from CSV, ``.npz``, ``.mps`` or ``.lp``.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "system.csv")
+    ...     write_system_csv(path, [[1, 2], [3, 4]], [5, 6], bounds=(0, None))
+    ...     read_system(path).A.tolist()
+    [[1.0, 2.0], [3.0, 4.0], [1.0, 0.0], [0.0, 1.0]]
+    """
+    names = files(path)
+    if len(names) > 1:
+        raise InputError(f"{shown(path)} stands for {len(names)} files; a system is one")
+    kind = system_format(path)
+    if kind in ("mps", "lp"):
+        A, b, equal, bounds, unknowns, rows = read_program(path, kind)
+        return SystemFile(A, b, np.zeros(b.size, bool), equal, list(bounds), unknowns, rows)
+    if kind == "npz":
+        return _read_npz(contents(path), shown(path))
+    return _read_csv(contents(path), shown(path))
+
+
+def system_format(path: Name) -> str:
+    """Give the format of a file by its extension, that of a compression taken off."""
+    stem, extension = os.path.splitext(os.fsdecode(path).lower())
+    if extension in COMPRESSED:
+        extension = os.path.splitext(stem)[1]
+    return extension[1:] if extension in (".npz", ".mps", ".lp") else "csv"
+
+
+# ---- CSV
+
+
+def _read_csv(content: np.ndarray, name: str) -> SystemFile:
+    stream = io.TextIOWrapper(io.BytesIO(content.tobytes()), "utf-8-sig", newline="\n")
+    rows, relations = [], []
+    number = 1
+    try:
+        header = _Header(csv_cells(stream.readline()))
+        for number, line in enumerate(stream, start=2):  # noqa: B007 (complaints name it)
+            cells = csv_cells(line)
+            if any(cells):
+                relations.append(RELATIONS[header.relation(cells)])
+                rows.append(_floats(cells))
+    except (ValueError, csv.Error) as fault:
+        reason = "it is not UTF-8 text" if isinstance(fault, UnicodeDecodeError) else fault
+        raise InputError(f"{name}:{number}: {reason}") from None
+    if not rows:
+        raise InputError(f"{name} holds no rows below its first line; write one for each relation")
+    signs, tags = np.array(relations).T
+    values = np.array(rows) * signs[:, None] + 0.0  # without -0.0
+    A, b = np.delete(values, header.right, axis=1), values[:, header.right].copy()
+    return SystemFile(A, b, tags == MORE_THAN, tags == EQUAL, None, header.unknowns)
+
+
+class _Header:
+    """The first line of a CSV file."""
+
+    def __init__(self, names: list[str]) -> None:
+        twice = sorted(name for name in set(names) if names.count(name) > 1)
+        if twice:
+            raise ValueError(f"the first line names {twice[0][:40]!a} twice")
+        numbers = [name for name in names if name != "relation"]
+        if "b" not in numbers or len(numbers) == 1:
+            raise ValueError(
+                "the first line names the columns of a system: its unknowns, b and perhaps relation"
+            )
+        self.names, self.right = names, numbers.index("b")
+        self.unknowns = [name for name in numbers if name != "b"]
+
+    def relation(self, cells: list[str]) -> str:
+        """Take the relation of a row out of its cells; numbers are left."""
+        if len(cells) != len(self.names):
+            raise ValueError(f"the number of cells is {len(cells)} and not {len(self.names)}")
+        if "relation" not in self.names:
+            return ">="
+        found = cells.pop(self.names.index("relation"))
+        if found not in RELATIONS:
+            raise ValueError(f"{found[:40]!a} is none of the relations {' '.join(RELATIONS)}")
+        return found
+
+
+def _floats(cells: list[str]) -> np.ndarray:
+    """Read decimal numbers as the nearest floats."""
+    with suppress(ValueError):
+        if DIGITS.fullmatch("".join(cells)):
+            values = np.array(list(map(float, cells)))
+            if np.isfinite(values).all():
+                return values
+    unusable = next(cell for cell in cells if not _is_usable(cell))
+    raise ValueError(f"{unusable[:40]!a} is not a number that can be used")
+
+
+def _is_usable(cell: str) -> bool:
+    return bool(DECIMAL.fullmatch(cell)) and math.isfinite(float(cell))
+
+
+# ---- arrays
+
+
+def _read_npz(content: np.ndarray, name: str) -> SystemFile:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
+            arrays = {
+                member.filename.removesuffix(".npy"): _member(archive, member)
+                for member in archive.infolist()
+            }
+        A = _checked(_sparse(arrays) if "A" not in arrays else arrays["A"], NUMBERS)
+        b = _checked(arrays["b"], NUMBERS)
+    except KeyError as error:
+        raise InputError(
+            f"{name} has no array {error}; a system is made of A and b, "
+            "or of data, indices, indptr, shape and b"
+        ) from None
+    except UNUSABLE as error:
+        raise InputError(
+            f"{name} is not a usable .npz file: {error}; write it anew with numpy.savez"
+        ) from error
+    try:
+        return _system_of(A, b, arrays)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def _system_of(A: Any, b: np.ndarray, arrays: dict[str, np.ndarray]) -> SystemFile:
+    if A.ndim != 2 or not min(A.shape):
+        raise InputError(f"A has the shape {A.shape}; a system has rows and columns")
+    rows, columns = A.shape
+    if not np.isfinite(A.data if sparse.issparse(A) else A).all():
+        raise InputError("A contains NaN or infinity")
+    A = A.astype(np.float64) if A.dtype.kind == "f" and A.dtype.itemsize < 8 else A
+    right = _spread(b, rows, "b")
+    if not np.isfinite(right).all():
+        raise InputError("b contains NaN or infinity")
+    strict, equal = (_truths(arrays.get(key), rows, key) for key in ("strict", "equal"))
+    bounds = _bounds(arrays, columns)
+    return SystemFile(A, right, strict, equal, bounds, unnamed(columns))
+
+
+def unnamed(columns: int) -> list[str]:
+    """Give unknowns the names that they have where a file gives none."""
+    return [f"x{j}" for j in range(columns)]
+
+
+def _spread(values: np.ndarray, size: int, key: str) -> np.ndarray:
+    if values.shape not in ((), (size,)):
+        raise InputError(f"{key} has the shape {values.shape} in place of ({size},)")
+    return np.ascontiguousarray(np.broadcast_to(values, (size,)))
+
+
+def _truths(values: np.ndarray | None, size: int, key: str) -> np.ndarray:
+    if values is None:
+        return np.zeros(size, bool)
+    if values.dtype != bool:
+        raise InputError(f"{key} holds {values.dtype}, not truth values")
+    return _spread(values, size, key)
+
+
+def _bounds(arrays: dict[str, np.ndarray], columns: int) -> list[tuple[Bound, Bound]] | None:
+    if "lower" not in arrays and "upper" not in arrays:
+        return None
+    sides = []
+    for key, none in (("lower", -math.inf), ("upper", math.inf)):
+        ends = _spread(arrays.get(key, np.array(none)), columns, key)
+        if ends.dtype.kind not in "iuf" or not (np.isfinite(ends) | (ends == none)).all():
+            raise InputError(f"{key} holds something else than numbers, and {none} for no bound")
+        sides.append([None if end == none else end for end in ends.tolist()])
+    return list(zip(*sides, strict=True))
+
+
+# ---- writing
+
+
+def write_system_csv(
+    path: Name,
+    A: Any,
+    b: Any,
+    strict: Any = False,
+    equal: Any = None,
+    bounds: Any = None,
+    *,
+    names: Iterable[str] | None = None,
+) -> None:
+    """Write a system as the CSV that `rosenblatt.verify` reads; bounds become further rows.
+
+    The arguments are those of `solve`. A certificate for the system with its bounds does not fit
+    the file, in which there are more rows: solve what was written.
+    """
+    system = System(A, b, strict, equal, bounds)
+    ends = exact_vector([end for _, _, end in system.bounds], len(system.bounds), "bounds")
+    if any(map(is_exact, (system.X, system.b, ends))):
+        raise InputError(
+            "the system holds numbers that are no float64, and CSV would round them; "
+            "multiply its rows by common denominators"
+        )
+    header = [*_distinct(names or unnamed(system.columns), system.columns), "relation", "b"]
+    with replacing(path) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(_written_rows(system))
+        text.detach()
+
+
+def _distinct(names: Iterable[str], columns: int) -> list[str]:
+    """Give names that a header can hold: in one line, and none of them twice or reserved."""
+    found: list[str] = []
+    taken = {"relation", "b"}
+    for j, name in enumerate(names):
+        free = " ".join(name.split()) or f"x{j}"
+        while free in taken:
+            free += "_"
+        found.append(free)
+        taken.add(free)
+    if len(found) != columns:
+        raise InputError(f"there are {len(found)} names for {columns} unknowns; give one for each")
+    return found
+
+
+def _written_rows(system: System) -> Iterator[list[str]]:
+    for i, (tag, right) in enumerate(zip(system.tags.tolist(), system.b.tolist(), strict=True)):
+        *entries, _ = system.row(i)
+        yield _cells(entries, system.columns, WRITTEN[tag], right)
+    for tag, column, end in system.bounds:
+        yield _cells([(column, 1.0)], system.columns, ">=" if tag == LOWER else "<=", end)
+
+
+def _cells(entries: Any, columns: int, relation: str, right: Any) -> list[str]:
+    cells = ["0"] * columns
+    for column, value in entries:
+        cells[column] = repr(float(value))
+    return [*cells, relation, repr(float(right))]

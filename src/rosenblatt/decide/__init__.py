@@ -1,0 +1,1 @@
+"""Deciding, and checking what was decided: separators, witnesses, systems of inequalities."""

@@ -1,0 +1,130 @@
+"""Checking certificates: the answer of `rosenblatt.verify` at the speed of a pass over the data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from rosenblatt.certificates import (
+    Certificate,
+    Feasible,
+    Infeasible,
+    MarginInterval,
+    Separator,
+    from_dict,
+    from_json,
+)
+from rosenblatt.decide.claims import CHECKS
+from rosenblatt.decide.exact import exact_dot, exact_matrix, exact_row
+from rosenblatt.decide.hand import Labelled, System
+from rosenblatt.decide.products import signs_of_products, smallest
+from rosenblatt.errors import CertificateError, InputError
+from rosenblatt.verify import Refused
+
+__all__ = [
+    "Verification",
+    "as_certificate",
+    "exact_dot",
+    "exact_matrix",
+    "exact_row",
+    "signs_of_products",
+    "smallest",
+    "verify",
+]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a certificate holds on data, and what it proves or why it is refused.
+
+    Attributes
+    ----------
+    ok : whether it holds; the truth value of the whole.
+    reason : a sentence.
+    """
+
+    ok: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def verify(
+    certificate: Any, X: Any, y: Any, *, strict: Any = False, equal: Any = None, bounds: Any = None
+) -> Verification:
+    """Check a certificate against data, trusting nothing that the certificate says.
+
+    Nothing is rounded: floats stand for the numbers that they are, and integers and fractions, in
+    arrays of objects, for themselves. Data that cannot be used raise an `InputError`; a certificate
+    that cannot be read, or does not hold, gives an answer that is not ok.
+
+    Parameters
+    ----------
+    certificate : a certificate, the name of its file, its JSON text, or that text as a dict.
+    X, y : labelled rows; for a certificate of a system, the matrix A and the right-hand sides b of
+        the rows a·w >= b.
+    strict : which rows of a system are a·w > b: all, none, or an array of truth values.
+    equal : which rows of a system are a·w = b, likewise.
+    bounds : a pair (lower, upper) for each unknown of a system, or one for all; None for no bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rosenblatt.certificates import Data, Separator
+    >>> from rosenblatt.decide.check import verify
+    >>> X, y = np.array([[2.0, 1.0], [-1.0, 0.0]]), [1, -1]
+    >>> data = Data(rows=2, columns=2, digest="0a9d90e27f4222b6")
+    >>> found = Separator(data=data, classes=(-1, 1), intercept=False, w=[1.0, 0.0], margin=1.0)
+    >>> print(verify(found, X, y))
+    Proven for 2 x 2 data 0a9d90e27f4222b6 without intercept: w separates with a margin of at
+    least 1.
+    """
+    try:
+        claim = as_certificate(certificate)
+    except CertificateError as error:
+        return Verification(False, f"Refused: {error}.")
+    try:
+        data: Labelled | System
+        if isinstance(claim, Feasible | Infeasible):
+            data = System(X, y, strict, equal, bounds)
+        elif strict is not False or equal is not None or bounds is not None:
+            raise InputError("strict, equal and bounds belong to certificates of systems")
+        else:
+            data = Labelled(X, y, vars(claim)["classes"])
+        return Verification(True, _proven(claim, data))
+    except Refused as refused:
+        return Verification(False, f"Refused: {refused}.")
+
+
+def _proven(claim: Certificate, data: Labelled | System) -> str:
+    data.require_shape(claim.data)
+    if not isinstance(claim, Separator | MarginInterval):  # which hash the rows in the same pass
+        data.require(claim.data)
+    sentence = CHECKS[type(claim)](claim, data)
+    named, how = claim.data, ""
+    if hasattr(claim, "intercept"):
+        how = " with an intercept" if claim.intercept else " without intercept"
+    size = f"{named.rows} x {named.columns} data {named.digest}"
+    return f"Proven for {size}{how}: {sentence}."
+
+
+def as_certificate(given: Any) -> Certificate:
+    """Take a certificate, its JSON text or object, or the name of its file."""
+    if isinstance(given, Certificate):
+        return given
+    if isinstance(given, dict):
+        return from_dict(given)
+    if isinstance(given, str | bytes) and given[:64].lstrip()[:1] in ("{", b"{"):
+        return from_json(given)
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(f"a certificate or the name of its file is needed, got {given!r:.80}")
+    try:
+        with open(given, "rb") as file:
+            return from_json(file.read())
+    except OSError as error:
+        raise InputError(f"cannot read {given}: {error.strerror or error}") from error

@@ -1,0 +1,278 @@
+"""The rows of a decision: exact when asked for one by one, floats when asked for all.
+
+Row i is z = s·(x, c), with the sign s of its class and the constant c of the added coordinate, 0
+for none. Float arithmetic sees columns scaled by powers of two, so that their largest entries lie
+between 1/2 and 1: a change of units that rounds nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import flint
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.certificates import Number
+from rosenblatt.decide.blocks import in_blocks
+from rosenblatt.decide.exact import exact_row, is_exact
+from rosenblatt.decide.relations import Table
+from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.rows import scores
+
+BLOCK_ENTRIES = 2**20
+EMPTY = -(2**20)  # stands for the exponent of zero
+LARGEST_SHIFT = 1000  # powers of two beyond it are no floats
+
+
+@dataclass(frozen=True)
+class Cone:
+    """Rows z = s·(x, c), to be looked at from both sides.
+
+    Attributes
+    ----------
+    X : rows x, floats or exact Python numbers.
+    signs : +1 or -1 for each row.
+    lift : the constant c.
+    """
+
+    X: Matrix
+    signs: np.ndarray
+    lift: int
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of a row."""
+        return int(self.X.shape[1]) + bool(self.lift)
+
+    def row(self, i: int) -> list[tuple[int, Number]]:
+        """Give row i, exactly."""
+        sign = int(self.signs[i])
+        pairs = exact_row(self.X, int(i))
+        entries: list[tuple[int, Number]] = [(j, sign * value) for j, value in pairs]
+        if self.lift:
+            entries.append((self.dimension - 1, sign * self.lift))
+        return entries
+
+    def table(self, rows: Sequence[int]) -> Table:
+        """Give some rows as integers, exactly."""
+        if is_exact(self.X):
+            return self._table_of_numbers(rows)
+        chosen = self.X[np.asarray(rows, np.int64)]
+        columns = np.arange(self.X.shape[1])
+        if sparse.issparse(chosen):
+            columns = np.unique(chosen.indices)
+            chosen = chosen[:, columns].toarray()
+        chosen = chosen.astype(np.float64) * self.signs[rows][:, None]
+        if self.lift:
+            columns = np.append(columns, self.dimension - 1)
+            chosen = np.column_stack([chosen, self.lift * self.signs[rows].astype(np.float64)])
+        powers = np.array([self.scale.get(j, 0) for j in columns.tolist()], np.int64)
+        return Table(*_integers(chosen, powers), columns.tolist())
+
+    def _table_of_numbers(self, rows: Sequence[int]) -> Table:
+        powers = [Fraction(2) ** self.scale.get(j, 0) for j in range(self.dimension)]
+        integers, factors = [], []
+        for i in rows:
+            dense = [Fraction(0)] * self.dimension
+            for j, value in self.row(i):
+                dense[j] = Fraction(value) * powers[j]
+            common = math.lcm(*(value.denominator for value in dense))
+            whole = [int(value * common) for value in dense]
+            divisor = math.gcd(*whole) or 1
+            integers.append([value // divisor for value in whole])
+            factors.append(Fraction(common, divisor))
+        return Table(flint.fmpz_mat(integers), factors, list(range(self.dimension)))
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """The binary exponents of the largest entry of each coordinate; tiny where it has none."""
+        if is_exact(self.X):
+            tops = [max(map(_exponent, column)) for column in self.X.T]
+        else:
+            tops = _exponents(self.X).tolist()
+        return np.array([*tops, 1] if self.lift else tops, np.int64)
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """The coordinates in which some row is not zero."""
+        return np.flatnonzero(self.largest > EMPTY)
+
+    @cached_property
+    def scale(self) -> dict[int, int]:
+        """The powers of two that the used coordinates are multiplied by."""
+        most = LARGEST_SHIFT if not is_exact(self.X) else 2**60
+        return {j: max(-most, min(-int(self.largest[j]), most)) for j in self.used.tolist()}
+
+    @cached_property
+    def floats(self) -> Matrix:
+        """Rows x as floats; exact numbers are rounded, after scaling."""
+        if not is_exact(self.X):
+            return self.X
+        powers = [Fraction(2) ** self.scale.get(j, 0) for j in range(self.X.shape[1])]
+        rounded = [[float(Fraction(v) * p) for v, p in zip(x, powers, strict=True)] for x in self.X]
+        return np.array(rounded)
+
+    @cached_property
+    def factors(self) -> np.ndarray:
+        """What the columns of `floats` have to be multiplied by to be scaled."""
+        if is_exact(self.X):  # whose columns, but not the added coordinate, are scaled already
+            added = [2.0 ** self.scale[self.dimension - 1]] if self.lift else []
+            return np.array([*np.ones(self.X.shape[1]), *added])
+        powers = [self.scale.get(j, 0) for j in range(self.dimension)]
+        return np.asarray(np.ldexp(1.0, powers))
+
+    @cached_property
+    def norms(self) -> np.ndarray:
+        """The norms of the scaled rows, 1 for those that are zero."""
+        found = np.empty(self.size)
+
+        def work(start: int, stop: int) -> None:
+            step = max(1, BLOCK_ENTRIES // max(1, self.X.shape[1]))
+            for first in range(start, stop, step):
+                part = slice(first, min(first + step, stop))
+                found[part] = self._norms(part)
+
+        in_blocks(work, self.size, self.entries)
+        return np.asarray(np.where(found > 0, found, 1.0))
+
+    def _norms(self, part: slice) -> np.ndarray:
+        rows, factors = self.floats[part], self.factors[: self.X.shape[1]]
+        if sparse.issparse(rows):
+            scaled = rows.data * factors[rows.indices]
+            squares = sparse.csr_matrix((scaled**2, rows.indices, rows.indptr), rows.shape)
+            sums = np.asarray(squares.sum(axis=1)).ravel()
+        else:
+            scaled = rows * factors
+            sums = np.einsum("ij,ij->i", scaled, scaled)
+        added = (self.lift * self.factors[-1]) ** 2 if self.lift else 0.0
+        return np.asarray(np.sqrt(sums + added))
+
+    @property
+    def entries(self) -> int:
+        """The number of stored entries."""
+        return int(self.X.nnz if sparse.issparse(self.X) else self.X.size)
+
+    def scaled(self, rows: np.ndarray) -> Matrix:
+        """Give some rows, signed, scaled and lifted: floats of about unit size."""
+        chosen = self.floats[rows]
+        signs, width = self.signs[rows].astype(np.float64), self.X.shape[1]
+        if sparse.issparse(chosen):
+            lengths = np.diff(chosen.indptr)
+            data = chosen.data * self.factors[chosen.indices] * np.repeat(signs, lengths)
+            made = sparse.csr_matrix((data, chosen.indices, chosen.indptr), chosen.shape)
+            if not self.lift:
+                return made
+            added = sparse.csr_matrix((signs * self.lift * self.factors[-1])[:, None])
+            return sparse.csr_matrix(sparse.hstack([made, added]))
+        made = chosen * (self.factors[:width] * signs[:, None])
+        if not self.lift:
+            return made
+        return np.column_stack([made, signs * self.lift * self.factors[-1]])
+
+    def products(self, w: np.ndarray) -> np.ndarray:
+        """Give z·w for all rows, in floats; w belongs to the scaled coordinates."""
+        return self.products_with(w * self.factors)
+
+    def products_with(self, w: np.ndarray) -> np.ndarray:
+        """Give z·w for all rows, in floats; w belongs to `floats`."""
+        found = np.empty(self.size)
+        weights = w if self.lift else np.append(w, 0.0)
+
+        def work(start: int, stop: int) -> None:
+            rows = as_rows(self.floats[start:stop], float(self.lift))
+            scores(rows, weights, found[start:stop])
+
+        in_blocks(work, self.size, self.entries)
+        return np.asarray(found * self.signs)
+
+    def nearby(self, w: Sequence[Number]) -> np.ndarray:
+        """Give exact weights as those of `floats`, rounded."""
+        if not is_exact(self.X):
+            return floats_of(w)
+        powers = (Fraction(2) ** self.scale.get(j, 0) for j in range(self.dimension))
+        return np.array([nearest_float(Fraction(v) / p) for v, p in zip(w, powers, strict=True)])
+
+    def from_floats(self, w: np.ndarray) -> list[Number]:
+        """Give weights of `floats` as those of the rows, exactly."""
+        return self.unscaled(w.tolist()) if is_exact(self.X) else w.tolist()
+
+    def unscaled(self, w: Sequence[Number]) -> list[Number]:
+        """Give weights of the scaled coordinates as those of the rows, exactly."""
+        powers = [self.scale.get(j, 0) for j in range(len(w))]
+        if all(type(value) is float for value in w):
+            floats, steps = np.array(w, np.float64), np.clip(powers, -2000, 2000)
+            moved = np.ldexp(floats, steps)
+            if np.array_equal(np.ldexp(moved, -steps), floats):  # no digit was lost on the way
+                return list(moved.tolist())
+        pairs = zip(w, powers, strict=True)
+        return [_float_if_exact(Fraction(value) * Fraction(2) ** power) for value, power in pairs]
+
+
+def _exponent(value: Number) -> int:
+    p, q = value.as_integer_ratio()
+    return p.bit_length() - q.bit_length() if p else EMPTY
+
+
+def _exponents(X: Matrix) -> np.ndarray:
+    """Give the binary exponents of the largest entries of the columns."""
+    if sparse.issparse(X):
+        highest = abs(X).max(axis=0).toarray().ravel()
+    else:
+        highest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    powers = np.frexp(highest.astype(np.float64))[1].astype(np.int64)
+    return np.where(highest > 0, powers, EMPTY)
+
+
+def floats_of(numbers: Sequence[Number]) -> np.ndarray:
+    """Round numbers."""
+    if set(map(type, numbers)) == {float}:
+        return np.array(numbers)
+    return np.array([nearest_float(value) for value in numbers])
+
+
+def nearest_float(value: Number) -> float:
+    """Round a number, to infinity if it is too large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _float_if_exact(value: Fraction) -> Number:
+    try:
+        rounded = float(value)
+    except OverflowError:
+        return value
+    return rounded if rounded == value else value
+
+
+def _integers(values: np.ndarray, powers: np.ndarray) -> tuple[flint.fmpz_mat, list[Fraction]]:
+    """Give rows of floats, columns multiplied by powers of two, as integers and their factors."""
+    mantissas, exponents = np.frexp(values)
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    exponents = np.where(whole, exponents + powers - 53, np.iinfo(np.int32).max)
+    lowest = exponents.min(axis=1, initial=np.iinfo(np.int32).max)  # rows may have no entries
+    shifts = np.where(whole, exponents - lowest[:, None], 0)
+    if shifts.max(initial=0) <= 62 - 53:
+        listed = (whole << shifts).tolist()
+    else:
+        listed = (whole.astype(object) << shifts.astype(object)).tolist()
+    factors = []
+    for k, row in enumerate(listed):
+        divisor = math.gcd(*row) or 1
+        listed[k] = [value // divisor for value in row]
+        power = int(lowest[k]) if any(row) else 0
+        factors.append(Fraction(2) ** -power / divisor)
+    rows, columns = values.shape
+    entries = [value for row in listed for value in row]
+    return flint.fmpz_mat(rows, columns, entries), factors

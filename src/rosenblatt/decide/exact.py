@@ -1,0 +1,175 @@
+"""Data as the exact numbers that they stand for, and sums over them in integers.
+
+A float is the rational number that it stands for; integers and fractions are themselves. A matrix
+is held in floats where that loses nothing, and as an array of Python numbers where it would.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from operator import mul
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.certificate_fields import Number, plain_number
+from rosenblatt.errors import InputError
+from rosenblatt.examples import (
+    Matrix,
+    as_matrix,
+    refuse_unusable,
+    unsigned,
+    without_duplicates,
+)
+
+WHOLE = 2**53  # integers up to this one are float64
+
+
+class Whole(NamedTuple):
+    """Numbers as integers over one positive denominator."""
+
+    numbers: list[int]
+    denominator: int
+
+
+def whole(values: Iterable[Number]) -> Whole:
+    """Scale exact numbers to integers."""
+    ratios = [value.as_integer_ratio() for value in values]
+    common = math.lcm(*{q for _, q in ratios})
+    return Whole([p * (common // q) for p, q in ratios], common)
+
+
+def exact_matrix(X: Any) -> Matrix:
+    """Give X as a matrix of floats where that loses nothing, else as an array of objects.
+
+    The entries that a sparse matrix holds twice are added up, in floats.
+    """
+    if getattr(X, "ndim", 0) == 2 and X.shape[0] == 0 < X.shape[1]:
+        return np.empty(X.shape)
+    if sparse.issparse(X):
+        return _exact_sparse(X)
+    table = np.asarray(X) if hasattr(X, "__array__") else _from_lists(X)
+    if table.ndim != 2 or 0 in table.shape:
+        raise InputError(f"a table with rows and columns is needed, got one of shape {table.shape}")
+    if table.dtype == object or not _fits_floats(table):
+        return _exact_objects(table, "X")
+    return as_matrix(table)
+
+
+def exact_vector(values: Any, size: int, name: str) -> np.ndarray:
+    """Give numbers as a float64 vector where that loses nothing, else as a vector of objects."""
+    table = np.asarray(values) if hasattr(values, "__array__") else _from_lists(values)
+    if table.shape != (size,):
+        raise InputError(f"{name} needs {size} numbers, got an array of shape {table.shape}")
+    if table.dtype.kind not in "fiub" or not _fits_floats(table):
+        return _exact_objects(table, name) if size else np.empty(0)
+    if not np.isfinite(table).all():
+        raise InputError(f"{name} contains NaN or infinity")
+    return np.ascontiguousarray(table, np.float64)
+
+
+def is_exact(X: Matrix) -> bool:
+    """Tell whether a matrix is one of Python numbers, which only Python can compute with."""
+    return bool(X.dtype == object)
+
+
+def _exact_sparse(X: Matrix) -> Matrix:
+    if X.data.dtype.kind in "iu" and not _fits_floats(X.data):
+        raise InputError(
+            "X is a sparse matrix of integers beyond 2^53; give it as a dense array of them"
+        )
+    X = as_matrix(X)
+    if X.indices.size and unsigned(X.indices).max() >= X.shape[1]:
+        refuse_unusable(X, 0)
+    return without_duplicates(X)
+
+
+def _from_lists(X: Any) -> np.ndarray:
+    """Build an array of objects: NumPy would round the large integers among floats."""
+    try:
+        return np.array(X, object)
+    except ValueError as error:
+        raise InputError(f"not a table of numbers: {error}") from error
+
+
+def _fits_floats(table: np.ndarray) -> bool:
+    if table.dtype.kind in "iu" and table.size:
+        return int(table.min()) >= -WHOLE and int(table.max()) <= WHOLE
+    return not (table.dtype.kind == "f" and table.dtype.itemsize > 8)
+
+
+def _exact_objects(table: np.ndarray, name: str) -> np.ndarray:
+    """Turn any numbers into floats, or into Python numbers if that would lose any."""
+    exact = np.empty(table.shape, object)
+    for place, value in np.ndenumerate(table):
+        number = plain_number(value)
+        if number is None:
+            raise InputError(f"{name}{list(place)} is {value!r:.80}, which is no finite number")
+        exact[place] = number
+    floats = np.array([_nearest(value) for value in exact.flat]).reshape(table.shape)
+    return floats if bool((floats == exact).all()) else exact
+
+
+def _nearest(value: Number) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def exact_row(X: Matrix, i: int) -> list[tuple[int, Number]]:
+    """Give the entries of row i that are not zero, as pairs of a column and its exact number."""
+    if sparse.issparse(X):
+        inside = slice(X.indptr[i], X.indptr[i + 1])
+        pairs = zip(X.indices[inside].tolist(), X.data[inside].tolist(), strict=True)
+    else:
+        pairs = zip(range(X.shape[1]), X[i].tolist(), strict=True)
+    return [(column, value) for column, value in pairs if value]
+
+
+def exact_dot(entries: Sequence[tuple[int, Number]], w: Sequence[Number] | Whole) -> Fraction:
+    """Give Σ value·w[column], exactly."""
+    if not isinstance(w, Whole):
+        w = whole(w)
+    values, common = whole([value for _, value in entries])
+    total = sum(map(mul, values, [w.numbers[column] for column, _ in entries]))
+    return Fraction(total, common * w.denominator)
+
+
+def exact_sum(terms: Iterable[tuple[int, Sequence[tuple[int, Number]]]]) -> dict[int, Fraction]:
+    """Give Σ weight·row over pairs of an integer weight and a row, without the zeros."""
+    totals: dict[int, int] = {}
+    scale = 1
+    for weight, entries in terms:
+        values, common = whole([value for _, value in entries])
+        if scale % common:
+            factor = common // math.gcd(scale, common)
+            totals = {column: total * factor for column, total in totals.items()}
+            scale *= factor
+        weight *= scale // common
+        for (column, _), value in zip(entries, values, strict=True):
+            totals[column] = totals.get(column, 0) + weight * value
+    return {column: Fraction(total, scale) for column, total in totals.items() if total}
+
+
+def rounded_down(value: Fraction) -> float:
+    """Give the largest float that is not above a number."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.nextafter(math.inf, 0.0) if value > 0 else -math.inf
+    return nearest if nearest <= value else math.nextafter(nearest, -math.inf)
+
+
+def root_rounded_up(square: Fraction) -> float:
+    """Give the smallest float whose square is at least a number; infinity if there is none."""
+    p, q = square.as_integer_ratio()
+    shift = max(0, 64 - (p.bit_length() - q.bit_length()) // 2)
+    below = Fraction(math.isqrt((p << 2 * shift) // q), 1 << shift)
+    root = max(rounded_down(below), 0.0)
+    while root < math.inf and Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root

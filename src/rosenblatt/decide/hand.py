@@ -1,0 +1,195 @@
+"""The data in hand, against which a certificate is checked: labelled rows, or a system."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.certificate_fields import Number, plain_number
+from rosenblatt.certificates import Data
+from rosenblatt.decide.digest import (
+    AT_LEAST,
+    EQUAL,
+    MORE_THAN,
+    Bounds,
+    label_tags,
+    labelled_digest,
+    listed,
+    shown,
+    system_digest,
+)
+from rosenblatt.decide.exact import exact_matrix, exact_row, exact_vector, is_exact
+from rosenblatt.decide.products import Weights, compare
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, as_labels, as_objects, as_signs, check_finite
+from rosenblatt.verify import Refused
+
+Entries = list[tuple[int, Number]]
+ROWS_AT_A_TIME = 2**14
+
+
+class Hand:
+    """A matrix in hand, and what is asked of it."""
+
+    X: Matrix
+
+    @property
+    def columns(self) -> int:
+        """The number of columns."""
+        return int(self.X.shape[1])
+
+    def require_shape(self, named: Data) -> None:
+        """Require the data to be as large as those that a certificate names."""
+        if self.X.shape != (named.rows, named.columns):
+            raise Refused(
+                f"the certificate is for other data, of {named.rows} x {named.columns} "
+                f"and not {self.X.shape[0]} x {self.X.shape[1]}"
+            )
+
+    def require(self, named: Data) -> None:
+        """Require the data to be finite, and those that a certificate names."""
+        if not is_exact(self.X):
+            check_finite(self.X)
+        _require_digest(self.digest(), named)
+
+    def digest(self) -> str:
+        """Identify the data."""
+        raise NotImplementedError
+
+
+class Labelled(Hand):
+    """Rows and the signs of their classes."""
+
+    def __init__(self, X: Any, y: Any, classes: tuple[Any, Any]) -> None:
+        self.X = exact_matrix(X)
+        labels = as_labels(y, self.X.shape[0])
+        if not labels.size:
+            raise Refused("the data have no rows")
+        try:
+            self.signs = as_signs(labels, as_objects(list(classes)))
+        except InputError as error:
+            raise Refused(str(error)) from None
+
+    def digest(self) -> str:
+        """Identify the data."""
+        return labelled_digest(self.X, self.signs)
+
+    def row(self, i: int, intercept: bool) -> Entries:
+        """Give the entries of (x, 1), or of x without an intercept."""
+        return exact_row(self.X, i) + ([(self.columns, 1)] if intercept else [])
+
+    def compare(self, w: Weights, thresholds: np.ndarray, named: Data | None = None) -> np.ndarray:
+        """Give the sign of z·w minus a threshold, and require the digest if the data are named."""
+        if named is None:
+            return compare(self.X, self.signs, w, thresholds).signs
+        if is_exact(self.X):
+            self.require(named)
+            return self.compare(w, thresholds)
+        found = compare(self.X, self.signs, w, thresholds, label_tags(self.signs))
+        _require_digest(shown(found.total, *self.X.shape), named)
+        return found.signs
+
+
+class System(Hand):
+    """Rows a·w >= b, > b or = b, and bounds."""
+
+    def __init__(self, A: Any, b: Any, strict: Any, equal: Any, bounds: Any) -> None:
+        self.X = exact_matrix(A)
+        n = int(self.X.shape[0])
+        self.b = exact_vector([b] * n if np.ndim(b) == 0 else b, n, "b")
+        self.tags = as_tags(n, strict, equal)
+        self.pairs = as_bounds(bounds, self.columns)
+        self.bounds = listed(self.pairs or [])
+
+    def row(self, i: int) -> Entries:
+        """Give the entries of (a, b)."""
+        return [*exact_row(self.X, i), (self.columns, self.b[i])]
+
+    def lower_bounds(self, columns: Sequence[int]) -> list[Entries]:
+        """Give the rows w_j >= lo."""
+        return [[(j, 1), (self.columns, self._bound(j, 0))] for j in columns]
+
+    def upper_bounds(self, columns: Sequence[int]) -> list[Entries]:
+        """Give the rows -w_j >= -hi."""
+        return [[(j, -1), (self.columns, -self._bound(j, 1))] for j in columns]
+
+    def _bound(self, column: int, side: int) -> Number:
+        bound = self.pairs[column][side] if self.pairs else None
+        if bound is None:
+            raise Refused(f"column {column} has no such bound")
+        return bound
+
+    def compare(self, w: Weights) -> np.ndarray:
+        """Give the sign of a·w - b for every row."""
+        return compare(self.X, np.ones(self.X.shape[0], np.int8), w, self.b).signs
+
+    def digest(self) -> str:
+        """Identify the data."""
+        return system_digest(self.X, self.b, self.tags, self.pairs)
+
+
+def _require_digest(found: str, named: Data) -> None:
+    if found != named.digest:
+        raise Refused(
+            f"the certificate is for other data: their digest is {named.digest}, not {found}"
+        )
+
+
+def as_tags(n: int, strict: Any, equal: Any) -> np.ndarray:
+    """Give the tag of each row; strict and equal are a truth value each, or one for every row."""
+    equations = _as_mask(n, equal, "equal")
+    stricts = _as_mask(n, strict, "strict")
+    if strict is True:
+        stricts = ~equations
+    if (equations & stricts).any():
+        row = int((equations & stricts).argmax())
+        raise InputError(f"row {row} cannot be both strict and an equation")
+    return np.where(equations, EQUAL, np.where(stricts, MORE_THAN, AT_LEAST))
+
+
+def _as_mask(n: int, given: Any, name: str) -> np.ndarray:
+    mask = np.asarray(False if given is None else given)
+    if mask.dtype != bool or mask.shape not in ((), (n,)):
+        raise InputError(f"{name} must be a truth value, or an array of one for each of {n} rows")
+    return np.broadcast_to(mask, (n,))
+
+
+def as_bounds(given: Any, columns: int) -> Bounds | None:
+    """Give a pair of exact numbers or None for each column; one pair may stand for all."""
+    if given is None:
+        return None
+    pairs = list(given)
+    if len(pairs) == 2 and not any(hasattr(end, "__len__") for end in pairs):
+        pairs = [tuple(pairs)] * columns
+    if len(pairs) != columns:
+        raise InputError(f"bounds needs a pair for each of {columns} columns, got {len(pairs)}")
+    try:
+        return [(_as_end(low, -math.inf), _as_end(high, math.inf)) for low, high in pairs]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("bounds needs a pair (lower, upper) for each column") from None
+
+
+def _as_end(value: Any, none: float) -> Number | None:
+    if value is None or (isinstance(value, float) and value == none):
+        return None
+    number = plain_number(value)
+    if number is None:
+        raise InputError(f"a bound is {value!r}, which is no finite number; no bound is None")
+    return number
+
+
+def used_columns(X: Matrix) -> np.ndarray:
+    """Tell for each column whether a row has an entry in it that is not zero."""
+    used = np.zeros(X.shape[1], bool)
+    if sparse.issparse(X):
+        used[X.indices[: X.indptr[-1]][X.data[: X.indptr[-1]] != 0]] = True
+        return used
+    for start in range(0, X.shape[0], ROWS_AT_A_TIME):
+        used |= (X[start : start + ROWS_AT_A_TIME] != 0).any(axis=0)
+    return used

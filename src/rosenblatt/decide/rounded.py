@@ -1,0 +1,138 @@
+"""Products of rows and weights in float64, with bounds on their errors, in one pass over all rows.
+
+Bound       m terms summed in any order err by at most m·u / (1 - m·u) of the sum of their sizes,
+            u = 2^-53, and by 2^-1075 for each product that underflows; weights that are rounded
+            add u for each term. (m + 4)·2u of the computed sum of sizes is more than all of it,
+            with the rounding of the bound itself.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.decide.digest import distance, folded, placed, row_hash
+from rosenblatt.loops import loop, part
+from rosenblatt.rows import Rows, is_dense, prefetch, primitive, size
+
+TINY = 2.0**-1000  # far more than an underflow: numbers of that size take as long as a whole row
+UNDECIDED = np.int8(2)
+
+
+def dots(rows: Rows, i: Any, w: np.ndarray) -> tuple[float, float]:
+    """Give x·w and Σ |x||w| for the lifted row i, in one go (compiled code only)."""
+    raise TypeError("row primitives are called from compiled loops")
+
+
+@primitive(dots)
+def _dots(rows, i, w):  # type: ignore[no-untyped-def]
+    def dense(rows, i, w):  # type: ignore[no-untyped-def]
+        values = rows.values[i]
+        total, sizes = 0.0, 0.0
+        for j in range(values.size):
+            product = values[j] * w[j]
+            total += product
+            sizes += abs(product)
+        product = rows.lift * w[w.size - 1]
+        return total + product, sizes + abs(product)
+
+    def sparse(rows, i, w):  # type: ignore[no-untyped-def]
+        total, sizes = 0.0, 0.0
+        for k in range(np.uint64(rows.starts[i]), np.uint64(rows.starts[i + 1])):
+            product = rows.values[k] * w[rows.columns[k]]
+            total += product
+            sizes += abs(product)
+        product = rows.lift * w[w.size - 1]
+        return total + product, sizes + abs(product)
+
+    return dense if is_dense(rows) else sparse
+
+
+def dots_and_hash(
+    rows: Rows, i: Any, w: np.ndarray, factors: np.ndarray
+) -> tuple[float, float, Any]:
+    """Give what `dots` and `row_hash` give, reading the row once (compiled code only)."""
+    raise TypeError("row primitives are called from compiled loops")
+
+
+@primitive(dots_and_hash)
+def _dots_and_hash(rows, i, w, factors):  # type: ignore[no-untyped-def]
+    def dense(rows, i, w, factors):  # type: ignore[no-untyped-def]
+        values = rows.values[i]
+        total, sizes, hashed = 0.0, 0.0, np.uint64(0)
+        for j in range(values.size):
+            product = values[j] * w[j]
+            total += product
+            sizes += abs(product)
+            hashed += folded(values[j]) * factors[j]
+        product = rows.lift * w[w.size - 1]
+        return total + product, sizes + abs(product), hashed
+
+    def sparse(rows, i, w, factors):  # type: ignore[no-untyped-def]
+        total, sizes = dots(rows, i, w)
+        return total, sizes, row_hash(rows, i, factors)
+
+    return dense if is_dense(rows) else sparse
+
+
+@part
+def enclosed(rows: Rows, i: Any, sign: Any, w: np.ndarray) -> tuple[float, float]:
+    """Give a lower and an upper bound of sign·((x, lift)·w)."""
+    total, sizes = dots(rows, i, w)
+    return bounds(sign * total, sizes, size(rows, i))
+
+
+@part
+def bounds(score: Any, sizes: Any, terms: Any) -> tuple[float, float]:
+    """Give a lower and an upper bound of a sum of so many products of these sizes."""
+    error = (terms + 4.0) * 2.0**-52 * sizes + (terms + 4.0) * TINY
+    if not (math.isfinite(score) and math.isfinite(error)):
+        return -np.inf, np.inf
+    return score - error, score + error
+
+
+@loop
+def look(
+    rows: Rows,
+    signs: np.ndarray,
+    w: np.ndarray,
+    thresholds: np.ndarray,
+    hashing: tuple[np.ndarray, np.ndarray],
+    span: tuple[int, int],
+    out: np.ndarray,
+) -> tuple[Any, float]:
+    """Write what is certain about the rows of a block, and hash them if they have tags.
+
+    Give the hash, and an upper bound of the smallest s·((x, lift)·w).
+    """
+    tags, factors = hashing
+    total, at_most = np.uint64(0), np.inf
+    ahead = distance(rows)
+    for i in range(span[0], span[1]):
+        if ahead and i + ahead < span[1]:
+            prefetch(rows, i + ahead)
+        if tags.size:
+            score, sizes, hashed = dots_and_hash(rows, i, w, factors)
+            total += placed(tags[i] + hashed, i)
+        else:
+            score, sizes = dots(rows, i, w)
+        low, high = bounds(signs[i] * score, sizes, size(rows, i))
+        threshold = thresholds[min(i, thresholds.size - 1)]
+        out[i] = 1 if low > threshold else (-1 if high < threshold else UNDECIDED)
+        at_most = min(at_most, high)
+    return total, at_most
+
+
+@loop
+def hinge_losses(
+    rows: Rows, signs: np.ndarray, w: np.ndarray, start: int, stop: int
+) -> tuple[float, float]:
+    """Bound Σ max(0, 1 - s·((x, lift)·w)) over a block, but for the rounding of the sum itself."""
+    least, most = 0.0, 0.0
+    for i in range(start, stop):
+        low, high = enclosed(rows, i, signs[i], w)
+        least += max(0.0, 1.0 - high)
+        most += max(0.0, 1.0 - low)
+    return least, most

@@ -1,0 +1,451 @@
+"""`separate`: can a hyperplane tell two classes apart? With a proof of the answer (theory D9)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.certificates import (
+    Certificate,
+    Data,
+    Inseparability,
+    NonSeparability,
+    Number,
+    Separator,
+)
+from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.cone import Cone, floats_of, nearest_float
+from rosenblatt.decide.digest import labelled_digest
+from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
+from rosenblatt.decide.exact import (
+    exact_matrix,
+    exact_row,
+    is_exact,
+    root_rounded_up,
+    rounded_down,
+)
+from rosenblatt.decide.faces import Decision, Face, Search, complement
+from rosenblatt.decide.products import signs_of_products, smallest
+from rosenblatt.decide.relations import Relation
+from rosenblatt.decide.relaxation import relaxed
+from rosenblatt.errors import InputError
+from rosenblatt.examples import (
+    Matrix,
+    as_labels,
+    as_signs,
+    check_finite,
+    distinct,
+    radius,
+    two_classes,
+)
+
+SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
+UNDECIDED = "undecided"
+# With so many coordinates a linear program costs more than many passes.
+WIDE, FEW_PASSES, MANY_PASSES, PATIENCE = 500, 12, 100, 10
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Whether a hyperplane separates two classes, and why.
+
+    Attributes
+    ----------
+    verdict : "separable", "weakly separable" (no point on the wrong side, some on the hyperplane,
+        some off it), "inseparable", or "undecided" if the time was over.
+    coef, intercept : the hyperplane x·coef + intercept = 0 in floats, positive for the second
+        class, for the first two verdicts; None otherwise. The exact numbers are in the certificate.
+    margin : the distance of the nearest point to the hyperplane, rounded down; 0 unless separable.
+    enclosure : a lower and an upper bound of the largest margin that any hyperplane has.
+    certificate : the proof, for `verify`; None if undecided.
+    rows : the rows that matter. Separable: those nearest to the hyperplane. Weakly separable: those
+        that lie on it. Inseparable: those that the proof rests on.
+    columns : the columns that matter. Separable or weakly so: those with a coefficient, which a
+        logistic regression would drive to infinity. Inseparable: those of the proof's rows.
+    classes : the two labels; the second one is positive.
+    """
+
+    verdict: str
+    coef: np.ndarray | None
+    intercept: float | None
+    margin: float
+    enclosure: tuple[float, float]
+    certificate: Certificate | None
+    rows: np.ndarray
+    columns: np.ndarray
+    classes: tuple[Any, Any]
+    seconds: float = field(compare=False, default=0.0)
+
+    def explain(self) -> str:
+        """Tell what the verdict means, for people."""
+        return explain(self)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+def separate(
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    max_seconds: float | None = None,
+    many: str | None = None,
+) -> Any:
+    """Decide whether a hyperplane separates two classes, and prove the answer.
+
+    Parameters
+    ----------
+    X : rows: an array, a sparse matrix, or a table of Python integers and fractions. Every number
+        is taken for exactly what it is.
+    y : labels.
+    fit_intercept : allow hyperplanes that miss the origin.
+    max_seconds : after so many seconds the verdict is "undecided"; so it is after Ctrl-C.
+    many : what to do with more than two classes: ``"pairs"`` decides each pair, ``"rest"`` each
+        class against all others. The answer is then a dict.
+
+    Returns
+    -------
+    A `Separation`, or a dict of them: by pair of labels, or by label.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> found.verdict, found.rows.tolist()
+    ('inseparable', [0, 1, 2, 3])
+    >>> rb.verify(found.certificate, [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).ok
+    True
+    """
+    matrix = exact_matrix(X)
+    if not is_exact(matrix):
+        check_finite(matrix)
+    labels = as_labels(y, matrix.shape[0])
+    clock = Clock(checked_seconds(max_seconds))
+    if many is None:
+        return _decide(matrix, labels, two_classes_or_advice(labels), fit_intercept, clock)
+    if many not in ("pairs", "rest"):
+        raise InputError(f"many must be None, 'pairs' or 'rest', got {many!r}")
+    classes = distinct(labels)
+    if classes.size < 2:
+        two_classes(labels)  # which says what is wrong
+    if many == "pairs":
+        return _pairs(matrix, labels, classes, fit_intercept, clock)
+    return _rest(matrix, labels, classes, fit_intercept, clock)
+
+
+def two_classes_or_advice(labels: np.ndarray) -> np.ndarray:
+    """Give the two classes; if there are more, say how to go about them."""
+    count = distinct(labels).size
+    if count > 2 and not (labels.dtype.kind == "f" and np.any(labels != np.floor(labels))):
+        raise InputError(
+            f"separate decides about two classes, got {count}; give many='pairs' to decide each "
+            "pair of them, or many='rest' for each against the others"
+        )
+    return two_classes(labels)
+
+
+def _pairs(
+    X: Matrix, labels: np.ndarray, classes: np.ndarray, fit_intercept: bool, clock: Clock
+) -> dict[tuple[Any, Any], Separation]:
+    found = {}
+    for a, b in itertools.combinations(range(classes.size), 2):
+        pair = classes[[a, b]]
+        rows = np.flatnonzero((labels == pair[0]) | (labels == pair[1]))
+        name = tuple(pair.tolist())
+        found[name] = _decide(X[rows], labels[rows], pair, fit_intercept, clock)
+    return found
+
+
+def _rest(
+    X: Matrix, labels: np.ndarray, classes: np.ndarray, fit_intercept: bool, clock: Clock
+) -> dict[Any, Separation]:
+    found = {}
+    for label in classes.tolist():
+        names = np.array(["rest", str(label)], object)
+        against = np.where(labels == label, names[1], names[0])
+        found[label] = _decide(X, against, names, fit_intercept, clock)
+    return found
+
+
+def _decide(
+    X: Matrix, labels: np.ndarray, classes: np.ndarray, fit_intercept: bool, clock: Clock
+) -> Separation:
+    problem = _Problem(X, as_signs(labels, classes), classes, bool(fit_intercept), clock)
+    try:
+        return problem.decide()
+    except (OutOfTimeError, KeyboardInterrupt):
+        return problem.undecided()
+
+
+class _Problem:
+    """One question, and what is known of its answer."""
+
+    def __init__(
+        self, X: Matrix, signs: np.ndarray, classes: np.ndarray, lifted: bool, clock: Clock
+    ) -> None:
+        self.X, self.signs, self.lifted, self.clock = X, signs, lifted, clock
+        self.classes = tuple(classes.tolist())
+        self.cone = Cone(X, signs, int(lifted))
+        self.lower, self.upper = -math.inf, math.inf
+        self.known: tuple[list[Number], float] | None = None
+
+    def decide(self) -> Separation:
+        """Try the simple ways first, then decide."""
+        search = Search(self.cone, self._failing, self.clock)
+        search.settled |= self._empty_rows()
+        for pair in self._contradictions():
+            search.join(pair)
+        if not search.face.weights:
+            point, search.hints = self._by_passes()
+            if point is not None:
+                return self._separable(point)
+        found = search.run()
+        if not found.face.weights and found.point is not None:
+            return self._separable(found.point)
+        return self._not_separable(found)
+
+    def _failing(self, states: np.ndarray, face: Face) -> np.ndarray:
+        return np.flatnonzero(states < 0 if face.weights else states <= 0)
+
+    def _empty_rows(self) -> np.ndarray:
+        """Tell which rows are zero, which one proof settles for all."""
+        X = self.X if is_exact(self.X) else without_zeros(self.X)
+        if self.lifted:
+            return np.zeros(self.cone.size, bool)
+        filled = np.diff(X.indptr) if sparse.issparse(X) else (X != 0).any(axis=1)
+        return np.asarray(filled == 0)
+
+    def _contradictions(self) -> list[Relation]:
+        """Find rows that are zero, and rows that also occur in the other class."""
+        X = self.X if is_exact(self.X) else without_zeros(self.X)
+        empty = np.flatnonzero(self._empty_rows())[:1].tolist()
+        found = [Relation({i: Fraction(1)}, {}) for i in empty]
+        first = first_of_equals(X)
+        clashes = contradictions(self.signs, first)[: self.cone.dimension]
+        half = Fraction(1, 2)
+        pairs = {int(first[i]): {int(first[i]): half, int(i): half} for i in clashes}
+        return found + [Relation(pair, {}) for pair in pairs.values()]
+
+    def _by_passes(self) -> tuple[list[Number] | None, np.ndarray]:
+        """Make some passes; give a point if it separates, and what each row falls short by."""
+        largest = 0.0 if is_exact(self.X) else radius(self.X)
+        if not 1e-100 < largest < 1e100:
+            return None, np.zeros(self.cone.size)
+        # A power of two keeps the weights of whole numbers whole, in this unit at least.
+        lift = 2.0 ** (round(math.log2(largest)) - 2) if self.lifted else 0.0
+        passes = MANY_PASSES if self.cone.dimension > WIDE else FEW_PASSES
+        found = relaxed(self.X, self.signs, lift, passes, PATIENCE)
+        self.clock.left()
+        self._enclose_above(found.steps)
+        point: list[Number] = found.w[:-1].tolist()
+        if self.lifted:
+            point.append(float(found.w[-1]) * lift)
+        wrong = found.wrong or self._least(point) <= 0
+        return None if wrong else point, found.shortfalls
+
+    def _least(self, point: list[Number]) -> float:
+        """Give the smallest z·w, rounded down; kept, because the margin asks for it again."""
+        if self.known is None or self.known[0] is not point:
+            self.known = point, smallest(self.X, self.signs, int(self.lifted), point)[0]
+        return self.known[1]
+
+    def _signs(self, point: list[Number]) -> np.ndarray:
+        return signs_of_products(self.X, self.signs, int(self.lifted), point)
+
+    def _enclose_above(self, counts: np.ndarray) -> None:
+        """Bound every margin: half the distance of two points of the hulls, or one's norm."""
+        weights = counts.astype(np.float64)
+        positive, negative = (float(weights[self.signs == s].sum()) for s in (1, -1))
+        if self.lifted and positive and negative:
+            weights /= np.where(self.signs > 0, 2 * positive, 2 * negative)
+        elif not self.lifted and positive + negative:
+            weights /= positive + negative
+        else:
+            return
+        mean = np.asarray((weights * self.signs) @ self.X).ravel()
+        slack = 1 + 4e-16 * (self.cone.size + self.cone.dimension)
+        largest = radius(self.X) * (4e-16 * self.cone.size)
+        self.upper = min(self.upper, float(np.linalg.norm(mean)) * slack + largest)
+
+    # ---- answers
+
+    def _separable(self, point: list[Number]) -> Separation:
+        least = self._least(point)
+        margin = rounded_down(Fraction(least) / Fraction(norm_above(point[: self.X.shape[1]])))
+        certificate = Separator(
+            data=self._data(),
+            classes=self.classes,
+            intercept=self.lifted,
+            w=tuple(point),
+            margin=margin if margin > 0 else math.ulp(0.0),
+        )
+        return self._answer(SEPARABLE, point, margin, certificate, self._nearest_rows(point))
+
+    def _nearest_rows(self, point: list[Number]) -> np.ndarray:
+        products = self.cone.products_with(self.cone.nearby(point))
+        least = products.min()
+        return np.flatnonzero(products <= least + 1e-9 * abs(least))
+
+    def _not_separable(self, found: Decision) -> Separation:
+        rows = sorted(found.face.weights)
+        total = sum(found.face.weights.values(), Fraction(0))
+        weights = tuple(found.face.weights[i] / total for i in rows)
+        proof: dict[str, Any] = {
+            "data": self._data(),
+            "classes": self.classes,
+            "intercept": self.lifted,
+            "rows": tuple(rows),
+            "weights": weights,
+        }
+        self.lower, self.upper = 0.0, 0.0
+        if found.point is not None:
+            on = np.flatnonzero(self._signs(found.point) == 0)
+            weak = NonSeparability(**proof, w=tuple(found.point))
+            return self._answer(WEAKLY, found.point, 0.0, weak, on)
+        used = set(self.cone.used.tolist())
+        unused = tuple(j for j in range(self.cone.dimension) if j not in used)
+        others = tuple(tuple(v) for v in self._complement(found.face))
+        certificate = Inseparability(**proof, complement=others, unused=unused)
+        return self._answer(INSEPARABLE, None, 0.0, certificate, np.array(rows))
+
+    def _complement(self, face: Face) -> list[list[Number]]:
+        if len(face.basis) == self.cone.used.size:
+            return []
+        return complement(self.cone, face.basis)
+
+    def undecided(self) -> Separation:
+        """Tell what is known when the time is over."""
+        nothing = np.zeros(0, np.int64)
+        return Separation(
+            UNDECIDED,
+            None,
+            None,
+            0.0,
+            (self.lower, self.upper),
+            None,
+            nothing,
+            nothing,
+            self.classes,
+            self._elapsed(),
+        )
+
+    def _answer(
+        self,
+        verdict: str,
+        point: list[Number] | None,
+        margin: float,
+        certificate: Certificate,
+        rows: np.ndarray,
+    ) -> Separation:
+        width = self.X.shape[1]
+        coef = intercept = None
+        if point is None:
+            columns = sorted({j for i in rows for j, _ in exact_row(self.X, int(i))})
+        else:
+            coef = floats_of(point[:width])
+            intercept = nearest_float(point[width]) if self.lifted else 0.0
+            columns = np.flatnonzero(coef).tolist()
+        lower = max(self.lower, margin)
+        return Separation(
+            verdict,
+            coef,
+            intercept,
+            margin,
+            (lower, max(lower, self.upper)),
+            certificate,
+            rows,
+            np.array(columns, np.int64),
+            self.classes,
+            self._elapsed(),
+        )
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self.clock.began
+
+    def _data(self) -> Data:
+        numbers = "exact" if is_exact(self.X) else str(self.X.dtype)
+        rows, columns = self.X.shape
+        digest = labelled_digest(self.X, self.signs)
+        return Data(rows=rows, columns=columns, digest=digest, numbers=numbers)
+
+
+def norm_above(numbers: Sequence[Number]) -> float:
+    """Give a float that is at least the norm of a vector, and hardly more."""
+    if set(map(type, numbers)) == {float}:
+        squares = np.array(numbers, np.float64) ** 2
+        if 1e-200 < squares.max() < 1e200:
+            # Squares err by 2^-53 of themselves, or vanish below 1e-308; their sum is rounded once.
+            total = math.fsum(squares.tolist()) + len(numbers) * 1e-300
+            return math.sqrt(total) * (1 + 2.0**-50)
+    return root_rounded_up(sum((Fraction(value) ** 2 for value in numbers), Fraction(0)))
+
+
+def explain(found: Separation) -> str:
+    """Tell what a verdict means, in a paragraph."""
+    return _EXPLAIN[found.verdict](found)
+
+
+def _explain_separable(found: Separation) -> str:
+    a, b = found.classes
+    return (
+        f"A hyperplane separates the classes {a!r} and {b!r}: every row of {b!r} lies on its "
+        f"positive side and every row of {a!r} on its negative side, at a distance of at least "
+        f"{found.margin:.6g}. The nearest: {_listed('row', found.rows)}. A logistic regression on "
+        "these data has no finite solution: its coefficients grow without end along this "
+        "hyperplane. A perceptron converges."
+    )
+
+
+def _explain_weakly(found: Separation) -> str:
+    a, b = found.classes
+    return (
+        f"The classes {a!r} and {b!r} are weakly separable (quasi-complete separation): a "
+        f"hyperplane has no row of {b!r} on its negative and none of {a!r} on its positive side, "
+        f"but {_listed('row', found.rows)} lie on it, and some of these no hyperplane can tell "
+        f"apart. The coefficients of {_listed('column', found.columns)} run to infinity in a "
+        "logistic regression; a perceptron goes on making mistakes."
+    )
+
+
+def _explain_inseparable(found: Separation) -> str:
+    a, b = found.classes
+    return (
+        f"No hyperplane separates the classes {a!r} and {b!r}, not even with points on it: a "
+        f"weighted mean of {_listed('row', found.rows)}, those of {a!r} turned round, is exactly "
+        "zero, and these rows span all others. A logistic regression has a finite solution; a "
+        "perceptron never stops making mistakes."
+    )
+
+
+def _explain_undecided(found: Separation) -> str:
+    high = found.enclosure[1]
+    known = f" No hyperplane has a margin above {high:.6g}." if high < math.inf else ""
+    return (
+        "Undecided: neither a separating hyperplane nor a proof that there is none was found in "
+        f"time.{known} Allow more seconds."
+    )
+
+
+_EXPLAIN = {
+    SEPARABLE: _explain_separable,
+    WEAKLY: _explain_weakly,
+    INSEPARABLE: _explain_inseparable,
+    UNDECIDED: _explain_undecided,
+}
+
+
+def _listed(what: str, places: np.ndarray) -> str:
+    """Name a few places, and count the rest."""
+    shown = ", ".join(map(str, places[:5].tolist()))
+    if places.size > 5:
+        shown += f" and {places.size - 5:,} more"
+    return f"{what}{'s' if places.size != 1 else ''} {shown}"

@@ -1,0 +1,368 @@
+"""`solve`: a point of A w >= b, or a proof that there is none (theory D11, D13).
+
+Method      With one more unknown t > 0 the system becomes one of rows through the origin,
+            a·w - b·t >= 0, and the question the one that `faces` answers: a point (w, t) that is
+            positive on the strict rows and negative on none gives w / t; rows that sum to zero
+            with a strict one among them (t > 0 is strict) are Farkas' proof that there is no point.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.certificates import Certificate, Data, Feasible, Infeasible, Number
+from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.cone import Cone
+from rosenblatt.decide.cones import Limits, plain
+from rosenblatt.decide.digest import EQUAL, MORE_THAN
+from rosenblatt.decide.exact import is_exact
+from rosenblatt.decide.faces import Decision, Face, Search
+from rosenblatt.decide.hand import System
+from rosenblatt.decide.products import Weights
+from rosenblatt.decide.rescaled import rescaled
+from rosenblatt.decide.smoothed import smoothed
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, check_finite
+
+MOST_RELATED = 1000  # rows whose relations are looked for exactly
+FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"
+METHODS: dict[str, Callable[..., Any]] = {
+    "perceptron": plain,
+    "rescaled": rescaled,
+    "smoothed": smoothed,
+}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Whether a system has a solution, and why.
+
+    Attributes
+    ----------
+    verdict : "feasible", "infeasible", or "undecided".
+    w : a point that satisfies every row exactly: floats if floats can, else Fractions in an array
+        of objects; None unless feasible.
+    certificate : the proof, for `verify`; None if undecided.
+    rows : rows that hold with equality at w, or those that the proof of infeasibility rests on.
+    method, steps : how the answer was found, and after how many steps where the method counts them.
+    stop : why an undecided search ended.
+    """
+
+    verdict: str
+    w: np.ndarray | None
+    certificate: Certificate | None
+    rows: np.ndarray
+    method: str = "auto"
+    steps: int | None = None
+    stop: str = ""
+    seconds: float = field(compare=False, default=0.0)
+
+    def explain(self) -> str:
+        """Tell what the verdict means, for people."""
+        return _EXPLAIN[self.verdict](self)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+def solve(
+    A: Any,
+    b: Any = 1,
+    *,
+    strict: Any = False,
+    equal: Any = None,
+    bounds: Any = None,
+    max_seconds: float | None = None,
+    method: str = "auto",
+    max_steps: int | None = None,
+) -> Solution:
+    """Find w with A w >= b, exactly, or prove that there is none.
+
+    Parameters
+    ----------
+    A : rows of coefficients: an array, a sparse matrix, or a table of integers and fractions.
+    b : the right-hand sides, or one for all rows.
+    strict : which rows are a·w > b: all that are no equations (True), or an array of truth values.
+    equal : which rows are a·w = b, likewise.
+    bounds : a pair (lower, upper) for each unknown, or one for all; None or infinity for no bound.
+    max_seconds, max_steps : after so many the verdict is "undecided"; so it is after Ctrl-C.
+    method : ``"auto"`` decides; ``"perceptron"``, ``"rescaled"`` and ``"smoothed"`` are the methods
+        of theory D11 and D13, which look for a point and may not find one.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.solve([[1, 2], [-1, 0], [0, -1]], [3, -1, -1])
+    >>> found.verdict, found.w.tolist()
+    ('feasible', [1.0, 1.0])
+    >>> rb.solve([[1, 2], [-1, 0], [0, -1]], [4, -1, -1]).verdict
+    'infeasible'
+    """
+    if method != "auto" and method not in METHODS:
+        names = ", ".join(map(repr, ("auto", *METHODS)))
+        raise InputError(f"method must be one of {names}, got {method!r}")
+    system = System(A, b, strict, equal, bounds)
+    if not is_exact(system.X):
+        check_finite(system.X)
+    problem = _Problem(system, Clock(checked_seconds(max_seconds)), method)
+    try:
+        return problem.decide() if method == "auto" else problem.try_to_decide(max_steps)
+    except (OutOfTimeError, KeyboardInterrupt) as ended:
+        interrupted = isinstance(ended, KeyboardInterrupt)
+        return problem.undecided("interrupted" if interrupted else "out of time")
+
+
+class _Problem:
+    """A system, and the cone that it becomes with one more unknown."""
+
+    def __init__(self, system: System, clock: Clock, method: str) -> None:
+        self.system, self.clock, self.method = system, clock, method
+        self.sides = _sides(system)
+        rows = homogeneous(system, self.sides)
+        self.cone = Cone(rows, np.ones(rows.shape[0], np.int8), 0)
+        tags = np.zeros(rows.shape[0], np.int64)
+        tags[: system.tags.size] = system.tags
+        tags[-1] = MORE_THAN  # t > 0
+        self.strict = tags == MORE_THAN
+        self.equations = np.flatnonzero(tags == EQUAL).tolist()
+        self.search = Search(self.cone, self._failing, clock, equations=self.equations)
+
+    def _failing(self, states: np.ndarray, face: Face) -> np.ndarray:
+        wrong = (states < 0) | (self.strict & (states == 0))
+        wrong[self.equations] = states[self.equations] != 0
+        return np.flatnonzero(wrong)
+
+    def _contradicted(self, face: Face) -> bool:
+        return any(self.strict[i] for i in face.weights)
+
+    def decide(self) -> Solution:
+        """Decide by facial reduction."""
+        for face in self._impossible():
+            return self._infeasible(face)
+        found = self.search.run(self._contradicted)
+        if found.point is not None:
+            return self._feasible(found)
+        if not self._contradicted(found.face):
+            # All rows lie in the span of the face, t > 0 too: a relation tells which forbid it.
+            relation = self.search.related({self.cone.size - 1: 1.0})
+            assert relation is not None
+            self.search.join(relation)
+        return self._infeasible(self.search.face)
+
+    def _impossible(self) -> list[Face]:
+        """Find a strict row without coefficients: 0 > 0."""
+        X = self.cone.X
+        filled = np.diff(X.indptr) > 0 if sparse.issparse(X) else np.asarray((X != 0).any(axis=1))
+        places = np.flatnonzero(~filled & self.strict)[:1].tolist()
+        return [Face([], {i: Fraction(1)}) for i in places]
+
+    def try_to_decide(self, max_steps: int | None) -> Solution:
+        """Look for a point by one of the methods that people study."""
+        if self.equations:
+            raise InputError(
+                f"method={self.method!r} looks for a point inside, and a system with equations "
+                "has none; give method='auto'"
+            )
+        left = self.clock.left()
+        limits = Limits(max_steps, None if left == math.inf else left)
+        rows = self.cone.floats
+        direct = self._scalable()
+        found = METHODS[self.method](rows[: self.system.tags.size, :-1] if direct else rows, limits)
+        if found.w is not None:
+            answer = self._point_of(found.w, direct)
+            if answer is not None:
+                return self._feasible(Decision(answer, Face()), found.steps)
+        if found.weights is not None and self._proved(found.weights):
+            return self._infeasible(self.search.face, found.steps)
+        return self.undecided(str(found.stop), found.steps)
+
+    def _scalable(self) -> bool:
+        """Tell whether every w with A w > 0 becomes a solution when it is made large enough."""
+        return bool((self.system.b > 0).all()) and not self.sides and not is_exact(self.cone.X)
+
+    def _point_of(self, w: np.ndarray, direct: bool) -> list[Number] | None:
+        """Give the point (w, t) that a method's w stands for, if it is a solution."""
+        if not direct:
+            point = self.cone.from_floats(w)
+            return None if self.search.failing_rows(point).size else point
+        products = self.system.X @ w
+        if not products.min() > 0:
+            return None
+        scale = 2.0 ** math.ceil(math.log2(float((self.system.b / products).max())))
+        for factor in (scale, 2 * scale):
+            point = [*(w * factor).tolist(), 1.0]
+            if np.isfinite(w * factor).all() and not self.search.failing_rows(point).size:
+                return point
+        return None
+
+    def _proved(self, weights: np.ndarray) -> bool:
+        """Make a mean of rows that is nearly zero exact, if it forbids every point."""
+        places = np.flatnonzero(weights > 0)
+        if not 0 < places.size <= MOST_RELATED or weights.size != self.cone.size:
+            return False
+        multipliers = {int(i): float(weights[i]) for i in places}
+        proved = self.search.related(multipliers)
+        if proved is not None:
+            self.search.join(proved)
+        return self._contradicted(self.search.face)
+
+    # ---- answers
+
+    def _feasible(self, found: Decision, steps: int | None = None) -> Solution:
+        assert found.point is not None
+        *numbers, t = [Fraction(value) for value in found.point]
+        w = self._short([value / t for value in numbers])
+        states = self.system.compare(Weights([*w, 0]))
+        certificate = Feasible(data=self._data(), w=tuple(w))
+        tight = np.flatnonzero(states == 0)
+        return self._solution(FEASIBLE, _array(w), certificate, tight, steps)
+
+    def _short(self, w: list[Fraction]) -> Sequence[Number]:
+        """Give floats in place of fractions if they satisfy every row too."""
+        try:
+            rounded: list[Number] = [float(value) for value in w]
+        except OverflowError:
+            return w
+        lifted: list[Number] = [*rounded, 1]
+        return w if self.search.failing_rows(lifted).size else rounded
+
+    def _infeasible(self, face: Face, steps: int | None = None) -> Solution:
+        count = self.system.tags.size
+        rows = sorted(i for i in face.weights if i < count)
+        sides: list[tuple[list[int], list[Fraction]]] = [([], []), ([], [])]
+        for k, (column, side) in enumerate(self.sides):
+            if count + k in face.weights:
+                sides[side][0].append(column)
+                sides[side][1].append(face.weights[count + k])
+        certificate = Infeasible(
+            data=self._data(),
+            rows=tuple(rows),
+            weights=tuple(face.weights[i] for i in rows),
+            lower=(tuple(sides[0][0]), tuple(sides[0][1])),
+            upper=(tuple(sides[1][0]), tuple(sides[1][1])),
+        )
+        return self._solution(INFEASIBLE, None, certificate, np.array(rows, np.int64), steps)
+
+    def undecided(self, stop: str, steps: int | None = None) -> Solution:
+        """Say why there is no answer."""
+        return self._solution(UNDECIDED, None, None, np.zeros(0, np.int64), steps, stop)
+
+    def _solution(
+        self,
+        verdict: str,
+        w: np.ndarray | None,
+        certificate: Certificate | None,
+        rows: np.ndarray,
+        steps: int | None,
+        stop: str = "",
+    ) -> Solution:
+        seconds = time.perf_counter() - self.clock.began
+        return Solution(verdict, w, certificate, rows, self.method, steps, stop, seconds)
+
+    def _data(self) -> Data:
+        X = self.system.X
+        numbers = "exact" if is_exact(X) or is_exact(self.system.b) else str(X.dtype)
+        rows, columns = X.shape
+        return Data(rows=rows, columns=columns, digest=self.system.digest(), numbers=numbers)
+
+
+def _sides(system: System) -> list[tuple[int, int]]:
+    """Give the bounds that there are, as pairs of a column and 0 for lower or 1 for upper."""
+    pairs = system.pairs or []
+    ends = [(j, side) for j, pair in enumerate(pairs) for side in (0, 1) if pair[side] is not None]
+    return ends
+
+
+def homogeneous(system: System, sides: list[tuple[int, int]]) -> Matrix:
+    """Give the rows (a, -b), those of the bounds, and (0, 1)."""
+    X, b, width = system.X, system.b, system.columns
+    values: list[Any] = [(system.pairs or [])[j][side] for j, side in sides]
+    ends = [-value if side == 0 else value for (_, side), value in zip(sides, values, strict=True)]
+    if is_exact(X) or is_exact(b) or any(not _is_float(end) for end in ends):
+        return _homogeneous_objects(X, b, sides, ends)
+    signs = [1.0 if side == 0 else -1.0 for _, side in sides]
+    columns = [j for j, _ in sides]
+    count = len(sides)
+    places = (np.arange(count), np.array(columns, np.int64))
+    unit = sparse.csr_matrix((np.array(signs), places), shape=(count, width))
+    right = np.concatenate([-np.asarray(b, np.float64), np.array(ends, np.float64), [1.0]])
+    left = [X, unit, sparse.csr_matrix((1, width))]
+    if not sparse.issparse(X):
+        stacked = np.vstack([X, unit.toarray(), np.zeros((1, width))])
+        return np.column_stack([stacked, right]).astype(np.float64) + 0.0
+    joined = sparse.hstack([sparse.vstack(left), sparse.csr_matrix(right[:, None])], format="csr")
+    return sparse.csr_matrix(joined, dtype=np.float64)
+
+
+def _homogeneous_objects(
+    X: Matrix, b: np.ndarray, sides: list[tuple[int, int]], ends: list[Number]
+) -> np.ndarray:
+    count, width = X.shape
+    rows = np.zeros((count + len(sides) + 1, width + 1), object)
+    rows[:count, :width] = X.toarray() if sparse.issparse(X) else X
+    rows[:count, width] = -b
+    for k, ((column, side), end) in enumerate(zip(sides, ends, strict=True)):
+        rows[count + k, column] = 1 if side == 0 else -1
+        rows[count + k, width] = end
+    rows[-1, width] = 1
+    return rows
+
+
+def _is_float(value: Number) -> bool:
+    try:
+        return float(value) == value
+    except OverflowError:
+        return False
+
+
+def _array(w: Sequence[Number]) -> np.ndarray:
+    if all(isinstance(value, float) for value in w):
+        return np.array(w)
+    found = np.empty(len(w), object)
+    found[:] = w
+    return found
+
+
+def _explain_feasible(found: Solution) -> str:
+    assert found.w is not None
+    kind = "floats" if found.w.dtype != object else "fractions"
+    tight = f"; {found.rows.size:,} rows hold with equality" if found.rows.size else ""
+    return (
+        f"The system has a solution: {found.w.size} numbers, given as {kind}, that satisfy every "
+        f"row in exact arithmetic{tight}. The certificate holds them, so that anybody can put them "
+        "in and check."
+    )
+
+
+def _explain_infeasible(found: Solution) -> str:
+    proof: Any = found.certificate
+    bounds = len(proof.lower[0]) + len(proof.upper[0])
+    more = f" and {bounds} bounds" if bounds else ""
+    return (
+        f"The system has no solution. {found.rows.size:,} rows{more}, multiplied by the numbers in "
+        "the certificate and added up, have a left-hand side of exactly zero and a right-hand side "
+        "that zero does not satisfy (Farkas). Whoever wants a solution must give up or relax one "
+        "of these rows."
+    )
+
+
+def _explain_undecided(found: Solution) -> str:
+    return (
+        f"Undecided ({found.stop}): neither a solution nor a proof that there is none was found. "
+        "Allow more time, or use method='auto', which ends with one of the two."
+    )
+
+
+_EXPLAIN = {
+    FEASIBLE: _explain_feasible,
+    INFEASIBLE: _explain_infeasible,
+    UNDECIDED: _explain_undecided,
+}

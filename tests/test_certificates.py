@@ -1,0 +1,276 @@
+"""Certificates are values: what is written is read again, and what breaks the format is refused."""
+
+import importlib
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from naive_certificates import KINDS, MAKERS
+from rosenblatt.certificate_fields import number_from_text, number_text, plain_number
+from rosenblatt.certificates import (
+    Data,
+    Feasible,
+    Infeasible,
+    Inseparability,
+    NonSeparability,
+    Separator,
+    from_dict,
+    from_json,
+)
+from rosenblatt.errors import CertificateError, InputError
+
+verify = importlib.import_module("rosenblatt.verify")  # the package has a function of that name
+
+DATA = Data(rows=3, columns=2, digest="0123456789abcdef")
+CLASSES = ("no", "yes")
+
+
+def a_separator(**fields):
+    plain = {"data": DATA, "classes": CLASSES, "intercept": False, "w": [1, 2], "margin": 0.5}
+    return Separator(**plain | fields)
+
+
+# ---- round trips
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_what_is_written_is_read_again(make, kind):
+    random = np.random.default_rng(0)
+    for weight_kind in KINDS:
+        _, certificate = make(random, kind, weight_kind, bool(random.integers(2)))
+        text = certificate.to_json()
+        assert json.loads(text) == certificate.as_dict()
+        again = from_json(text)
+        assert type(again) is type(certificate)
+        assert again == certificate == from_json(text.encode())
+        assert again.to_json() == text
+
+
+def test_certificates_are_values():
+    assert a_separator() == a_separator(w=(1.0, Fraction(2)))
+    assert a_separator() != a_separator(margin=0.25)
+    assert hash(a_separator()) == hash(a_separator())
+    with pytest.raises(AttributeError):
+        a_separator().margin = 1
+    with pytest.raises(TypeError):
+        Data(3, 2, "0123456789abcdef")
+
+
+def test_every_field_has_a_line():
+    lines = a_separator().to_json().splitlines()
+    assert len(lines) == len(a_separator().as_dict())
+    assert lines[0] == '{"format": "rosenblatt certificate 1",'
+
+
+def test_a_weak_separator_may_be_missing():
+    proof = NonSeparability(data=DATA, classes=CLASSES, intercept=True, rows=[0], weights=[1])
+    given = proof.as_dict()
+    assert given.pop("w") is None
+    assert from_dict(given) == proof
+
+
+# ---- numbers
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (3.0, "0x1.8000000000000p+1"),
+        (-0.1, "-0x1.999999999999ap-4"),
+        (5e-324, "0x0.0000000000001p-1022"),
+        (0.0, "0x0.0p+0"),
+        (12, "12"),
+        (Fraction(-2, 6), "-1/3"),
+        (Fraction(4, 2), "2"),
+    ],
+)
+def test_numbers_are_written_exactly(number, text):
+    found = number_text(number)
+    assert found == text
+    again = number_from_text(found)
+    assert again == number
+    assert isinstance(again, float) == isinstance(number, float)
+    assert verify.as_number(found) == number
+
+
+def test_numbers_may_be_longer_than_python_prints_them():
+    number = Fraction(-(7**6000), 3**9000)
+    assert number_from_text(number_text(number)) == number
+    certificate = a_separator(w=[number, 1])
+    assert from_json(certificate.to_json()) == certificate
+    assert repr(certificate) == "Separator(3 x 2 data 0123456789abcdef)"
+
+
+def test_numbers_of_numpy_become_those_of_python():
+    third = Fraction(*(np.longdouble(1) / 3).as_integer_ratio())
+    given = [np.float32(0.1), np.float64(0.1), np.int8(-3), np.uint64(2**63), np.longdouble(1) / 3]
+    found = [plain_number(value) for value in given]
+    assert found == [float(np.float32(0.1)), 0.1, -3, 2**63, third]
+    assert [type(value) for value in found] == [float, float, int, int, Fraction]
+    certificate = a_separator(w=np.array([1.5, 2.5]), margin=np.float32(0.5))
+    assert certificate == a_separator(w=(1.5, 2.5))
+    assert all(type(value) is float for value in (*certificate.w, certificate.margin))
+    proof = Infeasible(data=DATA, rows=np.arange(2), weights=[1, 1], lower=(np.array([1]), [2]))
+    assert [type(row) for row in proof.rows] == [int, int]
+
+
+@pytest.mark.parametrize(
+    "value", [True, np.True_, np.nan, np.inf, np.longdouble("inf"), "1", None, 1j, [1], b"1"]
+)
+def test_other_things_are_no_numbers(value):
+    assert plain_number(value) is None
+    with pytest.raises(CertificateError, match=r"w holds .*, which is no finite number"):
+        a_separator(w=[value, 1])
+
+
+@pytest.mark.parametrize(
+    "text", ["0.5", "nan", "inf", "", "1/0", "+1", " 1", "1/-2", "0x1", 1, 0.5, True]
+)
+def test_other_texts_are_no_numbers(text):
+    given = a_separator().as_dict() | {"margin": text}
+    with pytest.raises(CertificateError, match="margin is not a number as certificates write it"):
+        from_dict(given)
+
+
+# ---- labels
+
+
+@pytest.mark.parametrize("classes", [("a", "b"), (-1, 1), (0.5, 1.5), (False, True), (None, "x")])
+def test_labels_that_json_holds_are_kept(classes):
+    again = from_json(a_separator(classes=classes).to_json())
+    assert again.classes == classes
+    assert [type(label) for label in again.classes] == [type(label) for label in classes]
+
+
+def test_labels_of_numpy_become_those_of_python():
+    for array in (np.array(["a", "b"]), np.array([0, 1], np.int8), np.array([False, True])):
+        certificate = a_separator(classes=array)
+        assert certificate.classes == tuple(array.tolist())
+        assert from_json(certificate.to_json()) == certificate
+
+
+@pytest.mark.parametrize(
+    "label", [(1, 2), b"a", np.nan, Fraction(1, 2), np.datetime64("2020"), [1]]
+)
+def test_labels_that_json_cannot_hold_are_refused(label):
+    with pytest.raises(CertificateError, match="which JSON cannot hold"):
+        a_separator(classes=(label, "x"))
+
+
+@pytest.mark.parametrize("classes", [(1, 1), (1, 1.0), ("a",), "abc", 3, ("1", 1)])
+def test_two_labels_are_needed(classes):
+    with pytest.raises(CertificateError, match=r"a pair of labels|cannot be told apart"):
+        a_separator(classes=classes)
+
+
+# ---- shapes
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"w": [1]}, "w has 1 numbers in place of 2"),
+        ({"intercept": True}, "w has 2 numbers in place of 3"),
+        ({"intercept": 1}, "intercept is neither true nor false"),
+        ({"w": 1}, "w is no list"),
+        ({"data": {}}, "data is not an object of type Data"),
+    ],
+)
+def test_a_separator_has_its_shape(fields, message):
+    with pytest.raises(CertificateError, match=message):
+        a_separator(**fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"rows": [0, 0], "weights": [1, 1]}, "rows names something twice"),
+        ({"rows": [3]}, "rows names something outside of 0 to 2"),
+        ({"rows": [-1]}, "rows names something outside of 0 to 2"),
+        ({"rows": [True]}, "rows holds True, which is no integer"),
+        ({"rows": [1.0]}, "rows holds 1.0, which is no integer"),
+        ({"weights": [1, 2]}, "the weights of rows has 2 numbers in place of 1"),
+        ({"unused": [2]}, "unused names something outside of 0 to 1"),
+        ({"complement": [[1]]}, "a vector of the complement has 1 numbers in place of 2"),
+    ],
+)
+def test_a_proof_has_its_shape(fields, message):
+    plain = {"data": DATA, "classes": CLASSES, "intercept": False, "rows": [0], "weights": [1]}
+    with pytest.raises(CertificateError, match=message):
+        Inseparability(**plain | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"lower": ([2], [1])}, "lower names something outside of 0 to 1"),
+        ({"upper": ([1], [])}, "the weights of upper has 0 numbers in place of 1"),
+        ({"upper": [1]}, "upper is not a pair of columns and weights"),
+    ],
+)
+def test_a_proof_about_a_system_has_its_shape(fields, message):
+    with pytest.raises(CertificateError, match=message):
+        Infeasible(**{"data": DATA, "rows": [0], "weights": [1]} | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"rows": -1}, "data.rows is negative"),
+        ({"columns": 1.5}, "data.columns holds 1.5, which is no integer"),
+        ({"digest": "0123456789ABCDEF"}, "data.digest is not made of 16 hexadecimal digits"),
+        ({"digest": 1}, "data.digest is not made of 16 hexadecimal digits"),
+        ({"numbers": "float16"}, "data.numbers is none of float64, float32, exact"),
+    ],
+)
+def test_data_are_described_in_full(fields, message):
+    with pytest.raises(CertificateError, match=message):
+        Data(**{"rows": 1, "columns": 1, "digest": "0123456789abcdef"} | fields)
+
+
+# ---- text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "this is not"),
+        ("{", "this is not"),
+        ("[" * 10**5, "this is not"),
+        (b"\xff", "this is not"),
+        ("[]", "a certificate is a JSON object"),
+        ("{}", "the format is not 'rosenblatt certificate 1'"),
+        ('{"format": "rosenblatt certificate 1"}', "the kind is none of separator"),
+        ('{"format": "rosenblatt certificate 1", "kind": []}', "the kind is none of"),
+        ('{"a": 1, "a": 1}', "has a field twice"),
+        (f'{{"a": {"9" * 5000}}}', "this is not"),
+    ],
+)
+def test_text_that_is_no_certificate_is_refused(text, message):
+    with pytest.raises(CertificateError, match=message):
+        from_json(text)
+
+
+def test_missing_and_unknown_fields_are_refused():
+    given = Feasible(data=DATA, w=[1, 2]).as_dict()
+    with pytest.raises(CertificateError, match="the certificate has a field 'x', which is unknown"):
+        from_dict(given | {"x": 1})
+    with pytest.raises(CertificateError, match="the certificate lacks the field 'w'"):
+        from_dict({key: value for key, value in given.items() if key != "w"})
+    with pytest.raises(CertificateError, match="data lacks the field 'numbers'"):
+        from_dict(given | {"data": {"rows": 1, "columns": 2, "digest": "0" * 16}})
+    with pytest.raises(CertificateError, match="data is no object"):
+        from_dict(given | {"data": []})
+    with pytest.raises(CertificateError, match="w is no list"):
+        from_dict(given | {"w": "1"})
+    assert issubclass(CertificateError, InputError)
+
+
+def test_the_slow_check_reads_what_is_written():
+    for make in MAKERS:
+        problem, certificate = make(np.random.default_rng(1), "normal", "normal", True)
+        given = json.loads(certificate.to_json())
+        assert verify.check(given, problem.rows(), problem.d, problem.bounds).startswith("Proven")

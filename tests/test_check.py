@@ -1,0 +1,230 @@
+"""The fast check of certificates gives the answer of the slow one, whatever the numbers."""
+
+import copy
+import importlib
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import naive_certificates as naive
+from naive_certificates import KINDS, MAKERS, forms
+from rosenblatt import certificates as rc
+from rosenblatt.certificate_fields import number_text
+from rosenblatt.decide.check import Verification, verify
+from rosenblatt.decide.digest import labelled_digest
+from rosenblatt.errors import InputError
+
+slow = importlib.import_module("rosenblatt.verify")  # the package has a function of that name
+
+
+def slowly(certificate, problem):
+    try:
+        slow.check(certificate, problem.rows(), problem.d, problem.bounds)
+    except slow.Refused:
+        return False
+    return True
+
+
+def labels_for(certificate, problem):
+    """Labels as the certificate names them, since the slow check is given signs."""
+    classes = certificate.get("classes")
+    if not isinstance(classes, dict) or len(classes) != 2:
+        return problem.y
+    negative, positive = classes.values()
+    return [positive if sign > 0 else negative for sign in problem.signs]
+
+
+def agrees(certificate, problem, X):
+    expected = slowly(certificate, problem)
+    found = verify(certificate, X, labels_for(certificate, problem), **problem.options())
+    assert found.ok == expected, (found.reason, certificate)
+    return expected
+
+
+# ---- certificates
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_a_certificate_that_holds_is_accepted_in_every_form_of_the_data(make, kind):
+    random = np.random.default_rng(1)
+    for weight_kind in KINDS:
+        for intercept in (False, True):
+            problem, certificate = make(random, kind, weight_kind, intercept)
+            given = certificate.as_dict()
+            for X in forms(problem.X):
+                assert agrees(given, problem, X)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_a_changed_certificate_is_judged_as_the_slow_check_does(make, kind):
+    random, refused, tried = np.random.default_rng(2), 0, 300
+    for k in range(tried):
+        if k % 10 == 0:
+            problem, certificate = make(random, kind, random.choice(KINDS), bool(k % 20))
+            shapes = list(forms(problem.X))
+        changed = mutated(certificate.as_dict(), random)
+        refused += not agrees(changed, problem, shapes[random.integers(len(shapes))])
+    assert refused > tried // 3
+
+
+def mutated(given, random):
+    """Change one value somewhere inside a certificate."""
+    given = copy.deepcopy(given)
+    place, key = given, None
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        if not keys:
+            return given
+        key = keys[random.integers(len(keys))]
+        inner = place[key]
+        if not isinstance(inner, dict | list) or not inner or random.random() < 0.1:
+            break
+        place = inner
+    change(place, key, random)
+    return given
+
+
+def change(place, key, random):
+    """Replace, nudge, drop or double the value at a place."""
+    value, choice = place[key], random.random()
+    if choice < 0.05:
+        del place[key]
+    elif choice < 0.1 and isinstance(place, list):
+        place.insert(key, value)
+    elif choice < 0.2:
+        odd = [None, True, 0, 1, -1, 1.5, "", "x", "nan", "inf", "0.5", "1/0", "0x1p1", [], {}]
+        place[key] = odd[random.integers(len(odd))]
+    elif isinstance(value, bool):
+        place[key] = not value
+    elif isinstance(value, int):
+        place[key] = value + int(random.integers(-2, 3))
+    elif isinstance(value, str) and slow_number(value) is not None:
+        place[key] = nudged(slow_number(value), random)
+    else:
+        place[key] = str(value)[:-1]
+
+
+def slow_number(text):
+    try:
+        return slow.as_number(text)
+    except slow.Refused:
+        return None
+
+
+def nudged(value, random):
+    """A number nearby, or half, or minus it."""
+    tiny = Fraction(1, 10**320)
+    changes = [value + tiny, value - tiny, value * 2, value / 2, -value, value + 1, Fraction(0)]
+    return number_text(changes[random.integers(len(changes))])
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_changed_data_are_refused(make):
+    random = np.random.default_rng(3)
+    problem, certificate = make(random, "whole", "whole", True)
+    problem.X[0][0] += 1
+    found = verify(certificate, problem.X, problem.y, **problem.options())
+    assert not found
+    assert "for other data" in found.reason
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_the_reason_says_what_is_proven_as_the_slow_check_does(make):
+    problem, certificate = make(np.random.default_rng(4), "whole", "whole", True)
+    found = verify(certificate, problem.X, problem.y, **problem.options())
+    proven = slow.check(certificate.as_dict(), problem.rows(), problem.d, problem.bounds)
+    assert str(found) == found.reason
+    assert found.reason.split(":")[0] == proven.split(":")[0]
+
+
+def test_a_certificate_is_taken_as_object_dict_text_and_file(tmp_path):
+    problem, certificate = naive.separator(np.random.default_rng(5), "normal", "normal", False)
+    path = tmp_path / "proof.json"
+    path.write_text(certificate.to_json())
+    forms_of_it = [certificate, certificate.as_dict(), certificate.to_json(), path, str(path)]
+    found = {verify(form, problem.X, problem.y) for form in forms_of_it}
+    assert found == {verify(certificate, problem.X, problem.y)}
+    assert found.pop().ok
+    with pytest.raises(InputError, match="cannot read"):
+        verify(tmp_path / "none.json", problem.X, problem.y)
+    with pytest.raises(InputError, match="a certificate or the name of its file"):
+        verify(3, problem.X, problem.y)
+    assert not verify("{", problem.X, problem.y)
+
+
+def test_labels_are_told_by_the_classes_of_the_certificate():
+    problem, certificate = naive.separator(np.random.default_rng(6), "whole", "whole", False)
+    names = np.where(np.array(problem.signs) > 0, "yes", "no")
+    given = certificate.as_dict() | {"classes": {"negative": "no", "positive": "yes"}}
+    assert verify(given, problem.X, names)
+    swapped = certificate.as_dict() | {"classes": {"negative": "yes", "positive": "no"}}
+    assert not verify(swapped, problem.X, names)
+    assert (
+        "label 'maybe' is not one of the classes"
+        in verify(given, problem.X, ["maybe", *names[1:]]).reason
+    )
+    with pytest.raises(InputError, match="give one for each row"):
+        verify(given, problem.X, names[1:])
+
+
+def test_data_that_cannot_be_used_are_refused():
+    problem, certificate = naive.separator(np.random.default_rng(7), "normal", "normal", False)
+    for bad in (math.nan, math.inf, -math.inf):
+        X = np.array(problem.X)
+        X[-1, -1] = bad
+        named = certificate.as_dict()
+        for given in (X, sparse.csr_matrix(X)):
+            named["data"]["digest"] = labelled_digest(given, np.array(problem.signs, np.int8))
+            with pytest.raises(InputError, match=r"NaN|infinity"):
+                verify(named, given, problem.y)
+    with pytest.raises(InputError, match="belong to certificates of systems"):
+        verify(certificate, problem.X, problem.y, strict=True)
+    with pytest.raises(InputError, match="no finite number"):
+        verify(certificate, [["a"]], [3])
+
+
+def test_systems_take_masks_and_one_pair_of_bounds_for_all():
+    A, b = [[1, 0], [0, 1], [1, 1]], [1, 2, 3]
+    problem = naive.Problem(A, b=b, tags=[4, 4, 5], bounds=[(0, None)] * 2)
+    point = rc.Feasible(data=problem.data(), w=[Fraction(3, 2), Fraction(3, 2)])
+    assert not verify(point, A, b, strict=True, equal=[False, False, True], bounds=(0, None))
+    problem.b = b = [1, 1, 3]
+    point = rc.Feasible(data=problem.data(), w=[Fraction(3, 2), Fraction(3, 2)])
+    for bounds in ((0, None), (0, math.inf), [(0, None), (0, None)], np.array([[0, np.inf]] * 2)):
+        assert verify(point, A, b, strict=True, equal=[False, False, True], bounds=bounds)
+        assert verify(
+            point, A, b, strict=[True, True, False], equal=[0 > 1, 0 > 1, True], bounds=bounds
+        )
+    for options, message in (
+        ({"strict": [True] * 3, "equal": [True] * 3}, "both strict and an equation"),
+        ({"strict": [1, 0]}, "strict must be a truth value"),
+        ({"bounds": [(0, 1)]}, "a pair for each of 2 columns"),
+        ({"bounds": [0, 1, 2]}, "a pair for each of 2 columns"),
+        ({"bounds": [(0, math.nan)] * 2}, "no finite number"),
+        ({"bounds": ["abc", "abc"]}, "a pair"),
+    ):
+        with pytest.raises(InputError, match=message):
+            verify(point, A, b, **options)
+    with pytest.raises(InputError, match="b needs 3 numbers"):
+        verify(point, A, [1])
+
+
+def test_a_system_may_consist_of_bounds_alone():
+    A = np.empty((0, 1))
+    problem = naive.Problem([[0]], b=[], tags=[], bounds=[(1, 0)])
+    problem.X, problem.n = [], 0
+    proof = rc.Infeasible(
+        data=problem.data(), rows=[], weights=[], lower=([0], [1]), upper=([0], [1])
+    )
+    assert verify(proof, A, [], bounds=[(1, 0)])
+    assert slowly(proof.as_dict(), problem)
+
+
+def test_a_verification_is_true_or_false():
+    assert Verification(True, "a")
+    assert not Verification(False, "a")

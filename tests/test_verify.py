@@ -1,0 +1,1140 @@
+"""The checker: what is true is accepted, what is changed is refused, and nothing else happens.
+
+The certificates and their data are small enough to be checked by hand; the comments do it.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import importlib
+import itertools
+import json
+import math
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.verify import Refused, Row, as_number, check, digest
+
+verify = importlib.import_module("rosenblatt.verify")  # the package has a function of that name
+
+Certificate = dict[str, Any]
+Bounds = Sequence[tuple[Any, Any]] | None
+
+
+class Example(NamedTuple):
+    certificate: Certificate
+    rows: list[Row]
+    columns: int
+    bounds: Bounds = None
+
+    def check(self) -> str:
+        return check(self.certificate, self.rows, self.columns, self.bounds)
+
+
+def labelled(*rows: tuple[int, Sequence[Any]]) -> list[Row]:
+    return [Row(1 if sign > 0 else 2, list(enumerate(values))) for sign, values in rows]
+
+
+def example(
+    kind: str, matrix: list[Row], columns: int, bounds: Bounds = None, /, **fields: Any
+) -> Example:
+    data = {
+        "rows": len(matrix),
+        "columns": columns,
+        "digest": digest(matrix, columns, bounds),
+        "numbers": "float64",
+    }
+    certificate = {"format": "rosenblatt certificate 1", "kind": kind, "data": data, **fields}
+    if "point" not in kind and kind != "infeasibility":
+        certificate["classes"] = {"negative": -1, "positive": 1}
+    if "classes" in certificate and kind != "mistake bound":
+        certificate.setdefault("intercept", False)
+    return Example(certificate, matrix, columns, bounds)
+
+
+# z = (2, 0), (0, 2), (1, 1); w = (1, 1) gives 2 on each, and 2/√2 = √2 lies between 7/5 and 3/2.
+# The mean of the first two is (1, 1), of length √2.
+CORNER = labelled((1, (2.0, 0.0)), (1, (0.0, 2.0)), (-1, (-1.0, -1.0)))
+# z = (3, 1), (-1, -1); w = (1, -2) gives 1 on each. Half of 3 less half of 1 is 1.
+INTERVAL = labelled((1, (3.0,)), (-1, (1.0,)))
+# z = (1, 0), (-1, 0), (0, 1): the first two cancel, and w = (0, 1) gives 0, 0, 1.
+WEAK = labelled((1, (1.0, 0.0)), (-1, (1.0, 0.0)), (1, (0.0, 1.0)))
+# z = (1, 1, 0), (-1, -1, 0), (2, 2, 0): the first two cancel and span the multiples of (1, 1, 0),
+# which are orthogonal to (1, -1, 0).
+LINE = labelled((1, (1.0, 1.0, 0.0)), (-1, (1.0, 1.0, 0.0)), (1, (2.0, 2.0, 0.0)))
+# z = (0, 1), (0, -1) with an intercept: they cancel and span the second coordinate.
+ORIGIN = labelled((1, (0.0,)), (-1, (0.0,)))
+# z = 1, 1 without a lift, (1, c), (1, -c) with one.
+PAIR = labelled((1, (1.0,)), (-1, (-1.0,)))
+# x + y >= 2, x - y > 0, x = 3, 0 <= y <= 5; the point is (3, 1).
+SYSTEM = [Row(3, [(0, 1.0), (1, 1.0)], 2.0), Row(4, [(0, 1.0), (1, -1.0)]), Row(5, [(0, 1.0)], 3.0)]
+BOX = [(None, None), (0.0, 5.0)]
+# x + y >= 3, x <= 1, y <= 1: the sum says 0 >= 1.
+FULL = [Row(3, [(0, 1.0), (1, 1.0)], 3.0)]
+# x > 0, -x >= 0: the sum says 0 > 0.
+OPEN = [Row(4, [(0, 1.0)]), Row(3, [(0, -1.0)])]
+# x = 1, x >= 2: the second less the first says 0 >= 1.
+EQUATION = [Row(5, [(0, 1.0)], 1.0), Row(3, [(0, 1.0)], 2.0)]
+# -x >= 0 and x >= 1 as a bound: the sum says 0 >= 1.
+RAISED = [Row(3, [(0, -1.0)])]
+
+NO_BOUNDS: Certificate = {"columns": [], "weights": []}
+HALVES = {"rows": [0, 1], "weights": ["1/2", "0x1.0000000000000p-1"]}
+
+EXAMPLES = {
+    "separator": example("separator", CORNER, 2, w=["1", "0x1p+0"], margin="7/5"),
+    "separator with intercept": example(
+        "separator", INTERVAL, 1, intercept=True, w=["1", "-2"], margin="1"
+    ),
+    "non-separability": example("non-separability", WEAK, 2, **HALVES),
+    "non-separability, w null": example("non-separability", WEAK, 2, **HALVES, w=None),
+    "weak": example("non-separability", WEAK, 2, **HALVES, w=["0", "1/3"]),
+    "inseparability": example(
+        "inseparability", LINE, 3, **HALVES, complement=[["1", "-1", "0"]], unused=[2]
+    ),
+    "inseparability with intercept": example(
+        "inseparability", ORIGIN, 1, intercept=True, **HALVES, complement=[], unused=[0]
+    ),
+    "feasible point": example("feasible point", SYSTEM, 2, BOX, w=["3", "1"]),
+    "infeasibility": example(
+        "infeasibility",
+        FULL,
+        2,
+        [(None, 1.0), (None, 1.0)],
+        rows=[0],
+        weights=["1"],
+        lower=NO_BOUNDS,
+        upper={"columns": [0, 1], "weights": ["1", "1"]},
+    ),
+    "strict": example(
+        "infeasibility",
+        OPEN,
+        1,
+        rows=[0, 1],
+        weights=["2", "2"],
+        lower=NO_BOUNDS,
+        upper=NO_BOUNDS,
+    ),
+    "equation": example(
+        "infeasibility",
+        EQUATION,
+        1,
+        rows=[0, 1],
+        weights=["-1", "1"],
+        lower=NO_BOUNDS,
+        upper=NO_BOUNDS,
+    ),
+    "lower bound": example(
+        "infeasibility",
+        RAISED,
+        1,
+        [(1.0, None)],
+        rows=[0],
+        weights=["1"],
+        lower={"columns": [0], "weights": ["1"]},
+        upper=NO_BOUNDS,
+    ),
+    "margin interval": example(
+        "margin interval", CORNER, 2, w=["1", "1"], lower="7/5", upper="3/2", **HALVES
+    ),
+    "margin interval with intercept": example(
+        "margin interval",
+        INTERVAL,
+        1,
+        intercept=True,
+        w=["1", "-2"],
+        lower="1",
+        upper="1",
+        **HALVES,
+    ),
+    # The losses are 0 and 0: 1·1 + 0.
+    "mistake bound": example("mistake bound", PAIR, 1, lift="0", w=["1", "0"], passes=1, bound="1"),
+    # The losses are 1/2 and 1/2: 2·1/4 + 2·3·1.
+    "mistake bound with lift": example(
+        "mistake bound", PAIR, 1, lift="1", w=["1/2", "0"], passes=3, bound="13/2"
+    ),
+}
+
+SENTENCES = {
+    "separator": "without intercept: w separates with a margin of at least 1.4",
+    "separator with intercept": "with an intercept: w separates with a margin of at least 1",
+    "non-separability": "nothing separates",
+    "non-separability, w null": "nothing separates",
+    "weak": "nothing separates, but w separates weakly",
+    "inseparability": "nothing separates, not even weakly",
+    "inseparability with intercept": "with an intercept: nothing separates, not even weakly",
+    "feasible point": "w satisfies the system",
+    "infeasibility": "no point satisfies the system",
+    "strict": "no point satisfies the system",
+    "equation": "no point satisfies the system",
+    "lower bound": "no point satisfies the system",
+    "margin interval": "the largest margin is at least 1.4, at most 1.5",
+    "margin interval with intercept": "the largest margin is at least 1, at most 1",
+    "mistake bound": "no perceptron from zero makes more than 1 mistakes (passes: 1)",
+    "mistake bound with lift": "no perceptron from zero makes more than 6.5 mistakes (passes: 3)",
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_true_claims_are_accepted(name: str) -> None:
+    sentence = EXAMPLES[name].check()
+    assert sentence.startswith("Proven for ")
+    assert sentence.endswith(f": {SENTENCES[name].split(': ')[-1]}.")
+    assert SENTENCES[name] in sentence
+
+
+# --- one thing changed ---
+
+GONE = object()
+TALL = "9" * 10**6
+
+SHARED: list[tuple[str, str, Any, str]] = [
+    (name, path, value, reason)
+    for name in EXAMPLES
+    for path, value, reason in [
+        ("format", "rosenblatt certificate 2", "the format is not"),
+        ("format", GONE, "the format is not"),
+        ("kind", "separation", "the kind is unknown"),
+        ("kind", ["separator"], "the kind is unknown"),
+        ("kind", GONE, "the kind is unknown"),
+        ("note", "true!", "the certificate has the unknown field 'note'"),
+        ("", "", "the certificate has the unknown field ''"),
+        ("data", GONE, "the certificate lacks data"),
+        ("data", [], "data is not an object"),
+        ("data.rows", GONE, "data lacks rows"),
+        ("data.rows", 4, "the certificate is for other data, since rows is"),
+        ("data.rows", 10**5000, "the certificate is for other data, since rows is"),
+        ("data.rows", 2.0, "rows or columns is not an integer"),
+        ("data.columns", True, "rows or columns is not an integer"),
+        ("data.columns", 9, "the certificate is for other data, since columns is"),
+        ("data.digest", "0" * 16, "the certificate is for other data, since digest is"),
+        ("data.digest", None, "the certificate is for other data, since digest is"),
+        ("data.numbers", "float16", "numbers is of an unknown type"),
+        ("data.numbers", ["float64"], "numbers is of an unknown type"),
+        ("data.more", 1, "data has the unknown field 'more'"),
+    ]
+]
+
+SEPARATOR = [
+    ("separator", "classes", GONE, "the certificate lacks classes"),
+    ("separator", "classes", [0, 1], "classes is not an object"),
+    ("separator", "classes.neutral", 0, "classes has the unknown field 'neutral'"),
+    ("separator", "classes.negative", GONE, "classes lacks negative"),
+    ("separator", "classes.negative", [], "a label is of no usual type"),
+    ("separator", "classes.negative", 10**5000, "a label is of no usual type"),
+    ("separator", "classes.negative", math.nan, "a label is of no usual type"),
+    ("separator", "classes.negative", 1.0, "both classes have the same label"),
+    ("separator", "classes.negative", "+1", "both classes have the same label"),
+    ("separator", "intercept", GONE, "the certificate lacks intercept"),
+    ("separator", "intercept", 0, "intercept is neither true nor false"),
+    ("separator", "intercept", True, "w is not a list of 3 numbers"),
+    ("separator", "w", GONE, "the certificate lacks w"),
+    ("separator", "w", None, "w is not a list of 2 numbers"),
+    ("separator", "w", "11", "w is not a list of 2 numbers"),
+    ("separator", "w", ["1"], "w is not a list of 2 numbers"),
+    ("separator", "w", ["0", "-0x0.0p+0"], "margin is not positive, or w is zero"),
+    ("separator", "w.0", "-1", "the margin of w on row 0 is below margin"),
+    ("separator", "w.1", "0", "the margin of w on row 1 is below margin"),
+    ("separator", "w.1", "3/2", "the margin of w on row 0 is below margin"),
+    ("separator", "w.1", 1, r"w\[1\] is not a string"),
+    ("separator", "w.1", True, r"w\[1\] is not a string"),
+    ("separator", "w.1", math.nan, r"w\[1\] is not a string"),
+    ("separator", "w.1", "nan", r"w\[1\] is neither"),
+    ("separator", "w.1", "inf", r"w\[1\] is neither"),
+    ("separator", "margin", "0", "margin is not positive"),
+    ("separator", "margin", "-7/5", "margin is not positive"),
+    ("separator", "margin", "3/2", "the margin of w on row 0 is below margin"),
+    # 1.41421357² is above 2, by less than 10^-7.
+    ("separator", "margin", "141421357/100000000", "the margin of w on row 0 is below margin"),
+    ("separator", "margin", "0x1p+1023", "the margin of w on row 0 is below margin"),
+    ("separator", "margin", "0x1p+1024", "margin is neither"),
+    ("separator", "margin", TALL, "the margin of w on row 0 is below margin"),
+    ("separator", "margin", TALL + "9", "margin is not a string of at most a million"),
+    ("separator", "rows", [0], "the certificate has the unknown field 'rows'"),
+    ("separator with intercept", "w.1", "-3", "the margin of w on row 0 is below margin"),
+    ("separator with intercept", "w", ["0", "0"], "margin is not positive, or w is zero"),
+    ("separator with intercept", "w", ["0", "1"], "margin is not positive, or w is zero"),
+    ("separator with intercept", "intercept", False, "w is not a list of 1 numbers"),
+    ("separator with intercept", "margin", "1000001/1000000", "row 0 is below margin"),
+]
+
+MEANS = [
+    (name, path, value, reason)
+    for name in ("weak", "inseparability", "margin interval", "margin interval with intercept")
+    for path, value, reason in [
+        ("rows", GONE, "the certificate lacks rows"),
+        ("rows", {"0": 0}, "rows is not a list of integers"),
+        ("rows", [], "weights is not a list of 0 numbers"),
+        ("rows", [0, 0], "rows holds an integer twice"),
+        ("rows.0", -1, "rows is not a list of integers from 0"),
+        ("rows.0", 3, "rows is not a list of integers from 0"),
+        ("rows.0", 10**5000, "rows is not a list of integers from 0"),
+        ("rows.0", False, "rows is not a list of integers from 0"),
+        ("rows.0", 0.0, "rows is not a list of integers from 0"),
+        ("rows.0", "0", "rows is not a list of integers from 0"),
+        ("weights", GONE, "the certificate lacks weights"),
+        ("weights", ["1"], "weights is not a list of 2 numbers"),
+        ("weights", ["1/2", "1/2", "0"], "weights is not a list of 2 numbers"),
+        ("weights", ["0", "1"], "a weight is not positive"),
+        ("weights", ["-1/2", "3/2"], "a weight is not positive"),
+        ("weights.0", "1/0", r"weights\[0\] is neither"),
+        ("weights.0", "0x1.fffffffffffffp-2", "the weights do not sum to 1"),
+        ("weights.0", f"{10**99 - 1}/{2 * 10**99}", "the weights do not sum to 1"),
+        ("weights", ["2", "2"], "the weights do not sum to 1"),
+    ]
+]
+
+NON_SEPARABILITY = [
+    ("weak", "rows", [0, 2], "the weighted rows do not sum to zero"),
+    ("weak", "weights", ["1/3", "2/3"], "the weighted rows do not sum to zero"),
+    ("weak", "w", ["1", "1"], "w is wrong on row 1"),
+    ("weak", "w", ["0", "-1"], "w is wrong on row 2"),
+    ("weak", "w", ["0", "0"], "w is orthogonal to every row"),
+    ("weak", "w", ["0"], "w is not a list of 2 numbers"),
+    ("weak", "w", False, "w is not a list of 2 numbers"),
+    ("weak", "intercept", True, "w is not a list of 3 numbers"),
+    ("non-separability", "margin", "1", "the certificate has the unknown field 'margin'"),
+]
+
+INSEPARABILITY = [
+    ("inseparability", "w", None, "the certificate has the unknown field 'w'"),
+    ("inseparability", "weights", ["1/3", "2/3"], "the weighted rows do not sum to zero"),
+    ("inseparability", "unused", [], "the named rows do not span all rows"),
+    ("inseparability", "unused", [2, 2], "unused holds an integer twice"),
+    ("inseparability", "unused", [3], "unused is not a list of integers from 0 to 2"),
+    ("inseparability", "unused", [-1], "unused is not a list of integers from 0 to 2"),
+    ("inseparability", "unused", [1], "the complement is not zero in an unused coordinate"),
+    ("inseparability", "unused", None, "unused is not a list"),
+    ("inseparability", "complement", None, "complement is not a list"),
+    ("inseparability", "complement", [], "the named rows do not span all rows"),
+    ("inseparability", "complement.0", "1", r"complement\[0\] is not a list of 3 numbers"),
+    ("inseparability", "complement.0", ["1", "-1"], r"complement\[0\] is not a list of 3"),
+    ("inseparability", "complement.0.2", "1", "the complement is not zero in an unused"),
+    ("inseparability", "complement.0.1", "1", "row 0 is not orthogonal to the complement"),
+    ("inseparability", "complement.0", ["0", "0", "0"], "the complement is linearly dependent"),
+    (
+        "inseparability",
+        "complement",
+        [["1", "-1", "0"], ["-1/2", "1/2", "0"]],
+        "the complement is linearly dependent",
+    ),
+    ("inseparability with intercept", "unused", [0, 1], "row 0 is not zero in an unused"),
+    ("inseparability with intercept", "rows", [0], "weights is not a list of 1 numbers"),
+]
+
+SYSTEMS = [
+    ("feasible point", "classes", {"negative": 0, "positive": 1}, "unknown field 'classes'"),
+    ("feasible point", "intercept", False, "unknown field 'intercept'"),
+    ("feasible point", "w", ["3"], "w is not a list of 2 numbers"),
+    ("feasible point", "w", ["3", "-1"], "w violates row 3"),
+    ("feasible point", "w", ["3", "-2"], "w violates row 0"),
+    ("feasible point", "w", ["3", "3"], "w violates row 1"),
+    ("feasible point", "w", ["4", "1"], "w violates row 2"),
+    ("feasible point", "w", ["29/10", "1"], "w violates row 2"),
+    ("infeasibility", "rows", [], "weights is not a list of 0 numbers"),
+    ("infeasibility", "rows", [-1], "rows is not a list of integers from 0 to 0"),
+    ("infeasibility", "rows", [1], "rows is not a list of integers from 0 to 0"),
+    ("infeasibility", "weights", ["-1"], "a weight is zero, or negative"),
+    ("infeasibility", "weights", ["0"], "a weight is zero, or negative"),
+    ("infeasibility", "weights", ["2"], "the weighted rows and bounds do not sum to zero"),
+    ("infeasibility", "upper.columns", [0, 0], "upper columns holds an integer twice"),
+    ("infeasibility", "upper.columns", [0, 2], "upper columns is not a list of integers"),
+    ("infeasibility", "upper.columns", [0], "upper weights is not a list of 1 numbers"),
+    ("infeasibility", "upper.weights", ["1", "-1"], "a weight is zero, or negative"),
+    ("infeasibility", "upper.weights", ["1", "2"], "rows and bounds do not sum to zero"),
+    ("infeasibility", "upper", NO_BOUNDS, "rows and bounds do not sum to zero"),
+    ("infeasibility", "upper", None, "upper is not an object"),
+    ("infeasibility", "upper.rows", [], "upper has the unknown field 'rows'"),
+    ("infeasibility", "lower", {"columns": []}, "lower lacks weights"),
+    (
+        "infeasibility",
+        "lower",
+        {"columns": [0], "weights": ["1"]},
+        "lower names a column without such a bound",
+    ),
+    ("strict", "weights", ["1", "2"], "rows and bounds do not sum to zero"),
+    ("strict", "weights", ["-1", "-1"], "a weight is zero, or negative"),
+    ("strict", "weights", ["0", "0"], "a weight is zero, or negative"),
+    ("equation", "weights", ["1", "-1"], "a weight is zero, or negative"),
+    ("equation", "weights", ["0", "1"], "a weight is zero, or negative"),
+    ("lower bound", "upper", {"columns": [0], "weights": ["1"]}, "upper names a column without"),
+    ("lower bound", "lower.weights", ["-1"], "a weight is zero, or negative"),
+]
+
+OTHERS = [
+    ("margin interval", "lower", "0", "lower is not positive"),
+    ("margin interval", "lower", "3/2", "the margin of w on row 0 is below lower"),
+    ("margin interval", "upper", "7/5", "upper is not positive, or the mean is longer"),
+    ("margin interval", "upper", "-3/2", "upper is not positive, or the mean is longer"),
+    ("margin interval", "upper", "0", "upper is not positive, or the mean is longer"),
+    ("margin interval", "w", ["1", "0"], "the margin of w on row 1 is below lower"),
+    ("margin interval", "weights", ["1/4", "3/4"], "or the mean is longer"),
+    ("margin interval with intercept", "weights", ["1/3", "2/3"], "do not sum to 1/2"),
+    ("margin interval with intercept", "upper", "999/1000", "or the mean is longer"),
+    ("margin interval with intercept", "w", ["1", "0"], "row 1 is below lower"),
+    ("mistake bound", "intercept", False, "the certificate has the unknown field 'intercept'"),
+    ("mistake bound", "lift", "-1", "lift is negative"),
+    ("mistake bound", "lift", 0, "lift is not a string"),
+    ("mistake bound", "lift", "1/2", "bound is below the bound by w"),
+    ("mistake bound", "w", ["1", "1"], "w must end in 0, since lift is 0"),
+    ("mistake bound", "w", ["1"], "w is not a list of 2 numbers"),
+    ("mistake bound", "w", ["1/2", "0"], "bound is below the bound by w"),
+    ("mistake bound", "w", ["2", "0"], "bound is below the bound by w"),
+    ("mistake bound", "passes", 0, "passes is not a positive integer"),
+    ("mistake bound", "passes", True, "passes is not a positive integer"),
+    ("mistake bound", "passes", "1", "passes is not a positive integer"),
+    ("mistake bound", "passes", 1.0, "passes is not a positive integer"),
+    ("mistake bound", "bound", "999/1000", "bound is below the bound by w"),
+    ("mistake bound", "bound", "-1", "bound is below the bound by w"),
+    ("mistake bound with lift", "passes", 4, "bound is below the bound by w"),
+    ("mistake bound with lift", "bound", "6", "bound is below the bound by w"),
+    ("mistake bound with lift", "lift", "2", "bound is below the bound by w"),
+]
+
+CHANGES = [
+    *SHARED,
+    *SEPARATOR,
+    *MEANS,
+    *NON_SEPARABILITY,
+    *INSEPARABILITY,
+    *SYSTEMS,
+    *OTHERS,
+]
+
+
+def changed(certificate: Certificate, path: str, value: Any) -> Certificate:
+    """Copy a certificate and replace, add or remove what stands at a path."""
+    result = copy.deepcopy(certificate)
+    *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    place: Any = result
+    for part in way:
+        place = place[part]
+    if value is GONE:
+        del place[last]
+    else:
+        place[last] = value
+    return result
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "reason"),
+    CHANGES,
+    ids=[f"{name}: {path} #{k}" for k, (name, path, _, _) in enumerate(CHANGES)],
+)
+def test_changed_certificates_are_refused(name: str, path: str, value: Any, reason: str) -> None:
+    case = EXAMPLES[name]
+    wrong = case._replace(certificate=changed(case.certificate, path, value))
+    with pytest.raises(Refused, match=reason) as caught:
+        wrong.check()
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("certificate", [None, [], "separator", 1, {}, True])
+def test_only_objects_of_the_format_are_certificates(certificate: Any) -> None:
+    with pytest.raises(Refused):
+        check(certificate, CORNER, 2)
+
+
+def test_numbers_of_a_million_digits_are_read_and_not_written() -> None:
+    huge = changed(EXAMPLES["mistake bound"].certificate, "bound", TALL)
+    assert "more than the number given mistakes" in check(huge, PAIR, 1)
+    tiny = changed(EXAMPLES["separator"].certificate, "margin", "1/" + "9" * 10**5)
+    assert "margin of at least the number given" in check(tiny, CORNER, 2)
+
+
+def test_any_number_of_passes_is_checked() -> None:
+    lossless = changed(EXAMPLES["mistake bound"].certificate, "passes", 10**5000)
+    assert "(passes: 1.00000E+5000)" in check(lossless, PAIR, 1)
+
+
+def test_what_is_said_is_rounded_to_the_safe_side() -> None:
+    third = changed(EXAMPLES["separator"].certificate, "margin", "2/3")
+    assert "at least 0.666666." in check(third, CORNER, 2)
+    interval = changed(EXAMPLES["margin interval"].certificate, "upper", "5/3")
+    assert "at most 1.66667." in check(interval, CORNER, 2)
+
+
+# --- data that are not what they should be ---
+
+
+def test_labelled_certificates_need_labelled_rows() -> None:
+    system = [Row(3, row.entries) for row in CORNER]
+    forged = example("separator", system, 2, w=["1", "1"], margin="1")
+    with pytest.raises(Refused, match="data of another sort"):
+        forged.check()
+
+
+def test_systems_need_rows_of_systems() -> None:
+    with pytest.raises(Refused, match="data of another sort"):
+        example("feasible point", CORNER, 2, w=["0", "0"]).check()
+
+
+def test_labelled_data_have_no_bounds() -> None:
+    forged = example("separator", CORNER, 2, [(0, 1), (0, 1)], w=["1", "1"], margin="1")
+    with pytest.raises(Refused, match="data of another sort"):
+        forged.check()
+
+
+def test_labelled_data_have_rows() -> None:
+    with pytest.raises(Refused, match="no rows"):
+        example("separator", [], 2, w=["1", "1"], margin="1").check()
+
+
+def test_bounds_alone_can_contradict() -> None:
+    # 2 <= x and x <= 1.
+    sides = {"columns": [0], "weights": ["1"]}
+    fields = {"rows": [], "weights": [], "lower": sides, "upper": sides}
+    assert "no point" in example("infeasibility", [], 1, [(2, 1)], **fields).check()
+    with pytest.raises(Refused, match="no contradiction"):
+        example("infeasibility", [], 1, [(1, 2)], **fields).check()
+
+
+def test_nothing_contradicts_nothing() -> None:
+    fields = {"rows": [], "weights": [], "lower": NO_BOUNDS, "upper": NO_BOUNDS}
+    with pytest.raises(Refused, match="no contradiction"):
+        example("infeasibility", OPEN, 1, **fields).check()
+
+
+@pytest.mark.parametrize(
+    ("rows", "bounds", "reason"),
+    [
+        ([Row(1, [(0, 1.0), (0, 2.0)])], None, "row 0 of the data has a column twice"),
+        ([Row(1, []), Row(1, [(-1, 1.0)])], None, "row 1 of the data has a column .* out of range"),
+        ([Row(1, [(2, 1.0)])], None, "row 0 of the data has a column .* out of range"),
+        ([Row(1, [(0, math.nan)])], None, "row 0 of the data has a value that is not finite"),
+        ([Row(3, [], -math.inf)], None, "row 0 of the data has a value that is not finite"),
+        ([Row(3, [])], [(0, None)], "not as many bounds as columns"),
+        ([Row(3, [])], [(None, None), (0, math.inf)], "row 2 of the data .* not finite"),
+    ],
+)
+def test_rows_that_are_not_well_formed_are_refused(
+    rows: list[Row], bounds: Bounds, reason: str
+) -> None:
+    with pytest.raises(Refused, match=reason):
+        digest(rows, 2, bounds)
+
+
+def test_values_are_exact() -> None:
+    # 1/10 + 1/5 - 3/10 is zero; the doubles nearest to these numbers sum to 2^-55 and more.
+    thirds = {"rows": [0, 1, 2], "weights": ["1/3", "1/3", "1/3"]}
+    fractions = labelled((1, (Fraction(1, 10),)), (1, (Fraction(1, 5),)), (-1, (Fraction(3, 10),)))
+    assert "nothing separates" in example("non-separability", fractions, 1, **thirds).check()
+    doubles = labelled((1, (0.1,)), (1, (0.2,)), (-1, (0.3,)))
+    with pytest.raises(Refused, match="do not sum to zero"):
+        example("non-separability", doubles, 1, **thirds).check()
+
+
+# --- numbers ---
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0x1.8p+1", Fraction(3)),
+        ("-0x1.8000000000000p+1", Fraction(-3)),
+        ("0x1.999999999999ap-4", Fraction(0.1)),
+        ("0x0.0000000000001p-1022", Fraction(5e-324)),
+        ("0x1.fffffffffffffp+1023", Fraction(sys.float_info.max)),
+        ("0x0.0p+0", Fraction(0)),
+        ("-0x0.0p+0", Fraction(0)),
+        ("0", Fraction(0)),
+        ("-0", Fraction(0)),
+        ("-17", Fraction(-17)),
+        ("6/4", Fraction(3, 2)),
+        ("-1/3", Fraction(-1, 3)),
+        ("007/021", Fraction(1, 3)),
+    ],
+)
+def test_numbers_mean_what_is_written(text: str, value: Fraction) -> None:
+    assert as_number(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["", "-", "+1", " 1", "1 ", "1\n", "1_0", "٣", "0.5", "1e3", "nan", "inf", "-inf", "--1"],
+        *["1/", "/2", "1/0", "1/00", "1/-2", "1/2/3", "1 /2", "0x1", "0x1p0", "0x1.8p", "0x2p+0"],
+        *["0X1p+0", "0x1P+0", "+0x1p+0", "0x1.p+0", "0x1.8P+1", "0x1.00000000000000p+0"],
+        *["0x1p+1024", "0x1p-1023", "0x1.8p-1075", "0x1.Ap+0", "0x1p+00000", "0x1p+0\n"],
+        *[0, 1.5, True, None, b"1", ["1"], Fraction(1)],
+        "1" * (10**6 + 1),
+    ],
+    ids=lambda text: repr(text)[:20],
+)
+def test_other_numbers_are_refused(text: Any) -> None:
+    with pytest.raises(Refused):
+        as_number(text)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_double_comes_back_from_its_hexadecimal_text(value: float) -> None:
+    assert as_number(value.hex()) == Fraction(value)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 6000), st.integers(0, 6000), st.randoms(use_true_random=False))
+def test_fractions_of_any_length_come_back(above: int, below: int, random: Any) -> None:
+    p = "".join(random.choices("0123456789", k=above + 1))
+    q = "7" + "".join(random.choices("0123456789", k=below))
+    value = as_number(f"-{p}/{q}")
+    # Unlike int(), a Decimal reads any number of digits.
+    assert value == -Fraction(int(Decimal(p)), int(Decimal(q)))
+
+
+# --- the rank ---
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), max_size=4), st.integers(0, 4)
+)
+def test_the_rank_is_that_of_the_largest_minor(matrix: list[list[int]], needed: int) -> None:
+    vectors = [dict(enumerate(row)) for row in matrix]
+    assert verify.rank_reaches(needed, vectors) == (naive_rank(matrix) >= needed)
+
+
+def naive_rank(matrix: list[list[int]]) -> int:
+    sizes = range(min(len(matrix), 3), 0, -1)
+    return next((size for size in sizes if has_minor(matrix, size)), 0)
+
+
+def has_minor(matrix: list[list[int]], size: int) -> bool:
+    return any(
+        determinant([[row[j] for j in columns] for row in rows]) != 0
+        for rows in itertools.combinations(matrix, size)
+        for columns in itertools.combinations(range(3), size)
+    )
+
+
+def determinant(matrix: list[list[int]]) -> int:
+    if not matrix:
+        return 1
+    return sum(
+        (-1) ** j * value * determinant([row[:j] + row[j + 1 :] for row in matrix[1:]])
+        for j, value in enumerate(matrix[0])
+    )
+
+
+def test_a_rank_that_one_prime_hides_is_seen_modulo_another() -> None:
+    first, second = 2**61 - 1, 2**89 - 1
+    assert verify.rank_reaches(2, [{0: first, 1: 0}, {0: 1, 1: 1}])
+    assert verify.rank_reaches(1, [{0: first * second}])
+    assert not verify.rank_reaches(3, [{0: first}, {1: second}])
+
+
+# --- the digest ---
+
+
+def naive_digest(rows: list[Row], columns: int) -> str:
+    """Follow the definition word by word, on rows that already hold their bounds and b."""
+    total = 0
+    for i, row in enumerate(rows):
+        h = row.tag
+        for j, value in row.entries:
+            if value != 0:
+                b = naive_bits(Fraction(value))
+                h += (b ^ (b >> 32)) * (naive_mix(j) | 1)
+        total += naive_mix(h % 2**64) * (naive_mix(i ^ 0x5851F42D4C957F2D) | 1)
+    return format(naive_mix(naive_mix((total % 2**64) ^ len(rows)) ^ columns), "016x")
+
+
+def naive_mix(k: int) -> int:
+    k = (k + 0x9E3779B97F4A7C15) % 2**64
+    k = ((k ^ (k >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+    k = ((k ^ (k >> 27)) * 0x94D049BB133111EB) % 2**64
+    return k ^ (k >> 31)
+
+
+def naive_bits(value: Fraction) -> int:
+    if abs(value) <= Fraction(sys.float_info.max) and Fraction(float(value)) == value:
+        (bits,) = struct.unpack("<Q", struct.pack("<d", float(value)))
+        return int(bits)
+    text = f"{value.numerator}/{value.denominator}".encode("ascii")
+    return int.from_bytes(hashlib.sha256(text).digest()[:8], "little")
+
+
+def test_digests_stay_what_they_are() -> None:
+    assert digest([], 0) == "a706dd2f4d197e6f"
+    assert digest(CORNER, 2) == "732c38197bd40c11"
+    assert digest(SYSTEM, 2, BOX) == "851e459d1d4a4003"
+    assert digest([Row(1, [(0, Fraction(1, 3))])], 1) == "42ff689f20efe3c3"
+
+
+def test_the_mixer_is_that_of_splitmix64() -> None:
+    # The first outputs of the generator from the seed 0, as published.
+    assert verify.mix(0) == 0xE220A8397B1DCDAF
+    assert verify.mix(0x9E3779B97F4A7C15) == 0x6E789E6AA1B965F4
+
+
+values = st.one_of(
+    st.integers(-3, 3),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.fractions(),
+)
+entries = st.dictionaries(st.integers(0, 4), values).map(lambda row: list(row.items()))
+
+
+@given(st.lists(st.tuples(st.sampled_from([1, 2]), entries)))
+def test_the_digest_of_labelled_rows_follows_its_definition(given: list[tuple[int, Any]]) -> None:
+    rows = [Row(tag, row) for tag, row in given]
+    assert digest(rows, 5) == naive_digest(rows, 5)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([3, 4, 5]), entries, values)),
+    st.lists(st.tuples(st.none() | values, st.none() | values), min_size=5, max_size=5),
+)
+def test_the_digest_of_a_system_follows_its_definition(given: list[Any], bounds: list[Any]) -> None:
+    plain = [Row(tag, [*row, (5, right)]) for tag, row, right in given]
+    for j, (lower, upper) in enumerate(bounds):
+        plain += [Row(6, [(j, 1), (5, lower)])] if lower is not None else []
+        plain += [Row(7, [(j, 1), (5, upper)])] if upper is not None else []
+    rows = [Row(tag, row, right) for tag, row, right in given]
+    assert digest(rows, 5, bounds) == naive_digest(plain, 5)
+
+
+def test_the_digest_sees_values_and_not_how_they_are_stored() -> None:
+    one = digest([Row(1, [(0, 1.0), (2, 0.5)])], 3)
+    assert digest([Row(1, [(2, Fraction(1, 2)), (1, -0.0), (0, 1)])], 3) == one
+    others = [
+        digest([Row(2, [(0, 1.0), (2, 0.5)])], 3),
+        digest([Row(1, [(1, 1.0), (2, 0.5)])], 3),
+        digest([Row(1, [(0, -1.0), (2, 0.5)])], 3),
+        digest([Row(1, [(0, 1.0), (2, 0.5)])], 4),
+        digest([Row(1, [(0, 1.0), (2, 0.5)]), Row(1, [])], 3),
+    ]
+    assert len({one, *others}) == 6
+
+
+def test_the_digest_takes_numbers_of_any_length() -> None:
+    assert digest([Row(1, [(0, 10**5000)])], 1) != digest([Row(1, [(0, 10**5000 + 1)])], 1)
+
+
+# --- alone ---
+
+CHECKER = Path(verify.__file__)
+CORNER_TEXT = "\ufeff# three points\n+1 1:2\n\n1.0 qid:7 2:1 2:1 # twice\r\n-1\t1:-1 2:-1e0"
+SYSTEM_TEXT = "x, relation ,y,b\n1,>=,1,2\n1,>,-1,0\n\n3,==,0,9\r\n0,<=,1,5\n0,<,-1,1\n"
+
+
+def run(folder: Path, certificate: Any, data: str, *options: str) -> tuple[int, str, str]:
+    """Run the checker as a script that can see nothing of the package."""
+    text = certificate if isinstance(certificate, str) else json.dumps(certificate)
+    (folder / "certificate.json").write_text(text, encoding="utf-8")
+    (folder / "data").write_bytes(data.encode("utf-8", "surrogateescape"))
+    command = [sys.executable, "-I", str(CHECKER), "certificate.json", "data", *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert len((done.stdout + done.stderr).splitlines()) == 1, done.stderr
+    return done.returncode, done.stdout.strip(), done.stderr.strip()
+
+
+def main(folder: Path, certificate: Any, data: str, *options: str) -> int:
+    """Do the same without a new process."""
+    text = certificate if isinstance(certificate, str) else json.dumps(certificate)
+    (folder / "certificate.json").write_text(text, encoding="utf-8")
+    (folder / "data").write_bytes(data.encode("utf-8", "surrogateescape"))
+    return verify.main([str(folder / "certificate.json"), str(folder / "data"), *options])
+
+
+def test_only_the_standard_library_is_imported() -> None:
+    tree = ast.walk(ast.parse(CHECKER.read_text(encoding="utf-8")))
+    imports = [node for node in tree if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = [
+        alias.name if isinstance(node, ast.Import) else str(node.module)
+        for node in imports
+        for alias in node.names
+    ]
+    assert names
+    assert all(name.split(".")[0] in sys.stdlib_module_names for name in names)
+
+
+def test_alone_it_says_what_is_proven(tmp_path: Path) -> None:
+    code, out, _ = run(tmp_path, EXAMPLES["separator"].certificate, CORNER_TEXT)
+    assert (code, out) == (0, EXAMPLES["separator"].check())
+
+
+def test_alone_it_says_why_it_refuses(tmp_path: Path) -> None:
+    wrong = changed(EXAMPLES["separator"].certificate, "margin", "2")
+    code, out, _ = run(tmp_path, wrong, CORNER_TEXT)
+    assert (code, out) == (1, "Refused: the margin of w on row 0 is below margin.")
+
+
+def test_alone_it_says_what_it_cannot_read(tmp_path: Path) -> None:
+    code, _, error = run(tmp_path, "{", CORNER_TEXT)
+    assert code == 2
+    assert error.startswith("Unreadable: ")
+
+
+def test_alone_it_reads_systems(tmp_path: Path) -> None:
+    # 0 <= y <= 5 and y > -1 as rows: -y >= -5, y > -1.
+    rows = [
+        Row(3, [(0, 1.0), (1, 1.0)], 2.0),
+        Row(4, [(0, 1.0), (1, -1.0)]),
+        Row(5, [(0, 3.0)], 9.0),
+        Row(3, [(1, -1.0)], -5.0),
+        Row(4, [(1, 1.0)], -1.0),
+    ]
+    feasible = example("feasible point", rows, 2, w=["3", "1"])
+    code, out, _ = run(tmp_path, feasible.certificate, SYSTEM_TEXT)
+    assert (code, out) == (0, feasible.check())
+
+
+def test_relations_may_be_left_out(tmp_path: Path) -> None:
+    feasible = example("feasible point", FULL, 2, w=["3", "0"])
+    assert main(tmp_path, feasible.certificate, "u,v,b\n1,1,3\n") == 0
+
+
+def test_columns_may_count_from_zero(tmp_path: Path) -> None:
+    certificate = EXAMPLES["separator"].certificate
+    text = "1 0:2\n1 1:2\n-1 0:-1 1:-1\n"
+    assert main(tmp_path, certificate, text, "--zero-based") == 0
+    assert main(tmp_path, certificate, text) == 2
+
+
+def test_values_are_rounded_as_the_certificate_says(tmp_path: Path) -> None:
+    text = "1 1:0.1\n-1 1:-0.1 1:-0.2\n"
+    sums: dict[str, tuple[float, float] | tuple[Fraction, Fraction]] = {
+        "float64": (0.1, 0.1 + 0.2),
+        "float32": (0.10000000149011612, 0.30000001192092896),
+        "exact": (Fraction(1, 10), Fraction(3, 10)),
+    }
+    for numbers, (first, second) in sums.items():
+        rows = labelled((1, (first,)), (-1, (-second,)))
+        made = example("separator", rows, 1, w=["1"], margin="1/11").certificate
+        assert main(tmp_path, changed(made, "data.numbers", numbers), text) == 0
+        assert main(tmp_path, changed(made, "data.numbers", "float64"), text) == int(
+            numbers != "float64"
+        )
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive", "text"),
+    [
+        (-1, 1, "+1 1:1\n-1.0 1:-1\n"),
+        ("-1", "1", "+1 1:1\n-1.0 1:-1\n"),
+        (-1.0, 0.1, "0.10 1:1\n-1 1:-1\n"),
+        (-1e300, 1, "1 1:1\n-1e+300 1:-1\n"),
+        ("no", "yes", "yes 1:1\nno 1:-1\n"),
+        ("no", 1, "1e0 1:1\nno 1:-1\n"),
+        ("ärger", "glück", "glück 1:1\närger 1:-1\n"),
+        (False, True, "True 1:1\nFalse 1:-1\n"),
+    ],
+)
+def test_labels_are_compared_as_numbers_or_as_text(
+    negative: Any, positive: Any, text: str, tmp_path: Path
+) -> None:
+    made = example("separator", PAIR, 1, w=["1"], margin="1").certificate
+    classes = {"negative": negative, "positive": positive}
+    assert main(tmp_path, changed(made, "classes", classes), text) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "reason"),
+    [
+        ("", 1, "other data, since rows is 0"),
+        ("2 1:1\n", 1, "line 1 of the data: the label belongs to neither class"),
+        ("x 1:1\n", 1, "line 1 of the data: the label belongs to neither class"),
+        ("1:2 2:1\n", 1, "line 1 of the data: the label belongs to neither class"),
+        ("1 3:1\n1 1:1\n1 1:1\n", 1, "row 0 of the data has a column .* out of range"),
+        ("1 1:1e999\n1 1:1\n1 1:1\n", 1, "row 0 of the data has a value that is not finite"),
+        ("1 1:2\n\n1 0:1\n", 2, "line 3 of the data: '0:1' is not a column from 1 on"),
+        ("1 1:2\n1 -1:1\n", 2, "line 2 of the data: '-1:1' is not a column"),
+        ("1 11111111111:1\n", 2, "is not a column"),
+        ("1 1:nan\n", 2, "line 1 of the data: 'nan' is not a number"),
+        ("1 1:0x1p0\n", 2, "is not a number"),
+        ("1 1:1_0\n", 2, "is not a number"),
+        ("1 1:\n", 2, "'' is not a number"),
+        ("1 1\n", 2, "'1' is not a column"),
+        ("1 1:2 qid:1\n", 2, "'qid:1' is not a column"),
+        ("1 1:\u0663\n", 2, "is not a number"),
+        ("1 1:2 \udcff\n", 2, "utf-8"),
+    ],
+)
+def test_labelled_data_that_do_not_fit(
+    text: str, code: int, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(tmp_path, EXAMPLES["separator"].certificate, text) == code
+    assert_said(capsys, code, reason)
+
+
+def assert_said(capsys: pytest.CaptureFixture[str], code: int, reason: str) -> None:
+    said = capsys.readouterr()
+    sentence = said.out if code < 2 else said.err
+    assert sentence.startswith(("Proven", "Refused: ", "Unreadable: ")[code])
+    assert sentence.count("\n") == 1
+    assert re.search(reason, sentence)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text", "reason"),
+    [
+        ("float32", "1 1:1e39\n", "too large"),
+        ("exact", "1 1:1e1000000000\n", "'1e1000000000' is not a number that can be used"),
+    ],
+)
+def test_numbers_that_no_type_holds(
+    numbers: str, text: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    certificate = changed(EXAMPLES["separator"].certificate, "data.numbers", numbers)
+    assert main(tmp_path, certificate, text) == 2
+    assert_said(capsys, 2, f"line 1 of the data: .*{reason}")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "reason"),
+    [
+        ("", 2, "the header of the data does not name b"),
+        ("x,y\n1,1\n", 2, "the header of the data does not name b"),
+        ("x,x,b\n1,1,3\n", 2, "names something twice"),
+        ("x,y,b\n1,1\n", 2, "line 2 of the data: the number of cells is 2 and not 3"),
+        ("x,y,b\n1,1,3,4\n", 2, "line 2 of the data: the number of cells is 4 and not 3"),
+        ("x,y,b\n1,,3\n", 2, "line 2 of the data: '' is not a number"),
+        ("x,y,b\n1,1,inf\n", 2, "line 2 of the data: 'inf' is not a number"),
+        ("x,y,relation,b\n1,1,=>,3\n", 2, "line 2 of the data: '=>' is not a relation"),
+        ("x,y,relation,b\n1,1,,3\n", 2, "line 2 of the data: '' is not a relation"),
+        ('x,y,b\n"1,1,3\n', 2, "line 2 of the data"),
+        ("x,b\n1,3\n", 1, "other data, since columns is 1"),
+        ("x,y,b\n1,1,3\n", 1, "other data, since digest is"),
+    ],
+)
+def test_systems_that_do_not_fit(
+    text: str, code: int, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = example("feasible point", EQUATION[1:] + FULL[1:], 2, w=["3", "0"]).certificate
+    assert main(tmp_path, made, text) == code
+    assert_said(capsys, code, reason)
+
+
+@pytest.mark.parametrize(
+    ("certificate", "code"),
+    [
+        ("", 2),
+        ("{}", 1),
+        ("[" * 100_000, 2),
+        ('{"margin": ' + "1" * 5000 + "}", 2),
+        ('{"kind": "separator", "kind": "separator"}', 1),
+        ("\udcff", 2),
+    ],
+    ids=["empty", "object", "deep", "long", "twice", "bytes"],
+)
+def test_files_that_are_no_certificates(
+    certificate: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").write_text(CORNER_TEXT, encoding="utf-8")
+    (tmp_path / "certificate").write_bytes(certificate.encode("utf-8", "surrogateescape"))
+    assert verify.main([str(tmp_path / "certificate"), str(tmp_path / "data")]) == code
+    assert_said(capsys, code, "")
+
+
+def test_files_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main([str(tmp_path / "a"), str(tmp_path / "b")]) == 2
+    assert_said(capsys, 2, "No such file")
+    assert verify.main(["certificate.json"]) == 2
+    assert_said(capsys, 2, "usage: ")
+
+
+# --- nothing false is accepted, and nothing but a refusal is raised ---
+
+
+class Points(NamedTuple):
+    """Points with signs, and whether there is an intercept."""
+
+    rows: list[tuple[int, list[int]]]
+    intercept: bool
+
+    def vectors(self) -> list[list[int]]:
+        added = [1] if self.intercept else []
+        return [[sign * value for value in [*x, *added]] for sign, x in self.rows]
+
+
+points = st.builds(
+    Points,
+    st.lists(
+        st.tuples(st.sampled_from([-1, 1]), st.lists(st.integers(-2, 2), min_size=2, max_size=2)),
+        min_size=1,
+        max_size=4,
+    ),
+    st.booleans(),
+)
+small = st.sampled_from(["-1", "-1/2", "0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "2", "3"])
+
+
+def naive_product(z: Sequence[Any], w: Sequence[Any]) -> Fraction:
+    return sum((Fraction(a) * Fraction(b) for a, b in zip(z, w, strict=True)), Fraction(0))
+
+
+def is_margin(points: Points, w: list[str], margin: str) -> bool:
+    """Tell whether margin·‖w‖ is positive and at most z·w on each row."""
+    square = sum(Fraction(value) ** 2 for value in w[:2])
+    products = [naive_product(z, w) for z in points.vectors()]
+    return (
+        len(w) == 2 + points.intercept
+        and Fraction(margin) > 0
+        and square > 0
+        and all(p > 0 and p * p >= Fraction(margin) ** 2 * square for p in products)
+    )
+
+
+def is_zero_mean(points: Points, rows: list[int], weights: list[str]) -> bool:
+    """Tell whether the weights are those of a mean, and the mean is zero."""
+    if not set(rows) <= set(range(len(points.rows))) or len(set(rows)) < len(rows):
+        return False
+    numbers = [Fraction(weight) for weight in weights]
+    vectors = [points.vectors()[i] for i in rows]
+    return (
+        all(number > 0 for number in numbers)
+        and sum(numbers) == 1
+        and all(naive_product(column, numbers) == 0 for column in zip(*vectors, strict=True))
+    )
+
+
+def is_weak(points: Points, w: list[str]) -> bool:
+    products = [naive_product(z, w) for z in points.vectors()]
+    return min(products) >= 0 and max(products) > 0
+
+
+def accepts(case: Example) -> bool:
+    try:
+        case.check()
+    except Refused:
+        return False
+    return True
+
+
+def rows_of(points: Points) -> list[Row]:
+    return labelled(*points.rows)
+
+
+def certified(points: Points, kind: str, **fields: Any) -> Example:
+    return example(kind, rows_of(points), 2, intercept=points.intercept, **fields)
+
+
+def some_separator(points: Points) -> tuple[list[str], str]:
+    """Try every small w; give any if none separates."""
+    for w in itertools.product(range(-2, 3), repeat=2 + points.intercept):
+        texts = [str(value) for value in w]
+        for margin in ("1", "1/2", "1/8"):
+            if is_margin(points, texts, margin):
+                return texts, margin
+    return ["1"] * (2 + points.intercept), "1/8"
+
+
+def some_zero_mean(points: Points) -> tuple[list[int], list[str]]:
+    """Try every choice of weights that are multiples of 1/6; give any if no mean is zero."""
+    for parts in itertools.product(range(7), repeat=len(points.rows)):
+        if sum(parts) == 6:
+            rows = [i for i, part in enumerate(parts) if part]
+            weights = [f"{part}/6" for part in parts if part]
+            if is_zero_mean(points, rows, weights):
+                return rows, weights
+    return [0], ["1"]
+
+
+@settings(deadline=None, max_examples=300)
+@given(points, st.data())
+def test_separators_are_accepted_just_if_they_separate(points: Points, data: st.DataObject) -> None:
+    w, margin = some_separator(points)
+    claim = certified(points, "separator", w=w, margin=margin)
+    assert accepts(claim) == is_margin(points, w, margin)
+    if data.draw(st.booleans()):
+        margin = data.draw(small)
+    else:
+        w[data.draw(st.integers(0, len(w) - 1))] = data.draw(small)
+    claim = certified(points, "separator", w=w, margin=margin)
+    assert accepts(claim) == is_margin(points, w, margin)
+
+
+@settings(deadline=None, max_examples=300)
+@given(points, st.data())
+def test_means_are_accepted_just_if_they_are_zero(points: Points, data: st.DataObject) -> None:
+    rows, weights = some_zero_mean(points)
+    claim = certified(points, "non-separability", rows=rows, weights=weights)
+    assert accepts(claim) == is_zero_mean(points, rows, weights)
+    place = data.draw(st.integers(0, len(rows) - 1))
+    change = data.draw(st.sampled_from(["row", "weight", "swap", "w"]))
+    w = None
+    if change == "row":
+        rows[place] = data.draw(st.integers(-2, 5))
+    elif change == "weight":
+        weights[place] = data.draw(small)
+    elif change == "swap":
+        weights.reverse()
+    else:
+        w = data.draw(st.lists(small, min_size=2 + points.intercept, max_size=2 + points.intercept))
+    claim = certified(points, "non-separability", rows=rows, weights=weights, w=w)
+    true = is_zero_mean(points, rows, weights) and (w is None or is_weak(points, w))
+    assert accepts(claim) == true
+
+
+@settings(deadline=None, max_examples=300)
+@given(points, st.data())
+def test_a_claim_of_one_data_set_is_checked_on_another(points: Points, data: st.DataObject) -> None:
+    w, margin = some_separator(points)
+    place = data.draw(st.integers(0, len(points.rows) - 1))
+    sign, x = points.rows[place]
+    x = data.draw(st.lists(st.integers(-2, 2), min_size=2, max_size=2) | st.just(x))
+    rows = [*points.rows[:place], (-sign, x), *points.rows[place + 1 :]]
+    other = Points(rows, points.intercept)
+    claim = certified(other, "separator", w=w, margin=margin)
+    assert accepts(claim) == is_margin(other, w, margin)
+    assert not accepts(claim._replace(rows=rows_of(points)))
+
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(4000, 6000).map(lambda digits: 10**digits)
+    | st.floats()
+    | st.text(max_size=5)
+    | small
+)
+junk = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["columns", "weights", "rows", "w", ""]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """List the ways to everything in a certificate."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    ways = []
+    for key, inner in inside:
+        ways.append((*way, key))
+        if isinstance(inner, dict | list):
+            ways += places(inner, (*way, key))
+    return ways
+
+
+@settings(deadline=None, max_examples=1000)
+@given(st.sampled_from(sorted(EXAMPLES)), junk, st.data())
+def test_hostile_content_is_refused_and_nothing_else(
+    name: str, value: Any, data: st.DataObject
+) -> None:
+    case = EXAMPLES[name]
+    certificate = copy.deepcopy(case.certificate)
+    *way, last = data.draw(st.sampled_from(places(certificate)))
+    place: Any = certificate
+    for key in way:
+        place = place[key]
+    place[last] = value
+    accepts(case._replace(certificate=certificate))
