@@ -76,7 +76,8 @@ def separate_many(source: Source, options: dict[str, Any], *, json: bool) -> int
     else:
         table = Table("classes", "verdict", "margin")
         for each in answers:
-            names = " and ".join(map(str, each["classes"]))
+            first, second = map(str, each["classes"])
+            names = f"{first}, {second}" if options["many"] == "pairs" else f"{second}, the rest"
             table.add_row(names, each["verdict"], f"{each['margin']:.6g}")
         _printer().print(table)
         _print(facts, json)

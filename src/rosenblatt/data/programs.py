@@ -42,9 +42,7 @@ NUMBER = re.compile(
 SECTIONS_OF_NUMBERS = ("COLUMNS", "RHS", "RANGES", "BOUNDS")
 BOUNDS_WITHOUT_NUMBER = ("FR", "MI", "PL", "BV")
 # A number with two points, or one that is none, at the beginning of a word; or an implication.
-MISREAD_IN_LP = re.compile(
-    r"(?<![^\s+\-<>=:*/^\[\]])(?:\d*\.\d*\.\S*|nan(?!\w))|->", re.IGNORECASE
-)
+MISREAD_IN_LP = re.compile(r"(?<![^\s+\-<>=:*/^\[\]])(?:\d*\.\d*\.\S*|nan(?!\w))|->", re.IGNORECASE)
 
 
 def read_program(path: str | os.PathLike[str], kind: str) -> Parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ class Answer(NamedTuple):
 
 def checked_seconds(seconds: float | None) -> float | None:
     """Give the seconds if they can be a limit."""
-    if seconds is not None and not 0 < seconds < np.inf:
+    real = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if seconds is not None and not (real and 0 < seconds < np.inf):
         raise InputError(f"max_seconds must be a positive number, got {seconds!r}")
     return seconds

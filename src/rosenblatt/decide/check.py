@@ -96,12 +96,13 @@ def verify(
             raise InputError("strict, equal and bounds belong to certificates of systems")
         else:
             data = Labelled(X, y, vars(claim)["classes"])
-        return Verification(True, _proven(claim, data))
+        return Verification(True, proven(claim, data))
     except Refused as refused:
         return Verification(False, f"Refused: {refused}.")
 
 
-def _proven(claim: Certificate, data: Labelled | System) -> str:
+def proven(claim: Certificate, data: Labelled | System) -> str:
+    """Give the sentence that a certificate proves of data in hand, or raise `Refused`."""
     data.require_shape(claim.data)
     if not isinstance(claim, Separator | MarginInterval):  # which hash the rows in the same pass
         data.require(claim.data)

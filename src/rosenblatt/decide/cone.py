@@ -206,6 +206,13 @@ class Cone:
         """Give weights of `floats` as those of the rows, exactly."""
         return self.unscaled(w.tolist()) if is_exact(self.X) else w.tolist()
 
+    def unscaled_direction(self, vector: Sequence[int]) -> list[int]:
+        """Give a vector of the scaled coordinates as one of the rows, up to a positive factor."""
+        powers = [self.scale.get(j, 0) for j in range(len(vector))]
+        least = min((p for p, value in zip(powers, vector, strict=True) if value), default=0)
+        pairs = zip(vector, powers, strict=True)
+        return [value << (power - least) if value else 0 for value, power in pairs]
+
     def unscaled(self, w: Sequence[Number]) -> list[Number]:
         """Give weights of the scaled coordinates as those of the rows, exactly."""
         powers = [self.scale.get(j, 0) for j in range(len(w))]
@@ -245,7 +252,7 @@ def nearest_float(value: Number) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def _float_if_exact(value: Fraction) -> Number:

@@ -95,6 +95,7 @@ class Search:
         self.settled = np.zeros(cone.size, bool)  # rows known to lie in the span of the face
         self.settled[list(self.equations)] = True
         self.best = -np.inf
+        self._off: tuple[list[int], list[list[int]]] | None = None
 
     def run(self, enough: Callable[[Face], bool] = lambda face: False) -> Decision:
         """Go on until a point is found, nothing is left off the face, or the face is enough."""
@@ -166,10 +167,23 @@ class Search:
             return []
         return [rows[k] for k in independent_rows(self.cone.table(rows).integers)]
 
+    def complement(self) -> list[list[int]]:
+        """Give independent integer vectors, 0 where unused, that are orthogonal to the face."""
+        if self._off is None or self._off[0] != self.face.basis:
+            frame = _frame(self.cone, self.face.basis)
+            if frame is None:
+                unit = [[int(j == k) for j in range(self.cone.dimension)] for k in self.cone.used]
+                self._off = [], unit
+            else:
+                vectors = [[int(v) for v in vector] for vector in frame.tolist()]
+                self._off = self.face.basis, [self.cone.unscaled_direction(v) for v in vectors]
+        return self._off[1]
+
     def _strays(self) -> np.ndarray:
         """Find rows that do not lie in the span of the face, exactly."""
         strays = np.zeros(self.cone.size, bool)
-        for vector in complement(self.cone, self.face.basis):
+        for vector in self.complement():
+            self.clock.left()
             cone = self.cone
             strays |= signs_of_products(cone.X, cone.signs, cone.lift, vector) != 0
         return np.flatnonzero(strays)
@@ -247,15 +261,6 @@ class Search:
             return point
         rounded: list[Number] = _rounded(point)
         return point if self.failing_rows(rounded).size else rounded
-
-
-def complement(cone: Cone, basis: list[int]) -> list[list[Number]]:
-    """Give exact, independent vectors of the used coordinates, orthogonal to the basis."""
-    frame = _frame(cone, basis)
-    if frame is None:
-        used = cone.used.tolist()
-        return [[1 if j == k else 0 for j in range(cone.dimension)] for k in used]
-    return [cone.unscaled([Fraction(int(v)) for v in vector]) for vector in frame.tolist()]
 
 
 def _frame(cone: Cone, basis: list[int]) -> flint.fmpz_mat | None:

@@ -74,6 +74,13 @@ class Labelled(Hand):
         except InputError as error:
             raise Refused(str(error)) from None
 
+    @classmethod
+    def of(cls, X: Matrix, signs: np.ndarray) -> Labelled:
+        """Take a matrix as `exact_matrix` gives it, and signs."""
+        made = cls.__new__(cls)
+        made.X, made.signs = X, signs
+        return made
+
     def digest(self) -> str:
         """Identify the data."""
         return labelled_digest(self.X, self.signs)

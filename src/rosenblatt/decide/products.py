@@ -219,7 +219,7 @@ def _float_or_nan(value: Number) -> float:
 
 
 def _sign(value: Fraction, threshold: Number) -> int:
-    return (value > threshold) - (value < threshold)
+    return int(value > threshold) - int(value < threshold)  # NumPy's bools have no minus
 
 
 # ---- what others ask for

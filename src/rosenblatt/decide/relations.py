@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import flint
 
-# A rank modulo a prime is never above the rank; this one fits the words that FLINT computes with.
-PRIME = 2**61 - 1
+# A rank modulo a prime is never above the rank, and below it only by a coincidence that somebody
+# may have planned; not for all of these. They fit the words that FLINT computes with.
+PRIMES = (2**61 - 1, 2**63 - 25, 2**64 - 59)
 
 
 class Table(NamedTuple):
@@ -39,10 +40,7 @@ class Relation(NamedTuple):
 
 
 def independent_rows(matrix: flint.fmpz_mat) -> list[int]:
-    """Give rows that are linearly independent, the first ones first, as many as a prime shows.
-
-    The prime might hide independence, though it never does so by accident; it cannot invent it.
-    """
+    """Give rows that are linearly independent, the first ones first, and span the others."""
     return independent_columns(matrix.transpose())
 
 
@@ -50,7 +48,8 @@ def independent_columns(matrix: flint.fmpz_mat) -> list[int]:
     """Give columns that are linearly independent, the first ones first."""
     if not matrix.nrows() or not matrix.ncols():
         return []
-    reduced, rank = flint.nmod_mat(matrix, PRIME).rref()
+    forms = [flint.nmod_mat(matrix, prime).rref() for prime in PRIMES]
+    reduced, rank = max(forms, key=lambda form: form[1])
     pivots, column = [], 0
     for row in range(rank):
         while int(reduced[row, column]) == 0:
@@ -89,7 +88,7 @@ def dependencies(matrix: flint.fmpz_mat) -> list[list[int]]:
         vectors.append(vector)
     check = flint.fmpz_mat(vectors) * matrix
     if any(check.entries()):
-        raise ArithmeticError("a prime has hidden the rank of a matrix")
+        raise ArithmeticError("three primes have hidden the rank of a matrix")
     return vectors
 
 

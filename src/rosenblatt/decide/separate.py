@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,30 +23,36 @@ from rosenblatt.certificates import (
     Separator,
 )
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone, floats_of, nearest_float
 from rosenblatt.decide.digest import labelled_digest
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.exact import (
+    exact_dot,
     exact_matrix,
     exact_row,
     is_exact,
     root_rounded_up,
     rounded_down,
+    whole,
 )
-from rosenblatt.decide.faces import Decision, Face, Search, complement
+from rosenblatt.decide.faces import Decision, Face, Search
+from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.products import signs_of_products, smallest
-from rosenblatt.decide.relations import Relation
+from rosenblatt.decide.relations import Relation, independent_rows
 from rosenblatt.decide.relaxation import relaxed
 from rosenblatt.errors import InputError
 from rosenblatt.examples import (
     Matrix,
     as_labels,
+    as_objects,
     as_signs,
     check_finite,
     distinct,
     radius,
     two_classes,
 )
+from rosenblatt.verify import Refused
 
 SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
 UNDECIDED = "undecided"
@@ -156,12 +163,13 @@ def two_classes_or_advice(labels: np.ndarray) -> np.ndarray:
 def _pairs(
     X: Matrix, labels: np.ndarray, classes: np.ndarray, fit_intercept: bool, clock: Clock
 ) -> dict[tuple[Any, Any], Separation]:
+    places = {label: k for k, label in enumerate(classes.tolist())}
+    codes = np.array([places[label] for label in labels.tolist()])
     found = {}
     for a, b in itertools.combinations(range(classes.size), 2):
-        pair = classes[[a, b]]
-        rows = np.flatnonzero((labels == pair[0]) | (labels == pair[1]))
-        name = tuple(pair.tolist())
-        found[name] = _decide(X[rows], labels[rows], pair, fit_intercept, clock)
+        rows, pair = np.flatnonzero((codes == a) | (codes == b)), classes[[a, b]]
+        first, second = pair.tolist()
+        found[first, second] = _decide(X[rows], labels[rows], pair, fit_intercept, clock)
     return found
 
 
@@ -170,8 +178,8 @@ def _rest(
 ) -> dict[Any, Separation]:
     found = {}
     for label in classes.tolist():
-        names = np.array(["rest", str(label)], object)
-        against = np.where(labels == label, names[1], names[0])
+        names = as_objects([f"not {label}", str(label)])
+        against = np.array([names[int(other == label)] for other in labels.tolist()], object)
         found[label] = _decide(X, against, names, fit_intercept, clock)
     return found
 
@@ -197,11 +205,13 @@ class _Problem:
         self.cone = Cone(X, signs, int(lifted))
         self.lower, self.upper = -math.inf, math.inf
         self.known: tuple[list[Number], float] | None = None
+        self.search: Search | None = None
 
     def decide(self) -> Separation:
         """Try the simple ways first, then decide."""
         search = Search(self.cone, self._failing, self.clock)
-        search.settled |= self._empty_rows()
+        self.search = search
+        search.settled |= self.empty
         for pair in self._contradictions():
             search.join(pair)
         if not search.face.weights:
@@ -216,7 +226,8 @@ class _Problem:
     def _failing(self, states: np.ndarray, face: Face) -> np.ndarray:
         return np.flatnonzero(states < 0 if face.weights else states <= 0)
 
-    def _empty_rows(self) -> np.ndarray:
+    @cached_property
+    def empty(self) -> np.ndarray:
         """Tell which rows are zero, which one proof settles for all."""
         X = self.X if is_exact(self.X) else without_zeros(self.X)
         if self.lifted:
@@ -227,13 +238,16 @@ class _Problem:
     def _contradictions(self) -> list[Relation]:
         """Find rows that are zero, and rows that also occur in the other class."""
         X = self.X if is_exact(self.X) else without_zeros(self.X)
-        empty = np.flatnonzero(self._empty_rows())[:1].tolist()
+        empty = np.flatnonzero(self.empty)[:1].tolist()
         found = [Relation({i: Fraction(1)}, {}) for i in empty]
         first = first_of_equals(X)
-        clashes = contradictions(self.signs, first)[: self.cone.dimension]
+        clashes = contradictions(self.signs, first)
+        others = {int(first[i]): int(i) for i in clashes[: 4 * self.cone.dimension]}
+        names = [i for i in others if not self.empty[i]]
+        kept = independent_rows(self.cone.table(names).integers) if names else []
         half = Fraction(1, 2)
-        pairs = {int(first[i]): {int(first[i]): half, int(i): half} for i in clashes}
-        return found + [Relation(pair, {}) for pair in pairs.values()]
+        pairs = [{names[k]: half, others[names[k]]: half} for k in kept]
+        return found + [Relation(pair, {}) for pair in pairs]
 
     def _by_passes(self) -> tuple[list[Number] | None, np.ndarray]:
         """Make some passes; give a point if it separates, and what each row falls short by."""
@@ -264,13 +278,12 @@ class _Problem:
     def _enclose_above(self, counts: np.ndarray) -> None:
         """Bound every margin: half the distance of two points of the hulls, or one's norm."""
         weights = counts.astype(np.float64)
-        positive, negative = (float(weights[self.signs == s].sum()) for s in (1, -1))
-        if self.lifted and positive and negative:
-            weights /= np.where(self.signs > 0, 2 * positive, 2 * negative)
-        elif not self.lifted and positive + negative:
-            weights /= positive + negative
-        else:
+        if not np.isfinite(weights).all():
             return
+        for side in (self.signs > 0, self.signs < 0) if self.lifted else (self.signs != 0,):
+            if not weights[side].any():
+                weights[side] = 1.0
+            weights[side] /= weights[side].sum() * (2 if self.lifted else 1)
         mean = np.asarray((weights * self.signs) @ self.X).ravel()
         slack = 1 + 4e-16 * (self.cone.size + self.cone.dimension)
         largest = radius(self.X) * (4e-16 * self.cone.size)
@@ -278,15 +291,21 @@ class _Problem:
 
     # ---- answers
 
+    def _least_exactly(self, point: list[Number]) -> Fraction:
+        """Give the smallest z·w where it is below all floats."""
+        weights = whole(point)
+        return min(exact_dot(self.cone.row(i), weights) for i in range(self.cone.size))
+
     def _separable(self, point: list[Number]) -> Separation:
-        least = self._least(point)
-        margin = rounded_down(Fraction(least) / Fraction(norm_above(point[: self.X.shape[1]])))
+        least: Number = self._least(point) or self._least_exactly(point)
+        exact = Fraction(least) / Fraction(norm_above(point[: self.X.shape[1]]))
+        margin = rounded_down(exact)
         certificate = Separator(
             data=self._data(),
             classes=self.classes,
             intercept=self.lifted,
             w=tuple(point),
-            margin=margin if margin > 0 else math.ulp(0.0),
+            margin=margin or exact,
         )
         return self._answer(SEPARABLE, point, margin, certificate, self._nearest_rows(point))
 
@@ -296,9 +315,11 @@ class _Problem:
         return np.flatnonzero(products <= least + 1e-9 * abs(least))
 
     def _not_separable(self, found: Decision) -> Separation:
-        rows = sorted(found.face.weights)
-        total = sum(found.face.weights.values(), Fraction(0))
-        weights = tuple(found.face.weights[i] / total for i in rows)
+        shares = found.face.weights
+        if found.face.basis:  # rows that are zero say nothing more
+            shares = {i: share for i, share in shares.items() if not self.empty[i]}
+        rows, total = sorted(shares), sum(shares.values(), Fraction(0))
+        weights = tuple(shares[i] / total for i in rows)
         proof: dict[str, Any] = {
             "data": self._data(),
             "classes": self.classes,
@@ -310,20 +331,31 @@ class _Problem:
         if found.point is not None:
             on = np.flatnonzero(self._signs(found.point) == 0)
             weak = NonSeparability(**proof, w=tuple(found.point))
-            return self._answer(WEAKLY, found.point, 0.0, weak, on)
+            return self._checked(self._answer(WEAKLY, found.point, 0.0, weak, on))
         used = set(self.cone.used.tolist())
         unused = tuple(j for j in range(self.cone.dimension) if j not in used)
-        others = tuple(tuple(v) for v in self._complement(found.face))
+        full = len(found.face.basis) == self.cone.used.size
+        others = () if full else tuple(map(tuple, self._complement()))
         certificate = Inseparability(**proof, complement=others, unused=unused)
-        return self._answer(INSEPARABLE, None, 0.0, certificate, np.array(rows))
+        return self._checked(self._answer(INSEPARABLE, None, 0.0, certificate, np.array(rows)))
 
-    def _complement(self, face: Face) -> list[list[Number]]:
-        if len(face.basis) == self.cone.used.size:
-            return []
-        return complement(self.cone, face.basis)
+    def _checked(self, answer: Separation) -> Separation:
+        """Let no verdict out whose proof does not pass the check."""
+        assert answer.certificate is not None
+        try:
+            proven(answer.certificate, Labelled.of(self.X, self.signs))
+        except Refused:
+            return self.undecided()
+        return answer
+
+    def _complement(self) -> list[list[int]]:
+        assert self.search is not None
+        return self.search.complement()
 
     def undecided(self) -> Separation:
         """Tell what is known when the time is over."""
+        if self.search is not None and self.search.face.weights:
+            self.upper = 0.0
         nothing = np.zeros(0, np.int64)
         return Separation(
             UNDECIDED,
@@ -378,15 +410,21 @@ class _Problem:
         return Data(rows=rows, columns=columns, digest=digest, numbers=numbers)
 
 
-def norm_above(numbers: Sequence[Number]) -> float:
-    """Give a float that is at least the norm of a vector, and hardly more."""
+def norm_above(numbers: Sequence[Number]) -> Number:
+    """Give a number that is at least the norm of a vector, and hardly more."""
     if set(map(type, numbers)) == {float}:
-        squares = np.array(numbers, np.float64) ** 2
+        with np.errstate(over="ignore"):
+            squares = np.array(numbers, np.float64) ** 2
         if 1e-200 < squares.max() < 1e200:
             # Squares err by 2^-53 of themselves, or vanish below 1e-308; their sum is rounded once.
             total = math.fsum(squares.tolist()) + len(numbers) * 1e-300
             return math.sqrt(total) * (1 + 2.0**-50)
-    return root_rounded_up(sum((Fraction(value) ** 2 for value in numbers), Fraction(0)))
+    square = sum((Fraction(value) ** 2 for value in numbers), Fraction(0))
+    root = root_rounded_up(square)
+    if 0 < root < math.inf:
+        return root
+    p, q = square.as_integer_ratio()  # beyond all floats
+    return Fraction(math.isqrt(p * q) + 1, q)
 
 
 def explain(found: Separation) -> str:

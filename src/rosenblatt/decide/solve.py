@@ -20,6 +20,7 @@ from scipy import sparse
 
 from rosenblatt.certificates import Certificate, Data, Feasible, Infeasible, Number
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone
 from rosenblatt.decide.cones import Limits, plain
 from rosenblatt.decide.digest import EQUAL, MORE_THAN
@@ -31,6 +32,7 @@ from rosenblatt.decide.rescaled import rescaled
 from rosenblatt.decide.smoothed import smoothed
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, check_finite
+from rosenblatt.verify import Refused
 
 MOST_RELATED = 1000  # rows whose relations are looked for exactly
 FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"
@@ -264,6 +266,11 @@ class _Problem:
         steps: int | None,
         stop: str = "",
     ) -> Solution:
+        if certificate is not None:
+            try:
+                proven(certificate, self.system)
+            except Refused:  # let no verdict out whose proof does not pass the check
+                return self.undecided("the proof did not pass the check")
         seconds = time.perf_counter() - self.clock.began
         return Solution(verdict, w, certificate, rows, self.method, steps, stop, seconds)
 

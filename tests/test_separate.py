@@ -1,0 +1,1246 @@
+"""Deciding separability (D9): every verdict against slow exact programs, every proof checked."""
+
+import json
+import math
+import zlib
+from fractions import Fraction
+from functools import cache
+
+import flint
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+
+import naive_decide
+import rosenblatt as rb
+from naive_decide import INSEPARABLE, SEPARABLE, WEAKLY
+from rosenblatt.decide.answers import Clock, OutOfTimeError
+from rosenblatt.decide.check import verify
+from rosenblatt.decide.cone import Cone
+from rosenblatt.decide.digest import exact_rows, label_tags
+from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
+from rosenblatt.decide.exact import exact_matrix
+from rosenblatt.decide.faces import Face, Search
+from rosenblatt.decide.nearest import Corral, nearest
+from rosenblatt.decide.newton import by_newton, minimum, vertex
+from rosenblatt.decide.oracle import Oracle, Program
+from rosenblatt.decide.relations import (
+    Table,
+    dependencies,
+    independent_columns,
+    independent_rows,
+    relation,
+)
+from rosenblatt.decide.separate import separate
+from rosenblatt.verify import check
+
+TINIEST = 5e-324
+PROBLEMS_OF_A_KIND = 80
+
+# ---- small problems of all kinds: rows in any form, and signs
+
+
+def shape(random, most_rows=10, most_columns=4):
+    return random.integers(2, most_rows + 1), random.integers(1, most_columns + 1)
+
+
+def any_signs(random, count):
+    """Draw signs of which both occur."""
+    signs = random.choice([-1, 1], count)
+    signs[0] = -signs[-1]
+    return signs
+
+
+def signs_by(random, X, share=0.8):
+    """Take signs by a plane, or by chance: the problem may go either way."""
+    scores = X @ random.standard_normal(X.shape[1]) + random.choice([0, 0.3])
+    signs = np.where(scores > 0, 1, -1)
+    if random.random() > share or abs(signs.sum()) == signs.size:
+        return any_signs(random, signs.size)
+    return signs
+
+
+def mixed(random, X):
+    """Multiply by an integer matrix of determinant 1: integers stay such, and no case changes."""
+    size = X.shape[1]
+    upper = np.triu(random.integers(-2, 3, (size, size)), 1) + np.eye(size)
+    return X @ upper @ np.tril(upper.T)
+
+
+def whole(random, most=9, **sizes):
+    X = random.integers(-most, most + 1, shape(random, **sizes)).astype(float)
+    return X, signs_by(random, X)
+
+
+def degenerate(random):
+    return whole(random, most=1, most_rows=12)
+
+
+def normal(random):
+    X = random.standard_normal(shape(random))
+    return X, signs_by(random, X)
+
+
+def larger(random):
+    X = random.integers(-3, 4, (20, 6)).astype(float)
+    return X, signs_by(random, X, 0.9)
+
+
+def with_margin(random):
+    """Plant a margin from 0.1 to 1e-12, which several rows have."""
+    n, d = shape(random)
+    w = random.standard_normal(d)
+    w /= np.linalg.norm(w)
+    signs, X = any_signs(random, n), random.standard_normal((n, d))
+    heights = 10.0 ** -random.integers(1, 13) * (1 + random.choice([0, 0, 1e3], n))
+    X += np.outer(signs * heights - X @ w, w)
+    return X, signs
+
+
+def weakly_separable(random):
+    """Put rows on a plane, ± each other, and rows on the right side of it."""
+    n, d = shape(random, 5, 4)
+    on, off = random.integers(-3, 4, (n, d)), random.integers(-3, 4, (random.integers(1, 4), d))
+    on[:, 0], off[:, 0] = 0, random.integers(1, 4, len(off))
+    Z = mixed(random, np.vstack([on, -on, off]).astype(float))
+    signs = any_signs(random, len(Z))
+    return Z * signs[:, None], signs
+
+
+def inseparable(random):
+    """Make the last row minus the sum of the others."""
+    Z = random.integers(-9, 10, shape(random)).astype(float)
+    Z[-1] = -Z[:-1].sum(axis=0)
+    signs = any_signs(random, len(Z))
+    return Z * signs[:, None], signs
+
+
+def repeated(random):
+    X, signs = whole(random)
+    chosen = random.integers(0, len(X), 2 * len(X))
+    chosen[:2] = np.argmin(signs), np.argmax(signs)
+    return X[chosen], signs[chosen]
+
+
+def contradicting(random):
+    X, _ = whole(random, most=2, most_rows=5)
+    X = X[random.integers(0, len(X), 2 * len(X))]
+    return X, any_signs(random, len(X))
+
+
+def zero_rows(random):
+    X, signs = whole(random)
+    X[random.random(len(X)) < 0.3] = 0
+    return X, signs
+
+
+def zero_columns(random):
+    X, signs = whole(random, most_columns=6)
+    X[:, random.random(X.shape[1]) < 0.5] = 0
+    return X, signs
+
+
+def rank_deficient(random):
+    """Add columns that depend on the others: exactly, or up to rounding."""
+    X, _ = whole(random) if random.random() < 0.5 else normal(random)
+    X = np.hstack([X, X @ random.integers(-2, 3, (X.shape[1], random.integers(1, 4)))])[:, :6]
+    X = X if random.random() < 0.5 else X * 0.1
+    return X, signs_by(random, X)
+
+
+def scaled_columns(random):
+    X, signs = [normal, with_margin, inseparable][random.integers(3)](random)
+    return X * 10.0 ** random.integers(-150, 151, X.shape[1]), signs
+
+
+def scaled_rows(random):
+    X, signs = [normal, with_margin, weakly_separable][random.integers(3)](random)
+    return X * 2.0 ** random.integers(-400, 401, (len(X), 1)), signs
+
+
+def scaled_entries(random):
+    X, signs = whole(random, most_rows=6, most_columns=3)
+    return X * 10.0 ** random.choice([0, 0, 0, -20, 20, -300, 300], X.shape), signs
+
+
+def subnormal(random):
+    X, signs = [whole, weakly_separable, inseparable][random.integers(3)](random)
+    return X * TINIEST * random.choice([1, 2**20]), signs
+
+
+def huge(random):
+    X, signs = [whole, with_margin, inseparable][random.integers(3)](random)
+    return X / np.abs(X).max(initial=1e-300) * 1.7e308, signs
+
+
+def one_hot(random):
+    """Encode the levels of two or three factors."""
+    n, factors = random.integers(4, 15), random.integers(2, 4)
+    X = np.hstack([np.eye(3)[random.integers(0, random.integers(2, 4), n)] for _ in range(factors)])
+    return X[:, : random.integers(5, 10)], signs_by(random, X, 0.6)
+
+
+def single_precision(random):
+    X, signs = [normal, with_margin, whole][random.integers(3)](random)
+    return X.astype(np.float32), signs
+
+
+def sparse_rows(random):
+    """Store zeros, entries twice or out of order in CSR and other formats."""
+    X, signs = whole(random, most=2, most_columns=6)
+    rows, columns = np.indices(X.shape).reshape(2, -1)
+    order = random.permutation(np.repeat(np.arange(X.size), 2))
+    halves = X.ravel()[order] / 2
+    kept = (halves != 0) | (random.random(halves.size) < 0.1)
+    places = rows[order][kept], columns[order][kept]
+    stored = sparse.coo_matrix((halves[kept], places), X.shape)
+    forms = [stored.tocsr(), sparse.csr_matrix(X), stored, sparse.csc_matrix(X)]
+    return forms[random.integers(4)].astype(random.choice([np.float32, np.float64])), signs
+
+
+def long_integers(random):
+    """Take integers beyond 2^53 that differ in their last digits."""
+    X, signs = [whole, weakly_separable, inseparable][random.integers(3)](random)
+    factor, added = 3 ** int(random.integers(35, 60)), int(random.integers(2))
+    steps = [added * int(sign > 0) for sign in signs]
+    longer = [[int(value) * factor + step for value in x] for x, step in zip(X, steps, strict=True)]
+    return np.array(longer, object), signs
+
+
+def fractions(random):
+    X, signs = [whole, weakly_separable, inseparable][random.integers(3)](random)
+    thirds = [Fraction(1, int(k)) for k in random.choice([1, 3, 7, 10**30], X.shape[1])]
+    return X.astype(int).astype(object) * np.array(thirds, object), signs
+
+
+def numbers_of_all_types(random):
+    """Put floats, integers and fractions side by side."""
+    X, signs = whole(random)
+    kinds = [float, int, lambda v: Fraction(int(v), 3), lambda v: 10**400 * int(v)]
+    chosen = random.integers(0, 4, X.shape[1])
+    return [[kinds[c](v) for c, v in zip(chosen, x, strict=True)] for x in X.tolist()], signs
+
+
+def arrays_of_all_types(random):
+    X, signs = whole(random, most=4)
+    types = [np.int8, np.int64, np.float16, np.longdouble, list, np.asfortranarray]
+    kind = types[random.integers(6)]
+    if kind is list:
+        return X.tolist(), signs
+    return kind(X) if kind is np.asfortranarray else X.astype(kind), signs
+
+
+def wide(random):
+    """Have more columns than rows."""
+    n = random.integers(2, 6)
+    X = random.standard_normal((n, n + random.integers(1, 4)))
+    X = X if random.random() < 0.4 else np.round(X)
+    X = X if random.random() < 0.7 else np.vstack([X, X[:1]])
+    return X, any_signs(random, len(X))
+
+
+def next_to_each_other(random):
+    """Put points of both classes one float apart."""
+    X = random.standard_normal(shape(random, 5, 3))
+    X[random.random(X.shape) < 0.3] = 1
+    moved = X.copy()
+    moved[:, 0] = np.nextafter(X[:, 0], random.choice([-9, 9], len(X)))
+    signs = np.ones(len(X), int)
+    return np.vstack([X, moved]), np.concatenate([signs, -signs])
+
+
+def thin(random):
+    """Turn the worst case F10, in more dimensions."""
+    K = 10.0 ** random.integers(1, 17)
+    rows = np.array([[1, 1], [1, 0], [1 / K, 1], [0, 1]])
+    others = random.integers(-1, 2, (4, random.integers(0, 3)))
+    return mixed(random, np.hstack([rows, others])), np.array([1, 1, 1, -1])
+
+
+def on_a_line(random):
+    """Draw points of a line, with a threshold that both classes may touch."""
+    x = np.sort(random.integers(-4, 5, random.integers(2, 9))) * random.choice([1, 0.1])
+    place = random.integers(1, x.size)
+    signs = np.where(np.arange(x.size) < place, -1, 1)
+    return x[:, None].astype(float), signs * random.choice([-1, 1])
+
+
+def two_points(random):
+    X = random.choice([0.0, 1.0, -2.0, 0.1, 1e-300], (2, random.integers(1, 4)))
+    return X, np.array([1, -1])
+
+
+def nearly_dependent(random):
+    """Repeat a column up to its last digits."""
+    X, _ = normal(random)
+    X = np.hstack([X, X[:, :1] * (1 + 1e-15 * random.integers(-3, 4, (len(X), 1)))])
+    return X, any_signs(random, len(X))
+
+
+KINDS = [
+    whole,
+    degenerate,
+    normal,
+    larger,
+    with_margin,
+    weakly_separable,
+    inseparable,
+    repeated,
+    contradicting,
+    zero_rows,
+    zero_columns,
+    rank_deficient,
+    scaled_columns,
+    scaled_rows,
+    scaled_entries,
+    subnormal,
+    huge,
+    one_hot,
+    single_precision,
+    sparse_rows,
+    long_integers,
+    fractions,
+    numbers_of_all_types,
+    arrays_of_all_types,
+    wide,
+    next_to_each_other,
+    thin,
+    on_a_line,
+    two_points,
+    nearly_dependent,
+]
+
+
+def problem(make, number):
+    """Give problem so many of a kind: rows, labels and whether there is an intercept."""
+    random = np.random.default_rng([zlib.crc32(make.__name__.encode()), number])
+    X, signs = make(random)
+    names = [(0, 1), ("no", "yes"), (-1, 1), (2.5, 7.0)][random.integers(4)]
+    return X, [names[int(sign > 0)] for sign in signs], bool(random.integers(2))
+
+
+@cache
+def answer(make, number):
+    """Give what is found for a problem; several tests look at it."""
+    X, y, intercept = problem(make, number)
+    return separate(X, y, fit_intercept=intercept)
+
+
+# ---- verdicts and proofs
+
+SAYS = {
+    SEPARABLE: "w separates with a margin of at least",
+    WEAKLY: "but w separates weakly",
+    INSEPARABLE: "not even weakly",
+}
+
+
+def listed(X):
+    """Give rows of any form as lists of numbers."""
+    if sparse.issparse(X):
+        return X.toarray().tolist()
+    return X.tolist() if isinstance(X, np.ndarray) else X
+
+
+def signs_of(y, positive):
+    return [1 if label == positive else -1 for label in y]
+
+
+def signed_rows(X, y, intercept):
+    """Give signed rows in fractions; the larger label is positive."""
+    return naive_decide.signed(listed(X), signs_of(y, max(y)), intercept)
+
+
+def load_loops():
+    """Have everything compiled or loaded, before time counts."""
+    for make in (whole, inseparable, weakly_separable, fractions):
+        answer(make, 0)
+
+
+def assert_proven(found, X, y):
+    """Have both checkers accept the certificate, as text, for what the verdict says."""
+    text, matrix = found.certificate.to_json(), exact_matrix(X)
+    tags = label_tags(np.array(signs_of(y, found.classes[1]))).tolist()
+    proven = check(json.loads(text), exact_rows(matrix, tags), matrix.shape[1])
+    assert SAYS[found.verdict] in proven
+    assert verify(text, X, y).ok
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_small_problems_are_decided_as_the_slow_programs_do(make):
+    for number in range(PROBLEMS_OF_A_KIND):
+        X, y, intercept = problem(make, number)
+        found = answer(make, number)
+        truth = naive_decide.verdict(signed_rows(X, y, intercept))
+        assert found.verdict == truth, f"{make.__name__} {number}"
+        assert_proven(found, X, y)
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_proofs_rest_on_few_rows(make):
+    for number in range(PROBLEMS_OF_A_KIND):
+        found = answer(make, number)
+        if found.verdict != SEPARABLE:
+            dimension = found.certificate.dimension
+            assert len(found.certificate.rows) <= 2 * dimension, f"{make.__name__} {number}"
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_the_first_relation_is_a_circuit(make):
+    for number in range(0, PROBLEMS_OF_A_KIND, 2):
+        X, y, intercept = problem(make, number)
+        signs = np.array(signs_of(y, max(y)), np.int8)
+        cone = Cone(exact_matrix(X), signs, int(intercept))
+        search = Search(cone, lambda states, face: np.flatnonzero(states <= 0), Clock())
+        weights = search.run(lambda face: bool(face.weights)).face.weights
+        rows = [signed_rows(X, y, intercept)[i] for i in weights]
+        assert len(rows) <= cone.dimension + 1
+        if rows:
+            assert min(weights.values()) > 0
+            assert not any(naive_decide.combined(weights.values(), rows))
+            assert naive_decide.rank(rows) == len(rows) - 1
+
+
+def test_the_slow_programs_know_the_examples_of_the_theory():
+    assert naive_decide.verdict([[1, 2], [3, 1], [1, -2]]) == SEPARABLE
+    assert naive_decide.verdict([[1, 0], [0, 1], [0, -1]]) == WEAKLY
+    assert naive_decide.verdict([[1, 0], [-1, 1], [0, -1]]) == INSEPARABLE
+    assert naive_decide.verdict([[0, 0], [0, 0]]) == INSEPARABLE
+    assert naive_decide.verdict([[0, 0], [0, 1]]) == WEAKLY
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("K", [10, 1e3, 1e6, 1e9, 1e15])
+def test_the_worst_case_of_the_perceptron_is_decided_at_once(K, intercept):
+    load_loops()
+    X, y = [[1, 1], [1, 0], [1 / K, 1], [0, 1]], [1, 1, 1, 0]
+    for rows in (X, [[1, 1], [1, 0], [Fraction(1, int(K)), 1], [0, 1]]):
+        found = separate(rows, y, fit_intercept=intercept, max_seconds=1)
+        assert found.verdict == naive_decide.verdict(signed_rows(rows, y, intercept)) == SEPARABLE
+        assert_proven(found, rows, y)
+
+
+def by_plane(random, n, d):
+    X = random.standard_normal((n, d))
+    return X, np.where(X @ random.standard_normal(d) > 0, 1, -1)
+
+
+def by_chance(random, n, d):
+    return random.standard_normal((n, d)), any_signs(random, n)
+
+
+def on_a_plane(random, n, d):
+    """Put half the rows, which are whole numbers, on a plane, ± each other."""
+    Z = random.integers(-2, 3, (n, d)).astype(float)
+    Z[:, -1] = random.integers(1, 3, n)
+    Z[: n // 2, -1] = 0
+    Z[: n // 4] = -Z[n // 4 : 2 * (n // 4)]
+    signs = any_signs(random, n)
+    return Z * signs[:, None], signs
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    ("make", "n", "d"),
+    [
+        (by_plane, 2000, 6),
+        (by_plane, 300, 60),
+        (by_plane, 60, 550),
+        (by_chance, 2000, 6),
+        (by_chance, 300, 60),
+        (by_chance, 40, 60),
+        (on_a_plane, 1200, 6),
+        (on_a_plane, 240, 55),
+    ],
+)
+def test_larger_problems_are_decided_with_proof(make, n, d, layout):
+    X, y = make(np.random.default_rng(n + d), n, d)
+    for intercept in (False, True):
+        found = separate(layout(X), y, fit_intercept=intercept)
+        assert found.verdict in SAYS
+        assert_proven(found, layout(X), y)
+
+
+# ---- hard cases
+
+
+def checked_verdict(X, y, **options):
+    """Decide, have the proof checked, and give the verdict."""
+    found = separate(X, y, **options)
+    assert_proven(found, X, y)
+    assert found.verdict == naive_decide.verdict(
+        signed_rows(X, y, options.get("fit_intercept", True))
+    )
+    return found.verdict
+
+
+@pytest.mark.parametrize("prime", [2**61 - 1, 2**31 - 1, 2**63 - 25, 2**64 - 59])
+def test_no_prime_hides_that_rows_are_independent(prime):
+    rows = [[prime, 1], [-prime, 1], [0, 1]]
+    assert checked_verdict(rows, [1, 1, 0], fit_intercept=False) == INSEPARABLE
+    rows = [[prime, 1], [prime, 1], [0, 1], [0, 1]]
+    assert checked_verdict(rows, [1, 0, 1, 0], fit_intercept=False) == INSEPARABLE
+
+
+def test_no_prime_hides_that_rows_of_floats_are_independent():
+    a, b = 2.0**31, 2.0**30  # a·b - 1 is a prime
+    X = np.array([[a, 1], [1, b], [a + 1, b + 1]])
+    assert checked_verdict(X, [1, 1, 0], fit_intercept=False) == INSEPARABLE
+    twice = np.array([[a, 1], [a, 1], [1, b], [1, b]])
+    assert checked_verdict(twice, [1, 0, 1, 0], fit_intercept=False) == INSEPARABLE
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_margin_may_be_smaller_than_every_float(intercept):
+    X = [[TINIEST, 0], [0, TINIEST], [-TINIEST, -TINIEST]]
+    assert checked_verdict(X, [1, 1, 0], fit_intercept=intercept) == SEPARABLE
+    assert checked_verdict([[TINIEST], [0]], [1, 0]) == SEPARABLE
+    tiny = Fraction(1, 10**400)
+    assert checked_verdict([[tiny, 0], [0, tiny]], [1, 0], fit_intercept=intercept) == SEPARABLE
+    assert (
+        checked_verdict([[tiny, 0.0], [1e300, -tiny]], [1, 0], fit_intercept=intercept) == SEPARABLE
+    )
+
+
+def test_numbers_may_be_larger_than_every_float():
+    assert checked_verdict([[10**400, 1], [10**400, 2]], [0, 1]) == SEPARABLE
+    assert checked_verdict([[10**400, 0.5], [10**400, 0.5]], [0, 1]) == INSEPARABLE
+    assert checked_verdict([[10**400], [0], [-(10**400)]], [0, 1, 0]) == INSEPARABLE
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_rows_of_zeros_are_separable_by_nothing(layout):
+    nothing = layout(np.zeros((3, 2)))
+    assert checked_verdict(nothing, [0, 1, 1], fit_intercept=False) == INSEPARABLE
+    assert checked_verdict(nothing, [0, 1, 1], fit_intercept=True) == INSEPARABLE
+    some = layout(np.array([[0.0, 0], [0, 0], [1, 2], [3, 1]]))
+    assert checked_verdict(some, [0, 1, 1, 1], fit_intercept=False) == WEAKLY
+
+
+def test_many_rows_of_zeros_cost_no_more_than_one():
+    load_loops()
+    X = np.zeros((3000, 3))
+    X[-3:] = np.eye(3)
+    found = separate(X, np.arange(3000) % 2, fit_intercept=False, max_seconds=1)
+    assert found.verdict == WEAKLY
+    assert len(found.certificate.rows) <= 2
+
+
+def test_contradictions_on_one_line_are_not_all_named():
+    line = [[1.0, 0, 0], [2, 0, 0], [3, 0, 0]]
+    others = [[0.0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
+    y = [1, 1, 1, 0, 0, 0, 1, 1, 1, 1]
+    found = separate([*line, *line, *others], y, fit_intercept=False)
+    assert found.verdict == INSEPARABLE
+    assert len(found.certificate.rows) <= 6
+
+
+# ---- what is told beside the verdict
+
+
+def well_scaled(verdict, number_of=60):
+    """Give answers of one verdict, and their problems, where floats are of about unit size."""
+    for make in (whole, degenerate, normal, with_margin, weakly_separable, inseparable, one_hot):
+        for number in range(number_of):
+            found = answer(make, number)
+            if found.verdict == verdict:
+                yield found, *problem(make, number)
+
+
+def exact_products(found, X, y, intercept):
+    return naive_decide.dots(signed_rows(X, y, intercept), found.certificate.w)
+
+
+def test_the_margin_is_that_of_the_hyperplane_rounded_down():
+    for found, X, y, intercept in well_scaled(SEPARABLE):
+        least = min(exact_products(found, X, y, intercept))
+        norm = sum(Fraction(value) ** 2 for value in found.certificate.w[: X.shape[1]])
+        claimed = Fraction(found.margin)
+        assert least > 0
+        assert claimed**2 <= least**2 / norm <= (claimed * (1 + Fraction(1, 10**9))) ** 2
+        assert found.certificate.margin == found.margin
+
+
+def test_the_hyperplane_is_that_of_the_certificate():
+    for verdict in (SEPARABLE, WEAKLY):
+        for found, X, _, intercept in well_scaled(verdict, 20):
+            w = [float(value) for value in found.certificate.w]
+            assert found.coef.tolist() == w[: X.shape[1]]
+            assert found.intercept == (w[-1] if intercept else 0.0)
+            assert found.columns.tolist() == np.flatnonzero(found.coef).tolist()
+
+
+def test_the_rows_of_separable_data_are_those_nearest_to_the_hyperplane():
+    for found, X, y, intercept in well_scaled(SEPARABLE):
+        products = exact_products(found, X, y, intercept)
+        least = min(products)
+        assert products.index(least) in found.rows
+        assert all(products[i] <= least * (1 + Fraction(1, 10**8)) for i in found.rows)
+
+
+def test_the_rows_of_weakly_separable_data_are_those_on_the_hyperplane():
+    for found, X, y, intercept in well_scaled(WEAKLY):
+        products = exact_products(found, X, y, intercept)
+        assert found.rows.tolist() == [i for i, value in enumerate(products) if value == 0]
+        assert found.margin == 0
+        assert found.enclosure == (0, 0)
+
+
+def test_the_rows_of_inseparable_data_are_those_of_the_proof():
+    for found, X, _, _ in well_scaled(INSEPARABLE):
+        assert found.rows.tolist() == list(found.certificate.rows)
+        assert found.columns.tolist() == np.flatnonzero(X[found.rows].any(axis=0)).tolist()
+        assert found.coef is None
+        assert found.intercept is None
+        assert found.margin == found.enclosure[1] == 0
+
+
+def test_the_enclosure_holds_the_largest_margin():
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        largest = random.choice([0.3, 0.1, 0.01])
+        X, y, _ = rb.make_separable(40, int(random.integers(2, 6)), largest, seed=seed)
+        lower, upper = separate(X, y, fit_intercept=False).enclosure
+        assert 0 < lower <= largest * (1 + 1e-9)
+        assert largest * (1 - 1e-9) <= upper < np.inf
+
+
+def test_the_enclosure_of_two_points_holds_half_their_distance():
+    for seed in range(30):
+        X = np.random.default_rng(seed).standard_normal((2, 3))
+        lower, upper = separate(X, [0, 1]).enclosure
+        half = np.linalg.norm(X[0] - X[1]) / 2
+        assert lower <= half * (1 + 1e-9)
+        assert half * (1 - 1e-9) <= upper <= 2 * half
+
+
+def test_every_verdict_is_explained(monkeypatch):
+    explained = {
+        SEPARABLE: separate([[1], [2]], ["a", "b"]),
+        WEAKLY: separate([[1, 0], [1, 0], [2, 1]], ["a", "b", "b"]),
+        INSEPARABLE: separate([[1], [2], [3]], ["a", "b", "a"]),
+    }
+    for verdict, found in explained.items():
+        assert found.verdict == verdict
+        assert str(found) == found.explain()
+        assert "'a'" in str(found)
+        assert "'b'" in str(found)
+    stop(monkeypatch, OutOfTimeError)
+    assert str(separate([[1], [2], [3]], ["a", "b", "a"]))
+
+
+# ---- more than two classes
+
+
+def toy_flowers():
+    """Make three classes: one by itself, and two that overlap."""
+    random = np.random.default_rng(0)
+    centres = np.repeat([[5.0, 3.4], [5.9, 2.8], [6.6, 3.0]], 20, axis=0)
+    X = np.round(centres + 0.35 * random.standard_normal(centres.shape), 1)
+    X[:20, 0] -= 2
+    return X, np.repeat(["setosa", "versicolor", "virginica"], 20)
+
+
+def test_pairs_of_classes_are_decided_one_by_one():
+    X, y = toy_flowers()
+    found = separate(X, y, many="pairs")
+    assert list(found) == [
+        ("setosa", "versicolor"),
+        ("setosa", "virginica"),
+        ("versicolor", "virginica"),
+    ]
+    for pair, one in found.items():
+        chosen = np.isin(y, pair)
+        assert one.classes == pair
+        assert one.verdict == naive_decide.verdict(signed_rows(X[chosen], y[chosen], True))
+        assert_proven(one, X[chosen], y[chosen])
+    assert [one.verdict for one in found.values()] == [SEPARABLE, SEPARABLE, INSEPARABLE]
+
+
+def test_each_class_is_decided_against_the_rest():
+    X, y = toy_flowers()
+    found = separate(X, y, many="rest")
+    assert list(found) == ["setosa", "versicolor", "virginica"]
+    for label, one in found.items():
+        against = np.where(y == label, label, f"not {label}")
+        assert one.classes == (f"not {label}", label)
+        assert_proven(one, X, against)
+        rows = naive_decide.signed(X.tolist(), signs_of(y, label), True)
+        assert one.verdict == naive_decide.verdict(rows)
+    assert found["setosa"].verdict == SEPARABLE
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], [0.5, 1.5, 7.0], [None, "a", 1], [True, 2, "x"]])
+def test_labels_of_any_type_name_the_answers(labels):
+    X, y = [[0.0], [1.0], [2.0]], labels
+    assert {frozenset(pair) for pair in separate(X, y, many="pairs")} == {
+        frozenset([labels[a], labels[b]]) for a, b in ((0, 1), (0, 2), (1, 2))
+    }
+    rest = separate(X, y, many="rest")
+    assert {label: rest[label].verdict for label in labels} == {
+        labels[0]: SEPARABLE,
+        labels[1]: INSEPARABLE,
+        labels[2]: SEPARABLE,
+    }
+
+
+def test_a_class_may_be_called_rest():
+    found = separate([[0.0], [1.0], [2.0]], ["rest", "a", "b"], many="rest")
+    verdicts = {label: one.verdict for label, one in found.items()}
+    assert verdicts == {"rest": SEPARABLE, "a": INSEPARABLE, "b": SEPARABLE}
+    assert all(len(set(one.classes)) == 2 for one in found.values())
+
+
+@pytest.mark.parametrize("many", ["pairs", "rest"])
+def test_two_classes_may_be_many(many):
+    found = separate([[0.0], [1.0]], ["a", "b"], many=many)
+    assert {one.verdict for one in found.values()} == {SEPARABLE}
+
+
+# ---- ends before an answer
+
+
+def stop(monkeypatch, error):
+    """Have the oracle raise an error when it is asked."""
+
+    def ask(self):
+        raise error
+
+    monkeypatch.setattr(Oracle, "ask", ask)
+
+
+def assert_undecided(found):
+    assert found.verdict == "undecided"
+    assert found.certificate is found.coef is found.intercept is None
+    assert found.rows.size == found.columns.size == 0
+    lower, upper = found.enclosure
+    assert lower <= 0 <= upper
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OutOfTimeError])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_search_that_is_stopped_tells_what_it_knows(monkeypatch, error, intercept):
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((200, 3)), random.integers(0, 2, 200)
+    stop(monkeypatch, error)
+    found = separate(X, y, fit_intercept=intercept)
+    assert_undecided(found)
+    assert found.enclosure[1] < np.linalg.norm(X, axis=1).max()
+
+
+def test_an_interrupt_of_the_first_passes_ends_the_search(monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rosenblatt.decide.separate.relaxed", interrupted)
+    random = np.random.default_rng(0)
+    assert_undecided(separate(random.standard_normal((200, 3)), random.integers(0, 2, 200)))
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-3, 0.05])
+def test_time_that_is_over_leaves_the_question_open(seconds):
+    load_loops()
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((20000, 60)), random.integers(0, 2, 20000)
+    found = separate(X, y, max_seconds=seconds)
+    assert_undecided(found)
+    assert found.seconds < 5
+
+
+def test_time_that_is_over_ends_exact_work_too():
+    A = np.random.default_rng(0).standard_normal((30, 300))
+    X, y = np.vstack([A, A]), np.repeat([0, 1], 30)
+    load_loops()
+    found = separate(X, y, max_seconds=0.05)
+    assert found.verdict == "undecided"
+    assert found.seconds < 5
+    assert found.enclosure[1] == 0  # the contradictions were found in time
+
+
+def test_time_that_is_over_leaves_every_pair_open():
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((3000, 20)), random.integers(0, 3, 3000)
+    for many, count in (("pairs", 3), ("rest", 3)):
+        found = separate(X, y, many=many, max_seconds=1e-9)
+        assert len(found) == count
+        for one in found.values():
+            assert_undecided(one)
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "words"),
+    [
+        ([[1], [2]], [1, 1], {}, "two classes"),
+        ([[1], [2]], [1, 1], {"many": "rest"}, "two classes"),
+        ([[1], [2]], [1, 1], {"many": "pairs"}, "two classes"),
+        ([[1], [2], [3]], [1, 2, 3], {}, "many='pairs'"),
+        ([[1], [2], [3]], [0.5, 1.5, 2.5], {}, "continuous"),
+        ([[math.nan], [2]], [0, 1], {}, "nan"),
+        (np.array([[math.nan], [2]]), [0, 1], {}, "NaN"),
+        (np.array([[math.inf], [2]]), [0, 1], {}, "infinity"),
+        (sparse.csr_matrix([[math.inf], [2]]), [0, 1], {}, "infinity"),
+        ([[10**400], [math.inf]], [0, 1], {}, "inf"),
+        ([[1], [2]], [0, 1, 1], {}, "2 rows"),
+        ([[1], [2]], None, {}, "labels"),
+        ([[1], [2]], [0.0, math.nan], {}, "NaN"),
+        ([], [], {}, "rows"),
+        (np.empty((0, 2)), [], {}, "classes"),
+        (np.empty((2, 0)), [0, 1], {}, "columns"),
+        (sparse.csr_matrix((0, 2)), [], {}, "classes"),
+        ([1, 2], [0, 1], {}, "table"),
+        ([[1], [2, 3]], [0, 1], {}, "table"),
+        ([["a"], ["b"]], [0, 1], {}, "number"),
+        (np.zeros((2, 2, 2)), [0, 1], {}, "table"),
+        (sparse.csr_matrix(np.array([[2**60], [1]])), [0, 1], {}, "dense"),
+        ([[1], [2]], [0, 1], {"many": "all"}, "many must be"),
+        ([[1], [2]], [0, 1], {"many": 2}, "many must be"),
+        ([[1], [2]], [0, 1], {"max_seconds": 0}, "max_seconds must be"),
+        ([[1], [2]], [0, 1], {"max_seconds": -1}, "max_seconds must be"),
+        ([[1], [2]], [0, 1], {"max_seconds": math.nan}, "max_seconds must be"),
+        ([[1], [2]], [0, 1], {"max_seconds": math.inf}, "max_seconds must be"),
+        ([[1], [2]], [0, 1], {"max_seconds": "1"}, "max_seconds must be"),
+        ([[1], [2]], [(0,), (1,)], {}, "label"),
+        ([[1], [2]], [(0,), (1, 2)], {"many": "pairs"}, "label"),
+        ([[1], [2]], [b"a", b"b"], {}, "label"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(X, y, options, words):
+    with pytest.raises(rb.InputError, match=words):
+        separate(X, y, **options)
+
+
+def test_data_are_left_alone():
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    for given in (X, sparse.csr_matrix(X), sparse.coo_matrix(X)):
+        (given if given is X else given.data).flags.writeable = False
+        assert separate(given, [0, 1, 1]).verdict == SEPARABLE
+
+
+# ---- changes that change no verdict
+
+
+def permuted(random, X, y):
+    order = random.permutation(len(X))
+    return X[order], y[order]
+
+
+def columns_permuted(random, X, y):
+    return X[:, random.permutation(X.shape[1])], y
+
+
+def columns_scaled(random, X, y):
+    return X * random.choice([-1, 1]) * 2.0 ** random.integers(-60, 61, X.shape[1]), y
+
+
+def rows_scaled(random, X, y):
+    return X * 2.0 ** random.integers(-60, 61, (len(X), 1)), y
+
+
+def rows_repeated(random, X, y):
+    again = random.integers(0, len(X), 5)
+    return np.vstack([X, X[again]]), np.concatenate([y, y[again]])
+
+
+def zero_column_added(random, X, y):
+    return np.insert(X, random.integers(X.shape[1] + 1), 0.0, axis=1), y
+
+
+def column_repeated(random, X, y):
+    return np.hstack([X, -X[:, :1]]), y
+
+
+def labels_exchanged(random, X, y):
+    return X, -y
+
+
+def made_sparse(random, X, y):
+    return sparse.csr_matrix(X), y
+
+
+def made_exact(random, X, y):
+    return np.vectorize(Fraction, otypes=[object])(X) / 3, y
+
+
+CHANGES = [
+    permuted,
+    columns_permuted,
+    columns_scaled,
+    rows_scaled,
+    rows_repeated,
+    zero_column_added,
+    column_repeated,
+    labels_exchanged,
+    made_sparse,
+    made_exact,
+]
+CHANGED_KINDS = [
+    whole,
+    degenerate,
+    normal,
+    larger,
+    with_margin,
+    weakly_separable,
+    inseparable,
+    contradicting,
+    zero_rows,
+    rank_deficient,
+    one_hot,
+    thin,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_what_means_the_same_has_the_same_verdict(change):
+    random = np.random.default_rng(5)
+    for make in CHANGED_KINDS:
+        for _ in range(8):
+            X, signs = make(random)
+            intercept = bool(random.integers(2)) and change is not rows_scaled
+            changed = change(random, X, signs)
+            before = separate(X, signs, fit_intercept=intercept).verdict
+            assert separate(*changed, fit_intercept=intercept).verdict == before
+
+
+def test_the_same_question_has_the_same_answer():
+    for make in CHANGED_KINDS:
+        X, y, intercept = problem(make, 0)
+        first, second = (separate(X, y, fit_intercept=intercept) for _ in range(2))
+        assert first.certificate == second.certificate
+
+
+# ---- the parts: relations between rows
+
+
+def deficient(random, rows, columns, rank):
+    """Draw integers of a rank that is at most the given one."""
+    left, right = random.integers(-5, 6, (rows, rank)), random.integers(-5, 6, (rank, columns))
+    return (left @ right).tolist()
+
+
+def test_dependencies_are_a_basis_of_all_relations():
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        n, d, r = random.integers(1, 7, 3)
+        rows = deficient(random, n, d, r)
+        vectors = dependencies(flint.fmpz_mat(rows))
+        assert len(vectors) == n - naive_decide.rank(rows)
+        assert all(not any(naive_decide.combined(v, rows)) for v in vectors)
+        for v in vectors:
+            others = [other for other in vectors if other is not v]
+            assert any(v[k] and not any(other[k] for other in others) for k in range(n))
+
+
+def test_independent_rows_are_the_first_ones_of_full_rank():
+    random = np.random.default_rng(1)
+    for _ in range(200):
+        n, d, r = random.integers(1, 7, 3)
+        rows = deficient(random, n, d, r)
+        grows = [
+            k for k in range(n) if naive_decide.rank(rows[: k + 1]) > naive_decide.rank(rows[:k])
+        ]
+        assert independent_rows(flint.fmpz_mat(rows)) == grows
+        assert independent_columns(flint.fmpz_mat(rows).transpose()) == grows
+
+
+def related_rows(random):
+    """Make a table of related rows: independent ones, free in sign, then those with weights."""
+    d = int(random.integers(2, 6))
+    free = np.eye(d, dtype=int)[: random.integers(0, d)].tolist()
+    size = int(random.integers(1, d + 3))
+    others = random.integers(-4, 5, (size, d)).tolist()
+    weights = random.integers(1, 5, size).tolist()
+    shares = random.integers(-3, 4, len(free)).tolist()
+    parts = naive_decide.combined([*shares, *weights], [*free, *others])
+    rows = [*free, *others, [-int(value) for value in parts]]
+    factors = [Fraction(int(p), int(q)) for p, q in random.integers(1, 9, (len(rows), 2))]
+    table = Table(flint.fmpz_mat(rows), factors, list(range(d)))
+    guess = [float(y * f) for y, f in zip([*weights, 1], factors[len(free) :], strict=True)]
+    return table, len(free), guess
+
+
+def test_a_relation_is_exact_and_rests_on_as_few_rows_as_possible():
+    random = np.random.default_rng(2)
+    for _ in range(300):
+        table, free, guess = related_rows(random)
+        names = [f"row {k}" for k in range(len(table.factors))]
+        noise = 1 + 1e-9 * random.standard_normal(len(guess))
+        found = relation(table, names, free, (noise * guess).tolist())
+        integers = [[int(value) for value in row] for row in table.integers.tolist()]
+        rows = {
+            name: [value / factor for value in row]
+            for name, row, factor in zip(names, integers, table.factors, strict=True)
+        }
+        both = found.positive | found.free
+        assert not any(naive_decide.combined(both.values(), [rows[name] for name in both]))
+        assert min(found.positive.values()) > 0
+        assert set(found.positive) <= set(names[free:])
+        assert set(found.free) <= set(names[:free])
+        involved = [rows[name] for name in (*names[:free], *found.positive)]
+        assert naive_decide.rank(involved) == len(involved) - 1
+
+
+def test_rows_without_a_positive_relation_have_none():
+    table = Table(flint.fmpz_mat([[1, 0], [2, 0]]), [Fraction(1)] * 2, [0, 1])
+    assert relation(table, [0, 1], 0, [1.0, 1.0]) is None
+    table = Table(flint.fmpz_mat([[1, 0], [0, 1]]), [Fraction(1)] * 2, [0, 1])
+    assert relation(table, [0, 1], 0, [1.0, 1.0]) is None
+
+
+# ---- the parts: the nearest point
+
+
+def assert_nearest(rows, found):
+    """Require z·p > 0 on all rows or p = 0, and that no point of the corral's hull is nearer."""
+    chosen = [rows[k] for k in found.corral.rows]
+    p = naive_decide.combined(found.corral.weights, chosen)
+    assert sum(found.corral.weights) == 1
+    assert min(found.corral.weights) > 0
+    assert naive_decide.rank([[*row, 1] for row in chosen]) == len(chosen)
+    assert not any(p) or min(naive_decide.dots(rows, p)) > 0
+    assert len(set(naive_decide.dots(chosen, p))) == 1
+    factors = {given / value for given, value in zip(found.point, p, strict=True) if value}
+    assert len(factors) <= 1
+    assert all(factor > 0 for factor in factors)
+    assert any(found.point) == any(p)
+
+
+def test_a_point_with_positive_products_or_zero_is_found_in_the_hull():
+    random = np.random.default_rng(3)
+    for _ in range(200):
+        n, d, r = random.integers(1, 8, 3)
+        rows = deficient(random, n, d, r)
+        if random.random() < 0.5:
+            rows = [[*row[:-1], abs(row[-1])] for row in rows]
+        assert_nearest(rows, nearest(flint.fmpz_mat(rows)))
+
+
+def test_the_search_for_the_nearest_point_may_start_anywhere():
+    random = np.random.default_rng(4)
+    for _ in range(100):
+        rows = random.integers(-9, 10, (6, 3)).tolist()
+        for k in range(6):
+            found = nearest(flint.fmpz_mat(rows), Corral([k], [Fraction(1)]))
+            assert_nearest(rows, found)
+
+
+def test_the_search_for_the_nearest_point_can_be_stopped():
+    def pause():
+        raise OutOfTimeError
+
+    with pytest.raises(OutOfTimeError):
+        nearest(flint.fmpz_mat([[1, 0], [0, 1]]), None, pause)
+
+
+# ---- the parts: rows as integers and as floats
+
+
+def cone_of(make, number):
+    X, y, intercept = problem(make, number)
+    signs = np.array(signs_of(y, max(y)), np.int8)
+    return Cone(exact_matrix(X), signs, int(intercept)), signed_rows(X, y, intercept)
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_integers_stand_exactly_for_the_rows(make):
+    for number in range(20):
+        cone, rows = cone_of(make, number)
+        chosen = np.random.default_rng(number).permutation(len(rows))[:4].tolist()
+        table = cone.table(chosen)
+        units = [Fraction(2) ** cone.scale.get(j, 0) for j in table.columns]
+        integers = [[int(value) for value in row] for row in table.integers.tolist()]
+        for i, factor, row in zip(chosen, table.factors, integers, strict=True):
+            there = [rows[i][j] * unit for j, unit in zip(table.columns, units, strict=True)]
+            assert factor > 0
+            assert row == [factor * value for value in there]
+            elsewhere = set(range(cone.dimension)) - set(table.columns)
+            assert not any(rows[i][j] for j in elsewhere)
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_floats_stand_roughly_for_the_rows(make):
+    for number in range(20):
+        cone, rows = cone_of(make, number)
+        units = [Fraction(2) ** cone.scale.get(j, 0) for j in range(cone.dimension)]
+        exact = [[value * unit for value, unit in zip(z, units, strict=True)] for z in rows]
+        truth = np.array([[float(value) for value in z] for z in exact])
+        scaled = cone.scaled(np.arange(cone.size))
+        scaled = scaled.toarray() if sparse.issparse(scaled) else scaled
+        w = np.random.default_rng(number).standard_normal(cone.dimension)
+        np.testing.assert_allclose(scaled, truth, rtol=1e-15)
+        assert (
+            np.abs(cone.products(w) - truth @ w) <= 1e-13 * np.abs(truth) @ np.abs(w) + TINIEST
+        ).all()
+        lengths = np.linalg.norm(truth, axis=1)
+        clear = lengths > 1e-140
+        np.testing.assert_allclose(cone.norms[clear], lengths[clear], rtol=1e-13)
+        assert (cone.norms > 0).all()
+        exact_w = [Fraction(value) * unit for value, unit in zip(w, units, strict=True)]
+        assert cone.unscaled(w.tolist()) == exact_w
+
+
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+def test_the_complement_of_rows_is_orthogonal_to_them(make):
+    for number in range(10):
+        cone, rows = cone_of(make, number)
+        basis = independent_rows(cone.table(range(min(cone.size, 2))).integers)
+        search = Search(cone, lambda states, face: np.flatnonzero(states <= 0), Clock())
+        search.face = Face(list(basis))
+        vectors = search.complement()
+        assert len(vectors) == cone.used.size - len(basis)
+        assert naive_decide.rank(vectors) == len(vectors)
+        for v in vectors:
+            assert not any(naive_decide.dots([rows[i] for i in basis], v))
+            assert not any(v[j] for j in range(cone.dimension) if j not in cone.used)
+
+
+# ---- the parts: oracles in floats
+
+
+def unit_rows(Z):
+    return Z / np.linalg.norm(Z, axis=1, keepdims=True)
+
+
+def half_space(random, n, d):
+    Z = unit_rows(random.standard_normal((n, d)))
+    Z[:, 0] = np.abs(Z[:, 0]) + 0.01
+    return unit_rows(Z)
+
+
+def all_around(random, n, d):
+    return unit_rows(random.standard_normal((n, d)))
+
+
+def no_pause():
+    pass
+
+
+@pytest.mark.parametrize(("n", "d"), [(5, 3), (40, 6), (150, 60)])
+def test_newton_finds_a_point_of_a_half_space(n, d):
+    for seed in range(10):
+        Z = half_space(np.random.default_rng(seed), n, d)
+        answer = by_newton(Z, no_pause)
+        assert (Z @ answer.point).min() > 0
+        assert answer.multipliers == {}
+
+
+@pytest.mark.parametrize(("n", "d"), [(40, 3), (60, 6), (300, 60)])
+def test_newton_finds_few_rows_that_sum_to_zero(n, d):
+    for seed in range(10):
+        Z = all_around(np.random.default_rng(seed), n, d)
+        answer = by_newton(Z, no_pause)
+        assert answer.point is None
+        names, weights = list(answer.multipliers), np.array(list(answer.multipliers.values()))
+        assert len(names) <= d + 1
+        assert (weights > 0).all()
+        assert np.linalg.norm(weights @ Z[names]) < 1e-9 * weights.sum()
+
+
+def test_newton_ends_at_the_minimum():
+    for seed in range(20):
+        Z = all_around(np.random.default_rng(seed), 40, 5)
+        w = minimum(Z, np.zeros(5), 0.01, no_pause)
+        losses = np.maximum(0, 1 - Z @ w)
+        assert np.linalg.norm(0.01 * w - losses @ Z) < 1e-10
+
+
+def test_newton_can_be_stopped():
+    def pause():
+        raise OutOfTimeError
+
+    with pytest.raises(OutOfTimeError):
+        by_newton(all_around(np.random.default_rng(0), 40, 5), pause)
+
+
+@pytest.mark.parametrize(("n", "d"), [(3, 3), (30, 4), (250, 40)])
+def test_a_vertex_has_the_same_sum_on_fewer_rows(n, d):
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        Z, weights = all_around(random, n, d), random.random(n) * (random.random(n) < 0.8)
+        found = vertex(Z, weights)
+        names, moved = list(found), np.array(list(found.values()))
+        assert len(names) <= d + 1
+        assert (moved > 0).all()
+        np.testing.assert_allclose(moved @ Z[names], weights @ Z, atol=1e-9)
+        assert moved.sum() == pytest.approx(weights.sum())
+
+
+def oracle_of(Z, face=(), hints=None):
+    cone = Cone(np.ascontiguousarray(Z), np.ones(len(Z), np.int8), 0)
+    settled = np.zeros(len(Z), bool)
+    settled[list(face)] = True
+    hints = np.zeros(len(Z)) if hints is None else hints
+    return Oracle(cone, list(face), hints, Clock(), settled)
+
+
+def height(Z, equations):
+    """Give max t with z·w >= t on the rows and z·w = 0 on the equations, by another solver."""
+    n, d = Z.shape
+    answer = linprog(
+        np.append(np.zeros(d), -1),
+        A_ub=np.column_stack([-Z, np.ones(n)]),
+        b_ub=np.zeros(n),
+        A_eq=np.column_stack([equations, np.zeros(len(equations))]) if len(equations) else None,
+        b_eq=np.zeros(len(equations)) if len(equations) else None,
+        bounds=(-1, 1),
+    )
+    return -answer.fun
+
+
+@pytest.mark.parametrize("make", [half_space, all_around])
+@pytest.mark.parametrize("equations", [0, 2])
+def test_the_program_has_the_height_that_another_solver_finds(make, equations):
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        Z, face = make(random, 30, 5), random.standard_normal((equations, 5))
+        program = Program(sparse.csr_matrix(face))
+        for part in np.array_split(np.arange(30), 3):
+            program.add(part, sparse.csr_matrix(Z[part]))
+            found, w, duals = program.solve(math.inf)
+        assert found == pytest.approx(height(Z, face), abs=1e-7)
+        assert (Z @ w).min() >= found - 1e-7
+        np.testing.assert_allclose(face @ w, 0, atol=1e-7)
+        assert (duals >= 0).all()
+
+
+@pytest.mark.parametrize("n", [20, 2000])
+def test_the_oracle_finds_a_point_of_a_half_space(n):
+    for seed in range(5):
+        Z = half_space(np.random.default_rng(seed), n, 5)
+        answer = oracle_of(Z).ask()
+        assert (Z @ answer.point).min() > 0
+
+
+@pytest.mark.parametrize("n", [20, 2000])
+def test_the_oracle_finds_rows_that_sum_to_zero(n):
+    for seed in range(5):
+        Z = np.vstack([half_space(np.random.default_rng(seed), n, 5), np.eye(5), -np.eye(5)])
+        answer = oracle_of(Z).ask()
+        names, weights = list(answer.multipliers), np.array(list(answer.multipliers.values()))
+        assert answer.point is None
+        assert (weights > 0).all()
+        assert np.linalg.norm(weights @ Z[names]) < 1e-6 * weights.sum()
+
+
+def test_the_oracle_looks_off_the_face_only():
+    Z = np.array([[1.0, 0, 0], [-1, 0, 0], [5, 1, 0], [-7, 0, 1], [3, 1, 1], [2, 0, 0]])
+    oracle = oracle_of(Z, face=[0])
+    assert oracle.live.tolist() == [False, False, True, True, True, False]
+    w = oracle.ask().point
+    assert abs(w[0]) < 1e-9
+    assert (Z[2:5] @ w).min() > 0
+    np.testing.assert_allclose(oracle.norms[2:5], [0.5, 0.5, math.sqrt(0.5)])  # scaled by 1/2
+
+
+def test_equal_rows_are_found():
+    for make in (contradicting, repeated, sparse_rows, long_integers, numbers_of_all_types):
+        for number in range(20):
+            X, y, _ = problem(make, number)
+            rows = listed(X)
+            first = first_of_equals(without_zeros(exact_matrix(X)))
+            assert first.tolist() == [rows.index(row) for row in rows]
+            clashes = [i for i, row in enumerate(rows) if y[i] != y[rows.index(row)]]
+            assert contradictions(np.array(y), first).tolist() == clashes
