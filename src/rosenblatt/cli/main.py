@@ -36,7 +36,6 @@ kept: list[str] = []  # models written in spite of an interrupt
 
 app = typer.Typer(
     name="rosenblatt",
-    help="Learn half-spaces, and see every run beside its mistake bound.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

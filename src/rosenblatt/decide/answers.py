@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,10 @@ class Clock:
     seconds: float | None = None
     began: float = field(default_factory=time.perf_counter)
 
+    def stop(self) -> None:
+        """Let the time be over, for all that is still to come."""
+        self.seconds = 0.0
+
     def left(self) -> float:
         """Give the seconds left; raise if there are none."""
         if self.seconds is None:
@@ -38,6 +42,14 @@ class Answer(NamedTuple):
 
     point: np.ndarray | None
     multipliers: dict[int, float]
+
+
+def checked_steps(steps: int | None) -> int | None:
+    """Give the number of steps if it can be a limit, or the largest that loops can count to."""
+    whole = isinstance(steps, Integral) and not isinstance(steps, bool)
+    if steps is not None and not (whole and steps >= 1):
+        raise InputError(f"max_steps must be a whole number from 1 on, got {steps!r}")
+    return None if steps is None else min(int(steps), 2**62)
 
 
 def checked_seconds(seconds: float | None) -> float | None:

@@ -169,7 +169,10 @@ def as_bounds(given: Any, columns: int) -> Bounds | None:
     """Give a pair of exact numbers or None for each column; one pair may stand for all."""
     if given is None:
         return None
-    pairs = list(given)
+    try:
+        pairs = list(given)
+    except TypeError:
+        raise InputError(f"bounds must be a pair, or one for each column, got {given!r}") from None
     if len(pairs) == 2 and not any(hasattr(end, "__len__") for end in pairs):
         pairs = [tuple(pairs)] * columns
     if len(pairs) != columns:
@@ -183,7 +186,7 @@ def as_bounds(given: Any, columns: int) -> Bounds | None:
 
 
 def _as_end(value: Any, none: float) -> Number | None:
-    if value is None or (isinstance(value, float) and value == none):
+    if value is None or (isinstance(value, float | np.floating) and value == none):
         return None
     number = plain_number(value)
     if number is None:

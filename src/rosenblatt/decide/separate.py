@@ -190,7 +190,10 @@ def _decide(
     problem = _Problem(X, as_signs(labels, classes), classes, bool(fit_intercept), clock)
     try:
         return problem.decide()
-    except (OutOfTimeError, KeyboardInterrupt):
+    except OutOfTimeError:
+        return problem.undecided()
+    except KeyboardInterrupt:
+        clock.stop()  # for the other pairs too
         return problem.undecided()
 
 

@@ -19,12 +19,12 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Certificate, Data, Feasible, Infeasible, Number
-from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds, checked_steps
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone
 from rosenblatt.decide.cones import Limits, plain
 from rosenblatt.decide.digest import EQUAL, MORE_THAN
-from rosenblatt.decide.exact import is_exact
+from rosenblatt.decide.exact import exact_dot, exact_row, is_exact
 from rosenblatt.decide.faces import Decision, Face, Search
 from rosenblatt.decide.hand import System
 from rosenblatt.decide.products import Weights
@@ -95,7 +95,8 @@ def solve(
     strict : which rows are a·w > b: all that are no equations (True), or an array of truth values.
     equal : which rows are a·w = b, likewise.
     bounds : a pair (lower, upper) for each unknown, or one for all; None or infinity for no bound.
-    max_seconds, max_steps : after so many the verdict is "undecided"; so it is after Ctrl-C.
+    max_seconds : after so many the verdict is "undecided"; so it is after Ctrl-C.
+    max_steps : limit of the methods that count steps, likewise.
     method : ``"auto"`` decides; ``"perceptron"``, ``"rescaled"`` and ``"smoothed"`` are the methods
         of theory D11 and D13, which look for a point and may not find one.
 
@@ -108,15 +109,18 @@ def solve(
     >>> rb.solve([[1, 2], [-1, 0], [0, -1]], [4, -1, -1]).verdict
     'infeasible'
     """
-    if method != "auto" and method not in METHODS:
+    if not (isinstance(method, str) and method in ("auto", *METHODS)):
         names = ", ".join(map(repr, ("auto", *METHODS)))
         raise InputError(f"method must be one of {names}, got {method!r}")
+    if method == "auto" and max_steps is not None:
+        raise InputError("method='auto' counts no steps; limit it by max_seconds")
+    steps = checked_steps(max_steps)
     system = System(A, b, strict, equal, bounds)
     if not is_exact(system.X):
         check_finite(system.X)
     problem = _Problem(system, Clock(checked_seconds(max_seconds)), method)
     try:
-        return problem.decide() if method == "auto" else problem.try_to_decide(max_steps)
+        return problem.decide() if method == "auto" else problem.try_to_decide(steps)
     except (OutOfTimeError, KeyboardInterrupt) as ended:
         interrupted = isinstance(ended, KeyboardInterrupt)
         return problem.undecided("interrupted" if interrupted else "out of time")
@@ -182,31 +186,43 @@ class _Problem:
             answer = self._point_of(found.w, direct)
             if answer is not None:
                 return self._feasible(Decision(answer, Face()), found.steps)
-        if found.weights is not None and self._proved(found.weights):
+        if found.weights is not None and self._proved(found.weights, direct):
             return self._infeasible(self.search.face, found.steps)
         return self.undecided(str(found.stop), found.steps)
 
     def _scalable(self) -> bool:
         """Tell whether every w with A w > 0 becomes a solution when it is made large enough."""
-        return bool((self.system.b > 0).all()) and not self.sides and not is_exact(self.cone.X)
+        some = bool(self.system.b.size) and not self.sides and not is_exact(self.cone.X)
+        return some and bool((self.system.b > 0).all())
 
     def _point_of(self, w: np.ndarray, direct: bool) -> list[Number] | None:
         """Give the point (w, t) that a method's w stands for, if it is a solution."""
         if not direct:
             point = self.cone.from_floats(w)
             return None if self.search.failing_rows(point).size else point
-        products = self.system.X @ w
-        if not products.min() > 0:
-            return None
-        scale = 2.0 ** math.ceil(math.log2(float((self.system.b / products).max())))
+        scale = self._enough(w)
         for factor in (scale, 2 * scale):
-            point = [*(w * factor).tolist(), 1.0]
-            if np.isfinite(w * factor).all() and not self.search.failing_rows(point).size:
+            point = [*(Fraction(value) * factor for value in w.tolist()), 1]
+            if not self.search.failing_rows(point).size:
                 return point
         return None
 
-    def _proved(self, weights: np.ndarray) -> bool:
+    def _enough(self, w: np.ndarray) -> Fraction:
+        """Give a power of two that w may be multiplied by to reach every right-hand side."""
+        with np.errstate(all="ignore"):
+            products = self.system.X @ w
+            needed = float((self.system.b / products).max())
+        if products.min() > 0 and 1e-300 < needed < 1e300:
+            return Fraction(2) ** math.ceil(math.log2(needed))
+        exact = [exact_dot(exact_row(self.system.X, i), w.tolist()) for i in range(products.size)]
+        pairs = zip(self.system.b.tolist(), exact, strict=True)
+        ratio = max(Fraction(right) / value for right, value in pairs if value > 0)
+        return Fraction(2) ** (ratio.numerator.bit_length() - ratio.denominator.bit_length() + 1)
+
+    def _proved(self, weights: np.ndarray, direct: bool) -> bool:
         """Make a mean of rows that is nearly zero exact, if it forbids every point."""
+        if direct:  # the right-hand sides have a positive sum, which the row t > 0 makes up for
+            weights = np.append(weights, weights @ self.system.b)
         places = np.flatnonzero(weights > 0)
         if not 0 < places.size <= MOST_RELATED or weights.size != self.cone.size:
             return False
@@ -277,6 +293,8 @@ class _Problem:
     def _data(self) -> Data:
         X = self.system.X
         numbers = "exact" if is_exact(X) or is_exact(self.system.b) else str(X.dtype)
+        if numbers == "float32" and (self.system.b.astype(np.float32) != self.system.b).any():
+            numbers = "float64"
         rows, columns = X.shape
         return Data(rows=rows, columns=columns, digest=self.system.digest(), numbers=numbers)
 
@@ -341,7 +359,7 @@ def _array(w: Sequence[Number]) -> np.ndarray:
 def _explain_feasible(found: Solution) -> str:
     assert found.w is not None
     kind = "floats" if found.w.dtype != object else "fractions"
-    tight = f"; {found.rows.size:,} rows hold with equality" if found.rows.size else ""
+    tight = f"; rows that hold with equality: {found.rows.size:,}" if found.rows.size else ""
     return (
         f"The system has a solution: {found.w.size} numbers, given as {kind}, that satisfy every "
         f"row in exact arithmetic{tight}. The certificate holds them, so that anybody can put them "
@@ -363,7 +381,8 @@ def _explain_infeasible(found: Solution) -> str:
 
 def _explain_undecided(found: Solution) -> str:
     return (
-        f"Undecided ({found.stop}): neither a solution nor a proof that there is none was found. "
+        "Undecided: neither a solution nor a proof that there is none was found. "
+        f"{found.stop[:1].upper()}{found.stop[1:].rstrip('.')}. "
         "Allow more time, or use method='auto', which ends with one of the two."
     )
 
