@@ -142,8 +142,8 @@ SVMLIGHT = [
         f"1 1:1\n-1 {FAR}:1\n".encode(),
         X=rows({0: 1}, {FAR - 1: 1}, width=FAR),
         y=Y,
-        unfit="weights for 1,000,000,000 columns need about 22 GiB, more than this machine has; "
-        "number the columns densely",
+        unfit="weights for 1,000,000,000 columns need about 22 GiB, more than this machine can "
+        "spare; number the columns densely",
     ),
     Case(
         "column beyond all",
@@ -704,7 +704,7 @@ def csr(matrix, **others):
 
 
 FAR_X = rows({0: 1.0}, {FAR: 1.0}, width=FAR + 1)
-TOO_WIDE = "weights for 1,000,000,001 columns need about 22 GiB, more than this machine has; number"
+TOO_WIDE = "weights for 1,000,000,001 columns need about 22 GiB, more than this machine can spare"
 NPZ = npz(X=X, y=Y)
 NPZ_ANEW = "FILE is not a usable .npz file: ...; write it anew with numpy.savez"
 NPY_ANEW = "FILE is not a usable .npy file: ...; write it anew with numpy.save"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from rosenblatt.examples import Matrix, check_finite, radius
 from rosenblatt.learners import options
 from rosenblatt.margin.bounds import lifted
 from rosenblatt.online.driver import ORDERS
-from rosenblatt.online.halfspace import Halfspace
+from rosenblatt.online.halfspace import Halfspace, check_room
 from rosenblatt.online.perceptron import Rule
 
 STARTS = ("zero", "unit", "random")
@@ -73,18 +72,6 @@ def begin_again(
     w = earlier.state.w.copy()
     w[-1] = w[-1] * earlier.lift / lift if lift else 0.0
     return Halfspace.begin(w, lift, rule_of(learner, classes, signs), learner.output)
-
-
-def check_room(columns: int) -> None:
-    """Refuse a number of columns whose weights, held three times over, exceed the memory."""
-    if not hasattr(os, "sysconf"):
-        return  # not a POSIX system; it will say so itself
-    needed, memory = 3 * 8 * columns, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > memory:
-        raise InputError(
-            f"weights for {columns:,} columns need about {needed / 2**30:,.0f} GiB, more than this "
-            "machine has; number the columns densely, or hash them to fewer"
-        )
 
 
 def lift_of(learner: Any, X: Matrix) -> float:

@@ -6,6 +6,7 @@ matrices and signs; from there on this is the whole learner.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -196,6 +197,7 @@ class Halfspace:
 
     def widened(self, width: int) -> Halfspace:
         """Give the same half-space with room for more columns."""
+        check_room(width)
         state = self.state
         drift = _widen(state.drift, width) if state.drift.size else state.drift
         start = _widen(self.start, width)
@@ -217,3 +219,15 @@ def _widen(w: np.ndarray, width: int) -> np.ndarray:
     wide[: w.size - 1] = w[:-1]
     wide[-1] = w[-1]
     return wide
+
+
+def check_room(columns: int) -> None:
+    """Refuse a number of columns whose weights, held three times over, would fill the memory."""
+    if not hasattr(os, "sysconf"):
+        return  # not a POSIX system; it will say so itself
+    needed, memory = 3 * 8 * columns, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > memory // 2:  # others, and the data, want some too
+        raise InputError(
+            f"weights for {columns:,} columns need about {needed / 2**30:,.0f} GiB, more than this "
+            "machine can spare; number the columns densely, or hash them to fewer"
+        )
