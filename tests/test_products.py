@@ -14,7 +14,7 @@ from scipy import sparse
 import naive_certificates as naive
 from layouts import LAYOUTS
 from naive_certificates import KINDS, forms
-from rosenblatt.decide.blocks import in_blocks
+from rosenblatt.blocks import in_blocks
 from rosenblatt.decide.check import (
     exact_dot,
     exact_matrix,

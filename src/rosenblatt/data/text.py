@@ -22,6 +22,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from rosenblatt.blocks import cores
 from rosenblatt.data.sources import as_text
 from rosenblatt.data.text_loops import (
     BINARY,
@@ -34,7 +35,6 @@ from rosenblatt.data.text_loops import (
     hash_rows,
 )
 from rosenblatt.data.unicode_words import case_steps
-from rosenblatt.data.workers import cores
 from rosenblatt.errors import InputError
 from rosenblatt.learners.options import flag, one_of
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
+from rosenblatt.blocks import cores
 from rosenblatt.errors import InputError
 
 T = TypeVar("T")
@@ -23,13 +23,6 @@ def checked_threads(threads: int | None) -> int:
     if threads < 1:
         raise InputError(f"threads must be at least 1, got {threads}")
     return threads
-
-
-def cores() -> int:
-    """Give the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager

@@ -17,8 +17,8 @@ import flint
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import Number
-from rosenblatt.decide.blocks import in_blocks
 from rosenblatt.decide.exact import exact_row, is_exact
 from rosenblatt.decide.relations import Table
 from rosenblatt.examples import Matrix, as_rows

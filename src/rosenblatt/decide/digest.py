@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
-from rosenblatt.decide.blocks import in_blocks
 from rosenblatt.decide.exact import exact_row, is_exact
 from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import exact_loop, exact_part

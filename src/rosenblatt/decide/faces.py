@@ -94,7 +94,6 @@ class Search:
         self.face = Face(self._independent(sorted(self.equations)))
         self.settled = np.zeros(cone.size, bool)  # rows known to lie in the span of the face
         self.settled[list(self.equations)] = True
-        self.best = -np.inf
         self._off: tuple[list[int], list[list[int]]] | None = None
 
     def run(self, enough: Callable[[Face], bool] = lambda face: False) -> Decision:
@@ -107,7 +106,6 @@ class Search:
                     break
                 oracle.revive(strays)
             found = self._round(oracle)
-            self.best = oracle.best if not self.face.weights else self.best
             if not isinstance(found, Relation):
                 return Decision(found, self.face)
             self.join(found)

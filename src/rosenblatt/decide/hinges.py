@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import MistakeProof
-from rosenblatt.decide.blocks import in_blocks
 from rosenblatt.decide.exact import exact_row, is_exact
 from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.products import Weights, exact_product, shape_of_work

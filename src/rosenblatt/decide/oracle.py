@@ -122,7 +122,6 @@ class Oracle:
             self.live &= self.norms > LIVE * cone.norms
         self.program = Program(equations)
         self.working = np.zeros(cone.size, bool)
-        self.best = -np.inf
         self.take(self._first(hints))
         # Worth a try once, where products of matrices are fast.
         work = cone.size * cone.dimension**2
@@ -166,7 +165,6 @@ class Oracle:
                 return Answer(None, self._multipliers(duals))
             products = self.cone.products(point) / self.norms
             products[~self.live] = np.inf
-            self.best = max(self.best, float(products.min(initial=np.inf)))
             violated = np.flatnonzero(products <= 0)
             if not self.take(self._worst(violated, products)):
                 return Answer(point, self._multipliers(duals))

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
-from rosenblatt.decide.blocks import in_blocks
 from rosenblatt.decide.digest import column_factors
 from rosenblatt.decide.exact import (
     Whole,

@@ -197,6 +197,10 @@ def _decide(
         return problem.undecided()
 
 
+# Makes a negative quotient by a norm that is rounded up a lower bound.
+OUTWARDS = Fraction(1_000_001, 1_000_000)
+
+
 class _Problem:
     """One question, and what is known of its answer."""
 
@@ -209,6 +213,7 @@ class _Problem:
         self.lower, self.upper = -math.inf, math.inf
         self.known: tuple[list[Number], float] | None = None
         self.search: Search | None = None
+        self.tried: list[Number] | None = None
 
     def decide(self) -> Separation:
         """Try the simple ways first, then decide."""
@@ -266,6 +271,7 @@ class _Problem:
         point: list[Number] = found.w[:-1].tolist()
         if self.lifted:
             point.append(float(found.w[-1]) * lift)
+        self.tried = point
         wrong = found.wrong or self._least(point) <= 0
         return None if wrong else point, found.shortfalls
 
@@ -359,6 +365,9 @@ class _Problem:
         """Tell what is known when the time is over."""
         if self.search is not None and self.search.face.weights:
             self.upper = 0.0
+        elif self.tried is not None and any(self.tried[: self.X.shape[1]]):
+            norm = Fraction(norm_above(self.tried[: self.X.shape[1]]))
+            self.lower = rounded_down(Fraction(self._least(self.tried)) / norm * OUTWARDS)
         nothing = np.zeros(0, np.int64)
         return Separation(
             UNDECIDED,

@@ -140,6 +140,9 @@ class _Problem:
         self.strict = tags == MORE_THAN
         self.equations = np.flatnonzero(tags == EQUAL).tolist()
         self.search = Search(self.cone, self._failing, clock, equations=self.equations)
+        filled = np.diff(rows.indptr) if sparse.issparse(rows) else (rows != 0).any(axis=1)
+        self.empty = np.asarray(filled == 0)
+        self.search.settled |= self.empty & ~self.strict  # they ask for nothing
 
     def _failing(self, states: np.ndarray, face: Face) -> np.ndarray:
         wrong = (states < 0) | (self.strict & (states == 0))
@@ -165,9 +168,7 @@ class _Problem:
 
     def _impossible(self) -> list[Face]:
         """Find a strict row without coefficients: 0 > 0."""
-        X = self.cone.X
-        filled = np.diff(X.indptr) > 0 if sparse.issparse(X) else np.asarray((X != 0).any(axis=1))
-        places = np.flatnonzero(~filled & self.strict)[:1].tolist()
+        places = np.flatnonzero(self.empty & self.strict)[:1].tolist()
         return [Face([], {i: Fraction(1)}) for i in places]
 
     def try_to_decide(self, max_steps: int | None) -> Solution:
