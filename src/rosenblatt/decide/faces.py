@@ -54,10 +54,12 @@ class Face:
     ----------
     basis : linearly independent rows that span them.
     weights : Σ weight·z = 0 exactly; positive on every inequality.
+    first : the same for the rows that came first, of which there are fewest.
     """
 
     basis: list[int] = field(default_factory=list)
     weights: dict[int, Fraction] = field(default_factory=dict)
+    first: dict[int, Fraction] = field(default_factory=dict)
 
 
 @dataclass
@@ -158,7 +160,8 @@ class Search:
             weights[i] = weights.get(i, Fraction(0)) + weight
         self.settled[list(found.positive)] = True
         basis = self._independent([*self.face.basis, *found.positive])
-        self.face = Face(basis, {i: weight for i, weight in weights.items() if weight})
+        first = self.face.first or found.positive
+        self.face = Face(basis, {i: weight for i, weight in weights.items() if weight}, first)
 
     def _independent(self, rows: list[int]) -> list[int]:
         if not rows:

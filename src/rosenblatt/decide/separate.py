@@ -324,29 +324,32 @@ class _Problem:
         return np.flatnonzero(products <= least + 1e-9 * abs(least))
 
     def _not_separable(self, found: Decision) -> Separation:
-        shares = found.face.weights
-        if found.face.basis:  # rows that are zero say nothing more
-            shares = {i: share for i, share in shares.items() if not self.empty[i]}
-        rows, total = sorted(shares), sum(shares.values(), Fraction(0))
-        weights = tuple(shares[i] / total for i in rows)
-        proof: dict[str, Any] = {
-            "data": self._data(),
-            "classes": self.classes,
-            "intercept": self.lifted,
-            "rows": tuple(rows),
-            "weights": weights,
-        }
         self.lower, self.upper = 0.0, 0.0
         if found.point is not None:
             on = np.flatnonzero(self._signs(found.point) == 0)
-            weak = NonSeparability(**proof, w=tuple(found.point))
+            weak = NonSeparability(**self._proof(found.face.first), w=tuple(found.point))
             return self._checked(self._answer(WEAKLY, found.point, 0.0, weak, on))
+        shares = found.face.weights
+        if found.face.basis:  # rows that are zero say nothing more
+            shares = {i: share for i, share in shares.items() if not self.empty[i]}
+        rows = sorted(shares)
         used = set(self.cone.used.tolist())
         unused = tuple(j for j in range(self.cone.dimension) if j not in used)
         full = len(found.face.basis) == self.cone.used.size
         others = () if full else tuple(map(tuple, self._complement()))
-        certificate = Inseparability(**proof, complement=others, unused=unused)
+        certificate = Inseparability(**self._proof(shares), complement=others, unused=unused)
         return self._checked(self._answer(INSEPARABLE, None, 0.0, certificate, np.array(rows)))
+
+    def _proof(self, shares: dict[int, Fraction]) -> dict[str, Any]:
+        """Give the fields of a proof by rows that sum to zero."""
+        rows, total = sorted(shares), sum(shares.values(), Fraction(0))
+        return {
+            "data": self._data(),
+            "classes": self.classes,
+            "intercept": self.lifted,
+            "rows": tuple(rows),
+            "weights": tuple(shares[i] / total for i in rows),
+        }
 
     def _checked(self, answer: Separation) -> Separation:
         """Let no verdict out whose proof does not pass the check."""
