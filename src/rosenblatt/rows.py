@@ -57,6 +57,13 @@ class Sparse(NamedTuple):
 Rows = Dense | Sparse
 
 
+def span(rows: Rows, start: int, stop: int) -> Rows:
+    """Give the rows from one on up to another, in place."""
+    if isinstance(rows, Dense):
+        return rows._replace(values=rows.values[start:stop])
+    return rows._replace(starts=rows.starts[start : stop + 1])
+
+
 def primitive(function: F) -> Callable[[F], F]:
     """Register the chooser of a row primitive's body; Numba calls it with the types."""
     register: Callable[[F], F] = overload(function, jit_options={"forceinline": True, **FAST})

@@ -22,7 +22,7 @@ from rosenblatt.certificates import Number
 from rosenblatt.decide.exact import exact_row, is_exact
 from rosenblatt.decide.relations import Table
 from rosenblatt.examples import Matrix, as_rows
-from rosenblatt.rows import scores
+from rosenblatt.rows import scores, span
 
 BLOCK_ENTRIES = 2**20
 EMPTY = -(2**20)  # stands for the exponent of zero
@@ -188,9 +188,10 @@ class Cone:
         found = np.empty(self.size)
         weights = w if self.lift else np.append(w, 0.0)
 
+        rows = as_rows(self.floats, float(self.lift))
+
         def work(start: int, stop: int) -> None:
-            rows = as_rows(self.floats[start:stop], float(self.lift))
-            scores(rows, weights, found[start:stop])
+            scores(span(rows, start, stop), weights, found[start:stop])
 
         in_blocks(work, self.size, self.entries)
         return np.asarray(found * self.signs)

@@ -32,6 +32,7 @@ from rosenblatt.decide.exact import (
 from rosenblatt.decide.limbs import Limbs, cut, exact_signs, scratch_for
 from rosenblatt.decide.rounded import UNDECIDED, look
 from rosenblatt.examples import Matrix, as_rows, refuse_unusable
+from rosenblatt.rows import scores, span
 
 SMALLEST_NORMAL = 2.0**-1022
 NARROW = 4  # the share of the columns that are worth to be copied
@@ -203,11 +204,6 @@ def _product_alone(X: Matrix, i: int, sign: int, w: Weights) -> Fraction:
     return sign * exact_dot([(k, value) for k, (_, value) in enumerate(entries)], numbers)
 
 
-def _refuse_all_unusable(X: Matrix, places: np.ndarray) -> None:
-    for i in places.tolist():
-        _refuse_if_unusable(X, i)
-
-
 def shape_of_work(X: Matrix) -> tuple[int, int]:
     """Give the number of rows, and that of the entries stored."""
     return X.shape[0], int(X.nnz if sparse.issparse(X) else X.size)
@@ -236,6 +232,18 @@ def signs_of_products(
     return compare(X, signs, Weights.of(w, X.shape[1], lift), ZERO).signs
 
 
+def _guess(X: Matrix, signs: np.ndarray, w: Weights) -> float:
+    """Give the smallest product, rounded, and a little more: some product is below it, probably."""
+    rows, found = as_rows(X, 1.0), np.empty(X.shape[0])
+
+    def work(start: int, stop: int) -> None:
+        scores(span(rows, start, stop), w.floats, found[start:stop])
+
+    in_blocks(work, *shape_of_work(X))
+    least = float((found * signs).min())
+    return least + 1e-12 * abs(least)
+
+
 def smallest(X: Matrix, signs: np.ndarray, lift: Number, w: Sequence[Number]) -> tuple[float, int]:
     """Give min s·((x, lift)·w), rounded down to a float, and a row where it is attained."""
     weights = Weights.of(w, X.shape[1], lift)
@@ -243,14 +251,14 @@ def smallest(X: Matrix, signs: np.ndarray, lift: Number, w: Sequence[Number]) ->
         products = _exact_products(X, signs, weights)
         where = min(range(len(products)), key=products.__getitem__)
         return rounded_down(products[where]), where
+    guess = _guess(X, signs, weights)
+    out = first_look(X, signs, weights, np.array([guess])).signs
+    found = _least_of(X, signs, weights, np.flatnonzero(out != 1))
+    if found is not None and found[0] <= guess:  # then no other row can be below it
+        return rounded_down(found[0]), found[1]
     at_most = first_look(X, signs, weights, ZERO).at_most
     out = first_look(X, signs, weights, np.array([at_most])).signs
     places = np.flatnonzero(out != 1)
-    if places.size <= FEW:
-        _refuse_all_unusable(X, places)
-        exact = [(_product_alone(X, i, int(signs[i]), weights), i) for i in places.tolist()]
-        least, where = min(exact)
-        return rounded_down(least), where
     while places.size:
         where = int(places[places.size // 2])
         _refuse_if_unusable(X, where)
@@ -260,3 +268,14 @@ def smallest(X: Matrix, signs: np.ndarray, lift: Number, w: Sequence[Number]) ->
         if bound == -math.inf:
             break
     return bound, where
+
+
+def _least_of(
+    X: Matrix, signs: np.ndarray, w: Weights, places: np.ndarray
+) -> tuple[Fraction, int] | None:
+    """Give the smallest product of a few rows exactly, and its row; None for none, or for many."""
+    if not 0 < places.size <= FEW:
+        return None
+    for i in places.tolist():
+        _refuse_if_unusable(X, i)
+    return min((_product_alone(X, i, int(signs[i]), w), i) for i in places.tolist())

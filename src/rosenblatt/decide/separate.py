@@ -214,6 +214,7 @@ class _Problem:
         self.known: tuple[list[Number], float] | None = None
         self.search: Search | None = None
         self.tried: list[Number] | None = None
+        self.steps: np.ndarray | None = None
 
     def decide(self) -> Separation:
         """Try the simple ways first, then decide."""
@@ -267,7 +268,7 @@ class _Problem:
         passes = MANY_PASSES if self.cone.dimension > WIDE else FEW_PASSES
         found = relaxed(self.X, self.signs, lift, passes, PATIENCE)
         self.clock.left()
-        self._enclose_above(found.steps)
+        self.steps = found.steps
         point: list[Number] = found.w[:-1].tolist()
         if self.lifted:
             point.append(float(found.w[-1]) * lift)
@@ -284,9 +285,20 @@ class _Problem:
     def _signs(self, point: list[Number]) -> np.ndarray:
         return signs_of_products(self.X, self.signs, int(self.lifted), point)
 
-    def _enclose_above(self, counts: np.ndarray) -> None:
+    def _enclose_by_nearest(self, products: np.ndarray) -> None:
+        """Bound every margin by half the distance of two rows, or by the norm of one."""
+        sides = (self.signs > 0, self.signs < 0) if self.lifted else (self.signs != 0,)
+        rows = [int(np.flatnonzero(side)[np.argmin(products[side])]) for side in sides]
+        total: dict[int, Fraction] = {}
+        for i in rows:
+            for j, value in exact_row(self.X, i):
+                total[j] = total.get(j, Fraction(0)) + int(self.signs[i]) * Fraction(value)
+        length = norm_above(list(total.values()) or [Fraction(0)])
+        self.upper = min(self.upper, nearest_float(length) / len(rows) * (1 + 1e-15))
+
+    def _enclose_above(self, steps: np.ndarray) -> None:
         """Bound every margin: half the distance of two points of the hulls, or one's norm."""
-        weights = counts.astype(np.float64)
+        weights = steps.copy()
         if not np.isfinite(weights).all():
             return
         for side in (self.signs > 0, self.signs < 0) if self.lifted else (self.signs != 0,):
@@ -320,6 +332,7 @@ class _Problem:
 
     def _nearest_rows(self, point: list[Number]) -> np.ndarray:
         products = self.cone.products_with(self.cone.nearby(point))
+        self._enclose_by_nearest(products)
         least = products.min()
         return np.flatnonzero(products <= least + 1e-9 * abs(least))
 
@@ -368,7 +381,9 @@ class _Problem:
         """Tell what is known when the time is over."""
         if self.search is not None and self.search.face.weights:
             self.upper = 0.0
-        elif self.tried is not None and any(self.tried[: self.X.shape[1]]):
+        elif self.steps is not None:
+            self._enclose_above(self.steps)
+        if self.upper and self.tried is not None and any(self.tried[: self.X.shape[1]]):
             norm = Fraction(norm_above(self.tried[: self.X.shape[1]]))
             self.lower = rounded_down(Fraction(self._least(self.tried)) / norm * OUTWARDS)
         nothing = np.zeros(0, np.int64)
