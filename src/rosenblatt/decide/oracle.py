@@ -27,6 +27,8 @@ SHORTEST = 1e-300
 LIVE = 1e-9  # rows shorter than this share of themselves, off the face, count as lying in it
 # Newton's method pays from so many coordinates on, up to so many multiplications a step.
 FEWEST, MOST_WORK = 50, 4 * 10**9
+NARROW = 120  # coordinates up to which small programs take milliseconds
+TALL = 64  # rows per coordinate from which constraint generation is quicker than Newton's method
 WHOLE_SHARE = 8  # problems with fewer rows per coordinate are given to the program whole
 
 
@@ -125,7 +127,8 @@ class Oracle:
         self.take(self._first(hints))
         # Worth a try once, where products of matrices are fast.
         work = cone.size * cone.dimension**2
-        affordable = sparse.issparse(cone.X) or work <= MOST_WORK
+        squat = cone.size <= TALL * cone.dimension
+        affordable = sparse.issparse(cone.X) or (squat and work <= MOST_WORK)
         self.quick = not face and cone.dimension >= FEWEST and affordable
 
     def _first(self, hints: np.ndarray) -> np.ndarray:
@@ -174,8 +177,13 @@ class Oracle:
         if sparse.issparse(rows):
             point = any_point(as_csr(sparse.diags(1.0 / self.norms) @ rows), self.clock.left())
             return None if point is None else Answer(point, {})
-        answer = by_newton(rows / self.norms[:, None], self.clock.left)
+        narrow = self.cone.dimension <= NARROW
+        answer = by_newton(rows / self.norms[:, None], self.clock.left, corner=not narrow)
         if answer is None:
+            return None
+        if answer.point is None and narrow:  # the program finds few rows among the worst quickly
+            losses = np.array(list(answer.multipliers.values()))
+            self.take(np.argsort(-losses, kind="stable")[: 4 * self.cone.dimension])
             return None
         shares = {i: value / self.norms[i] for i, value in answer.multipliers.items()}
         return Answer(answer.point, shares)
