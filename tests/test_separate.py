@@ -739,7 +739,7 @@ def test_an_interrupt_of_the_first_passes_ends_the_search(monkeypatch):
     assert_undecided(separate(random.standard_normal((200, 3)), random.integers(0, 2, 200)))
 
 
-@pytest.mark.parametrize("seconds", [1e-9, 1e-3, 0.05])
+@pytest.mark.parametrize("seconds", [1e-9, 1e-3])
 def test_time_that_is_over_leaves_the_question_open(seconds):
     load_loops()
     random = np.random.default_rng(0)
