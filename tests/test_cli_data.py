@@ -227,3 +227,37 @@ def test_predictions_are_written_as_a_whole_or_not_at_all(shell, folder):
     assert (folder / "answers").read_text() == "old"
     assert shell("predict", "m", "data.svm", "--out", "answers")[0] == 0
     assert len((folder / "answers").read_text().splitlines()) == 400
+
+
+def test_columns_of_tables_are_found_by_name(shell, folder):
+    (folder / "train.csv").write_text("size,age,label\n1,0,no\n5,0,yes\n2,9,no\n6,1,yes\n")
+    (folder / "turned.csv").write_text("age,size,label\n0,1,no\n0,5,yes\n9,2,no\n1,6,yes\n")
+    (folder / "short.csv").write_text("size,label\n1,no\n")
+    (folder / "strange.csv").write_text("size,age,weight,label\n1,0,2,no\n")
+    assert shell("fit", "train.csv", "-m", "m")[0] == 0
+    assert accuracy(shell, "m", "train.csv") == accuracy(shell, "m", "turned.csv") == 1
+    for name, column in (("short.csv", "age"), ("strange.csv", "weight")):
+        status, _, complaint = shell("predict", "m", name)
+        assert status == 2
+        assert repr(column) in complaint
+
+
+def test_words_that_the_model_has_not_seen_count_as_nothing(shell, folder):
+    (folder / "train.csv").write_text("colour,label\nred,yes\nblue,no\ngreen,no\nred,yes\n")
+    (folder / "new.csv").write_text("colour,label\nviolet,yes\nred,yes\nyellow,no\ngreen,no\n")
+    assert shell("fit", "train.csv", "-m", "m", "--no-intercept")[0] == 0
+    shown = shell("predict", "m", "new.csv", "--csv")[1].split()[1:]
+    assert [line.split(",")[0] for line in shown][1::2] == ["yes", "no"]
+    assert [float(line.split(",")[1]) for line in shown][::2] == [0, 0]
+
+
+def test_tables_are_known_by_their_first_line(shell, folder):
+    (folder / "plain.data").write_text("a,b,label\n1,2,x\n-1,-2,y\n")
+    (folder / "lines").write_text('{"a": 1, "label": "x"}\n{"a": -1, "label": "y"}\n')
+    for name, columns in (("plain.data", 2), ("lines", 1)):
+        assert json.loads(shell("info", name, "--json")[1])["columns"] == columns
+
+
+def test_info_claims_no_contradiction_that_rounding_made(shell, folder):
+    (folder / "near.svm").write_text("1 1:1.00000001\n0 1:1\n")
+    assert json.loads(shell("info", "near.svm", "--json")[1])["contradiction"] is None

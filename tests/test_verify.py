@@ -183,8 +183,9 @@ SENTENCES = {
     "lower bound": "no point satisfies the system",
     "margin interval": "the largest margin is at least 1.4, at most 1.5",
     "margin interval with intercept": "the largest margin is at least 1, at most 1",
-    "mistake bound": "no perceptron from zero makes more than 1 mistakes (passes: 1)",
-    "mistake bound with lift": "no perceptron from zero makes more than 6.5 mistakes (passes: 3)",
+    "mistake bound": "no perceptron from zero makes more than 1 mistakes (looks at a row: 1)",
+    "mistake bound with lift": "no perceptron from zero makes more than 6.5 mistakes "
+    "(looks at a row: 3)",
 }
 
 
@@ -458,7 +459,7 @@ def test_numbers_of_a_million_digits_are_read_and_not_written() -> None:
 
 def test_any_number_of_passes_is_checked() -> None:
     lossless = changed(EXAMPLES["mistake bound"].certificate, "passes", 10**5000)
-    assert "(passes: 1.00000E+5000)" in check(lossless, PAIR, 1)
+    assert "(looks at a row: 1.00000E+5000)" in check(lossless, PAIR, 1)
 
 
 def test_what_is_said_is_rounded_to_the_safe_side() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import rosenblatt as rb
+from rosenblatt.cli.columns import aligned
 from rosenblatt.data.cache import cached
 from rosenblatt.data.read import cut_rows, format_of, read_blocks
 from rosenblatt.errors import InputError
@@ -22,6 +23,7 @@ class Source:
     stream: bool
     cache: bool
     options: dict[str, Any]
+    names: tuple[str, ...] = ()  # columns of the model that the data are for
 
     def examples(self, width: int | None = None) -> rb.Examples:
         """Read it whole."""
@@ -31,6 +33,11 @@ class Source:
 
     def blocks(self, width: int | None = None) -> Iterator[rb.Examples]:
         """Read it block by block, or whole as one block if nobody asked for a stream."""
+        if self.names:
+            return (aligned(block, list(self.names), self.data) for block in self._pieces(None))
+        return self._pieces(width)
+
+    def _pieces(self, width: int | None) -> Iterator[rb.Examples]:
         if not self.stream:
             return iter([self.examples(width)])
         if self.cache:

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import rosenblatt as rb
+from rosenblatt.cli.columns import names_of
 from rosenblatt.cli.source import Source
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.files import replacing
@@ -62,29 +63,42 @@ def fit_file(
                 f"{progress.seconds:.0f} s; Ctrl-C keeps what was learned"
             )
 
-        learner = _learned(source, chosen, checkpoint, watch)
-    notes = {"dtype": source.options["dtype"]} if "dtype" in source.options else {}
+        names: list[str] = []
+        learner = _learned(source, chosen, checkpoint, watch, names)
+    notes: dict[str, Any] = {"names": names}
+    if "dtype" in source.options:
+        notes["dtype"] = source.options["dtype"]
     write_model(learner, path, notes)
     _report_fit(learner, source.data, path, json)
     return learner.run_.stop is rb.Stop.INTERRUPTED
 
 
 def _learned(
-    source: Source, chosen: dict[str, Any], checkpoint: Path | None, watch: Watch
+    source: Source,
+    chosen: dict[str, Any],
+    checkpoint: Path | None,
+    watch: Watch,
+    names: list[str],
 ) -> PlainPerceptron:
+    """Learn, and note the names of the columns."""
     if source.stream:
-        return _learn_stream(PlainPerceptron(**chosen), source, checkpoint, watch)
+        return _learn_stream(PlainPerceptron(**chosen), source, checkpoint, watch, names)
     if all(chosen[name] == value for name, value in ONCE.items()) and source.is_svmlight():
         # One pass meets each row once: to hold them all would give the same weights, later.
         with suppress(InputError):  # which a reader of the whole may mend, or explain better
             blocks = replace(source, stream=True)
-            return _learn_stream(PlainPerceptron(**chosen), blocks, None, watch)
-    X, y = source.labelled(source.examples())
-    return PlainPerceptron(**chosen)._fit(X, y, watch=watch)
+            return _learn_stream(PlainPerceptron(**chosen), blocks, None, watch, names)
+    examples = source.labelled(source.examples())
+    names[:] = names_of(examples)
+    return PlainPerceptron(**chosen)._fit(examples.X, examples.y, watch=watch)
 
 
 def _learn_stream(
-    learner: PlainPerceptron, source: Source, checkpoint: Path | None, watch: Watch
+    learner: PlainPerceptron,
+    source: Source,
+    checkpoint: Path | None,
+    watch: Watch,
+    names: list[str],
 ) -> PlainPerceptron:
     if source.data == "-" and learner.max_iter != 1:
         raise InputError("standard input can be read but once; give --max-iter 1, or a file")
@@ -92,7 +106,12 @@ def _learn_stream(
     if checkpoint is not None:
         _check_writable(checkpoint, source.data)
         note = Checkpoint(checkpoint, fingerprint(source.data, source.options))
-    blocks = lambda: map(source.labelled, source.blocks())  # noqa: E731
+
+    def blocks() -> Iterator[rb.Examples]:
+        for block in source.blocks():
+            names[:] = names_of(block)
+            yield source.labelled(block)
+
     return fit_stream(learner, blocks, checkpoint=note, watch=watch)
 
 
@@ -197,7 +216,8 @@ def _opened(path: Path, source: Source) -> tuple[PlainPerceptron, Source]:
     """Open a model; data are read with the precision that it was fitted with."""
     learner, notes = read_model(path)
     chosen = {"dtype": notes["dtype"]} if "dtype" in notes else {}
-    return learner, replace(source, options={**source.options, **chosen})
+    names = tuple(notes.get("names", ()))
+    return learner, replace(source, options={**source.options, **chosen}, names=names)
 
 
 def _check_labels(found: set[Any], classes: list[Any], data: str) -> None:
@@ -238,7 +258,9 @@ def convert_file(source: Source, out: Path) -> None:
 def describe_file(source: Source, *, json: bool) -> None:
     """Tell what a data set is like."""
     with people.status(f"reading {source.data}"):
-        found = rb.info(*source.examples())
+        # A contradiction must be one of the numbers as written, not of their roundings.
+        precise = replace(source, options={**source.options, "dtype": "float64"})
+        found = rb.info(*precise.examples())
     facts: dict[str, Any] = {"data": source.data, **vars(found)}
     facts["contradiction"] = list(found.contradiction) if found.contradiction else None
     if json:

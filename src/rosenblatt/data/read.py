@@ -254,7 +254,14 @@ def found_format(path: str | os.PathLike[str], head: bytes) -> str:
         headed = bool(others) and not any(map(is_labelled_text, others))
         if extension != ".tsv" or not headed:
             return "text"
-    return table_format(name) or ("vowpal" if extension == ".vw" or b"|" in line else "svmlight")
+    found = table_format(name)
+    if found is not None:
+        return found
+    if line.startswith(b"{"):
+        return "jsonl"
+    if extension == ".vw" or b"|" in line:
+        return "vowpal"
+    return "csv" if b"," in line and b":" not in line else "svmlight"
 
 
 def _extension(name: str) -> str:

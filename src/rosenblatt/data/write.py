@@ -146,7 +146,12 @@ def write_parquet(path: Name, examples: Examples, *, label: str = "label") -> No
     frames = _frames(examples, label, whole=True)
     with replacing(path) as file:
         for frame in frames:
-            frame.write_parquet(file)
+            try:
+                frame.write_parquet(file)
+            except Exception as error:  # Polars says in its own way that the disk is full
+                if isinstance(error, OSError) or type(error).__module__.startswith("polars"):
+                    raise OSError(str(error).splitlines()[0]) from error
+                raise
 
 
 def _frames(examples: Examples, label: str, whole: bool = False) -> Iterator[Any]:

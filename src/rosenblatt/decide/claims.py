@@ -128,7 +128,7 @@ def mistake_bound(claim: MistakeProof, data: Labelled) -> str:
     require(claim.lift or not claim.w[-1], "w ends in more than 0 without a lift")
     require(hinge_bound_holds(claim, data), "bound is below the bound by w")
     most, times = _shown(claim.bound, ROUND_CEILING), _shown(claim.passes, ROUND_FLOOR)
-    return f"no perceptron from zero makes more than {most} mistakes (passes: {times})"
+    return f"no perceptron from zero makes more than {most} mistakes (looks at a row: {times})"
 
 
 CHECKS: dict[type[Certificate], Callable[[Any, Any], str]] = {

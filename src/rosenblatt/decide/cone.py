@@ -216,6 +216,7 @@ class Cone:
 
     def unscaled(self, w: Sequence[Number]) -> list[Number]:
         """Give weights of the scaled coordinates as those of the rows, exactly."""
+        w = [value if j in self.scale else 0.0 for j, value in enumerate(w)]  # unused ones are free
         powers = [self.scale.get(j, 0) for j in range(len(w))]
         if all(type(value) is float for value in w):
             floats, steps = np.array(w, np.float64), np.clip(powers, -2000, 2000)

@@ -105,7 +105,7 @@ def _exact_objects(table: np.ndarray, name: str) -> np.ndarray:
     """Turn any numbers into floats, or into Python numbers if that would lose any."""
     exact = np.empty(table.shape, object)
     for place, value in np.ndenumerate(table):
-        number = plain_number(value)
+        number = plain_number(int(value) if isinstance(value, bool | np.bool_) else value)
         if number is None:
             raise InputError(f"{name}{list(place)} is {value!r:.80}, which is no finite number")
         exact[place] = number

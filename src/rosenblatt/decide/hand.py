@@ -54,7 +54,7 @@ class Hand:
         """Require the data to be finite, and those that a certificate names."""
         if not is_exact(self.X):
             check_finite(self.X)
-        _require_digest(self.digest(), named)
+        _require_digest(self.digest(), named, self.X)
 
     def digest(self) -> str:
         """Identify the data."""
@@ -97,7 +97,7 @@ class Labelled(Hand):
             self.require(named)
             return self.compare(w, thresholds)
         found = compare(self.X, self.signs, w, thresholds, label_tags(self.signs))
-        _require_digest(shown(found.total, *self.X.shape), named)
+        _require_digest(shown(found.total, *self.X.shape), named, self.X)
         return found.signs
 
 
@@ -139,10 +139,13 @@ class System(Hand):
         return system_digest(self.X, self.b, self.tags, self.pairs)
 
 
-def _require_digest(found: str, named: Data) -> None:
+def _require_digest(found: str, named: Data, X: Matrix) -> None:
     if found != named.digest:
+        hint = ""
+        if named.numbers in ("float32", "float64") and str(X.dtype) != named.numbers:
+            hint = f" (they are {named.numbers}, these {X.dtype})"
         raise Refused(
-            f"the certificate is for other data: their digest is {named.digest}, not {found}"
+            f"the certificate is for other data: their digest is {named.digest}, not {found}{hint}"
         )
 
 

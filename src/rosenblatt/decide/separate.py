@@ -468,8 +468,8 @@ def _explain_separable(found: Separation) -> str:
         f"A hyperplane separates the classes {a!r} and {b!r}: every row of {b!r} lies on its "
         f"positive side and every row of {a!r} on its negative side, at a distance of at least "
         f"{found.margin:.6g}. The nearest: {_listed('row', found.rows)}. A logistic regression on "
-        "these data has no finite solution: its coefficients grow without end along this "
-        "hyperplane. A perceptron converges."
+        "these data has no finite solution: the larger its coefficients, the better they fit. A "
+        "perceptron converges."
     )
 
 
@@ -478,8 +478,8 @@ def _explain_weakly(found: Separation) -> str:
     return (
         f"The classes {a!r} and {b!r} are weakly separable (quasi-complete separation): a "
         f"hyperplane has no row of {b!r} on its negative and none of {a!r} on its positive side, "
-        f"but {_listed('row', found.rows)} lie on it, and some of these no hyperplane can tell "
-        f"apart. The coefficients of {_listed('column', found.columns)} run to infinity in a "
+        f"but has some on it ({_listed('row', found.rows)}), not all of which any hyperplane can "
+        f"tell apart. The coefficients of {_listed('column', found.columns)} run to infinity in a "
         "logistic regression; a perceptron goes on making mistakes."
     )
 
@@ -496,6 +496,11 @@ def _explain_inseparable(found: Separation) -> str:
 
 def _explain_undecided(found: Separation) -> str:
     high = found.enclosure[1]
+    if high <= 0:
+        return (
+            "No hyperplane separates the classes: contradicting rows prove it. Whether they are "
+            "weakly separable or inseparable is undecided, because the time was over; allow more."
+        )
     known = f" No hyperplane has a margin above {high:.6g}." if high < math.inf else ""
     return (
         "Undecided: neither a separating hyperplane nor a proof that there is none was found in "

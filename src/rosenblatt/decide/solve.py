@@ -384,7 +384,7 @@ def _explain_undecided(found: Solution) -> str:
     return (
         "Undecided: neither a solution nor a proof that there is none was found. "
         f"{found.stop[:1].upper()}{found.stop[1:].rstrip('.')}. "
-        "Allow more time, or use method='auto', which ends with one of the two."
+        + ("Allow more time." if found.method == "auto" else "Allow more, or use method='auto'.")
     )
 
 
