@@ -75,8 +75,9 @@ class Separation:
     certificate : the proof, for `verify`; None if undecided.
     rows : the rows that matter. Separable: those nearest to the hyperplane. Weakly separable: those
         that lie on it. Inseparable: those that the proof rests on.
-    columns : the columns that matter. Separable or weakly so: those with a coefficient, which a
-        logistic regression would drive to infinity. Inseparable: those of the proof's rows.
+    columns : the columns that matter. Separable: those with a coefficient. Weakly separable:
+        likewise, and these run to infinity in a logistic regression. Inseparable: those of the
+        proof's rows.
     classes : the two labels; the second one is positive.
     """
 
@@ -236,9 +237,14 @@ class _Problem:
         return np.flatnonzero(states < 0 if face.weights else states <= 0)
 
     @cached_property
+    def stored(self) -> Matrix:
+        """The rows without the zeros that a sparse matrix may store."""
+        return self.X if is_exact(self.X) else without_zeros(self.X)
+
+    @cached_property
     def empty(self) -> np.ndarray:
         """Tell which rows are zero, which one proof settles for all."""
-        X = self.X if is_exact(self.X) else without_zeros(self.X)
+        X = self.stored
         if self.lifted:
             return np.zeros(self.cone.size, bool)
         filled = np.diff(X.indptr) if sparse.issparse(X) else (X != 0).any(axis=1)
@@ -246,10 +252,9 @@ class _Problem:
 
     def _contradictions(self) -> list[Relation]:
         """Find rows that are zero, and rows that also occur in the other class."""
-        X = self.X if is_exact(self.X) else without_zeros(self.X)
         empty = np.flatnonzero(self.empty)[:1].tolist()
         found = [Relation({i: Fraction(1)}, {}) for i in empty]
-        first = first_of_equals(X)
+        first = first_of_equals(self.stored)
         clashes = contradictions(self.signs, first)
         others = {int(first[i]): int(i) for i in clashes[: 4 * self.cone.dimension]}
         names = [i for i in others if not self.empty[i]]
@@ -415,7 +420,7 @@ class _Problem:
         else:
             coef = floats_of(point[:width])
             intercept = nearest_float(point[width]) if self.lifted else 0.0
-            columns = np.flatnonzero(coef).tolist()
+            columns = [j for j, value in enumerate(point[:width]) if value]  # coef may underflow
         lower = max(self.lower, margin)
         return Separation(
             verdict,
