@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rosenblatt.data.svmlight import LARGE_STRINGS, WIDEST_STRINGS
@@ -18,6 +20,11 @@ def string_array(words: list[str]) -> np.ndarray:
     dtype('O')
     """
     width = max(map(len, words), default=1)
-    size = len(words) * width * np.dtype("U1").itemsize
-    affordable = max(LARGE_STRINGS, WIDEST_STRINGS * sum(map(len, words)))
-    return np.array(words, dtype=None if size <= affordable else object)
+    return np.array(words, dtype=string_type(len(words), width, sum(map(len, words))))
+
+
+def string_type(count: int, width: int, total: int) -> Any:
+    """Give the dtype of so many strings, the longest and all of them so many characters long."""
+    size = count * width * np.dtype("U1").itemsize
+    affordable = max(LARGE_STRINGS, WIDEST_STRINGS * total)
+    return np.dtype(("U", max(width, 1))) if size <= affordable else np.dtype(object)

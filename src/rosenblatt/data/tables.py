@@ -51,7 +51,9 @@ from rosenblatt.data.tables_layout import (
     examples_of,
     float_type,
     label_column,
+    labels_of,
     layout_of,
+    numbers_of,
     polars_module,
 )
 from rosenblatt.data.tables_text import SEPARATORS, ForeignTextError, Text
@@ -80,6 +82,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_REASON = 200
 # Features are numbered below 2^31; half of that leaves room for columns of numbers.
 MOST_COLUMNS = 2**30
+ROWS_AT_ONCE = 2**14
+SPARE = 1.2
 
 
 Named = tuple[str, Any]  # the name of a source in messages, and the source
@@ -144,6 +148,8 @@ def read_table(
     sources = _sources(source, format, options.file)
     with _reported(sources, format, options.file):
         origin = _origin(sources, format, options)
+        if origin.text is not None and origin.text.has_numbers_only(origin.label):
+            return _gathered(origin, origin.text, options)
         frame = _collected(origin, options)
         layout = layout_of(frame.lazy(), origin.label, origin.kinds, options)
         return examples_of(frame, layout, options, 0, None if origin.text is None else ANYTHING)
@@ -330,6 +336,35 @@ def _collected(origin: Origin, options: Options) -> pl.DataFrame:
             raise
         frame = _scan(origin, options, careful=True).collect()
     return _ready(frame, origin, options, 0)
+
+
+def _gathered(origin: Origin, text: Text, options: Options) -> NamedExamples:
+    """Read columns of numbers from a text: rows are filled in while Polars reads on.
+
+    Reading everything first would leave one core idle for the rest, which is a fifth of the work.
+    """
+    layout = layout_of(_scan(origin, options), origin.label, origin.kinds, options)
+    # Pages of memory that no row reaches are never touched.
+    likely = SPARE * sum(map(_size, origin.sources)) / text.line_length
+    X = np.empty((int(likely) + 1, layout.width), options.dtype)
+    labels: list[pl.Series] = []
+    done = 0
+    for frame in _batches(origin, options, ROWS_AT_ONCE):
+        stop = done + frame.height
+        if stop > X.shape[0]:
+            X = _with_room(X, done, 2 * stop)
+        X[done:stop] = numbers_of(frame, layout.numbers, options, done)
+        if layout.label is not None:
+            labels.append(frame[layout.label])
+        done = stop
+    y = labels_of(polars_module().concat(labels), options, 0, ANYTHING) if labels else None
+    return NamedExamples(X[:done], y, layout.names)
+
+
+def _with_room(X: np.ndarray, done: int, rows: int) -> np.ndarray:
+    roomy = np.empty((rows, X.shape[1]), X.dtype)
+    roomy[:done] = X[:done]
+    return roomy
 
 
 def _batches(origin: Origin, options: Options, rows: int) -> Iterator[pl.DataFrame]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from rosenblatt.data.strings import string_array
+from rosenblatt.data.strings import string_array, string_type
 from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS, quoted
 from rosenblatt.errors import InputError, MissingExtraError
 from rosenblatt.examples import Examples
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LABEL_NAMES = ("label", "class", "target", "y")
 ANYTHING = "anything"
 LARGEST_WHOLE = 2.0**53
+# So many distinct labels are made into strings once each, and copied from there.
+FEW_WORDS = 1000
 
 
 @dataclass(frozen=True)
@@ -151,21 +153,28 @@ def examples_of(
     `labels` says what labels that are words stand for: what all of them are (`ANYTHING`), what the
     labels of a text begin with, or nothing but words (None).
     """
-    if not frame.height:
-        raise InputError(f"{options.file} holds no examples; it has no rows, so give it some")
-    y = None if layout.label is None else _labels(frame[layout.label], options.file, row, labels)
-    X = _numbers(frame, layout.numbers, options, row)
+    refuse_empty(frame.height, options)
+    y = None if layout.label is None else labels_of(frame[layout.label], options, row, labels)
+    X = numbers_of(frame, layout.numbers, options, row)
     if layout.words:
         X = _with_words(X, frame, layout, options, row)
     return NamedExamples(X, y, layout.names)
 
 
-def _numbers(frame: pl.DataFrame, names: list[str], options: Options, row: int) -> np.ndarray:
+def refuse_empty(height: int, options: Options) -> None:
+    """Refuse a table without rows."""
+    if not height:
+        raise InputError(f"{options.file} holds no examples; it has no rows, so give it some")
+
+
+def numbers_of(frame: pl.DataFrame, names: list[str], options: Options, row: int) -> np.ndarray:
     """Give columns of numbers as a C-order array."""
     polars = polars_module()
     if not names:
         return np.empty((frame.height, 0), options.dtype)
-    floats = frame.select(polars.col(names).cast(float_type(options)))
+    floats, wanted = frame.select(names), float_type(options)
+    if any(dtype != wanted for dtype in floats.dtypes):
+        floats = floats.cast(wanted)
     X = np.ascontiguousarray(floats.to_numpy(order="c"))  # NaN for what is absent
     with np.errstate(invalid="ignore", over="ignore"):
         sound = np.isfinite(X.sum())  # far cheaper than a look at each
@@ -234,12 +243,30 @@ def hashed(column: str, word: str, columns: int) -> int:
     return int.from_bytes(digest, "little") % columns
 
 
-def _labels(labels: pl.Series, file: str, row: int, meant: str | None) -> np.ndarray:
-    polars = polars_module()
+def labels_of(labels: pl.Series, options: Options, row: int, meant: str | None) -> np.ndarray:
+    """Give labels as an array; `examples_of` says what `row` and `meant` are."""
+    file = options.file
+    _refuse_absent(labels, file, row)
+    kind = _kind(labels.dtype)
+    if kind is None:
+        raise InputError(
+            f"the label column {quoted(labels.name)} of {file} holds {labels.dtype}; "
+            "labels are numbers, truth values or words"
+        )
+    if kind != WORDS:
+        return _label_numbers(labels, file, row)
+    labels = labels.cast(polars_module().String)
+    if meant in (NUMBERS, TRUTH_VALUES):
+        _refuse_strangers(labels, file, row, str(meant))
+    parsed = None if meant in (None, WORDS) else _parsed(labels)
+    return _label_words(labels) if parsed is None else _label_numbers(parsed, file, row)
+
+
+def _refuse_absent(labels: pl.Series, file: str, row: int) -> None:
     absent = labels.is_null()
     if labels.dtype.is_float():
         absent |= labels.is_nan().fill_null(True)
-    if labels.dtype == polars.String:
+    if labels.dtype == polars_module().String:
         absent |= (labels == "").fill_null(True)
     if absent.any():
         place = row + (absent.arg_max() or 0) + 1
@@ -247,20 +274,23 @@ def _labels(labels: pl.Series, file: str, row: int, meant: str | None) -> np.nda
             f"row {place} of {file} has no label in column {quoted(labels.name)}; "
             "leave the row out, or name another column with label="
         )
-    if _kind(labels.dtype) is None:
-        raise InputError(
-            f"the label column {quoted(labels.name)} of {file} holds {labels.dtype}; "
-            "labels are numbers, truth values or words"
-        )
-    if _kind(labels.dtype) == WORDS:
-        labels = labels.cast(polars.String)
-        if meant in (NUMBERS, TRUTH_VALUES):
-            _refuse_strangers(labels, file, row, str(meant))
-        labels = labels if meant in (None, WORDS) else _parsed(labels)
-    if labels.dtype == polars.String:
+
+
+def _label_words(labels: pl.Series) -> np.ndarray:
+    distinct = labels.unique()
+    if distinct.len() > FEW_WORDS:
         return string_array(labels.to_list())
+    polars = polars_module()
+    words = distinct.to_list()
+    total = int(labels.str.len_chars().sum())
+    kind = string_type(labels.len(), max(map(len, words)), total)
+    codes = labels.replace_strict(words, list(range(len(words))), return_dtype=polars.UInt32)
+    return np.asarray(np.array(words, kind)[codes.to_numpy()])
+
+
+def _label_numbers(labels: pl.Series, file: str, row: int) -> np.ndarray:
     if labels.dtype.is_decimal():
-        labels = labels.cast(polars.Float64)
+        labels = labels.cast(polars_module().Float64)
     found = labels.to_numpy()
     if labels.dtype.is_float() and not np.isfinite(found).all():
         place = row + int(np.argmin(np.isfinite(found))) + 1
@@ -288,12 +318,14 @@ def _refuse_strangers(labels: pl.Series, file: str, row: int, meant: str) -> Non
         )
 
 
-def _parsed(labels: pl.Series) -> pl.Series:
-    """Give words as what they all are: whole numbers, numbers or truth values."""
+def _parsed(labels: pl.Series) -> pl.Series | None:
+    """Give words as what they all are, whole numbers, numbers or truth values, if they are."""
     polars = polars_module()
     for dtype in (polars.Int64, polars.Float64):
-        parsed = labels.cast(dtype, strict=False)
-        if not parsed.null_count():
-            return parsed
+        # Most labels are words, and the first ones say so at little cost.
+        if not labels.head(1).cast(dtype, strict=False).null_count():
+            parsed = labels.cast(dtype, strict=False)
+            if not parsed.null_count():
+                return parsed
     lower = labels.str.to_lowercase()
-    return lower == "true" if lower.is_in(TRUTH).all() else labels
+    return lower == "true" if lower.is_in(TRUTH).all() else None

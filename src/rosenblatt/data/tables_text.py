@@ -34,6 +34,11 @@ class Text(NamedTuple):
     header: bool
     kinds: dict[str, str]  # of each column
     direct: frozenset[str]  # columns of numbers that need no cleaning, as far as the sample goes
+    line_length: float  # in bytes, likewise
+
+    def has_numbers_only(self, label: str | None) -> bool:
+        """Tell whether no column but the label's holds words."""
+        return WORDS not in (kind for name, kind in self.kinds.items() if name != label)
 
 
 def examine(source: str | bytes, separator: str, header: bool | None) -> Text:
@@ -50,7 +55,7 @@ def examine(source: str | bytes, separator: str, header: bool | None) -> Text:
     clean = sample.select(cleaned([name for name in sample.columns if name not in direct]))
     numeric = direct | _numeric(clean)
     kinds = {name: NUMBERS if name in numeric else _kind(clean[name]) for name in sample.columns}
-    return Text(separator, header, kinds, direct)
+    return Text(separator, header, kinds, direct, len(head) / max(head.count(b"\n"), 1))
 
 
 def scan(sources: list[Any], text: Text, numbers: Any, label: str | None, careful: bool) -> Any:
@@ -110,7 +115,7 @@ def converted(frame: Any, text: Text, numbers: Any, label: str | None, row: int,
             result = lower.replace_strict(TRUTH, [1.0, 0.0], default=None, return_dtype=numbers)
         _check_cells(cells, result, kind, row, file)
         columns.append(result)
-    return frame.with_columns(columns)
+    return frame.with_columns(columns) if columns else frame
 
 
 def _check_cells(cells: Any, result: Any, kind: str, row: int, file: str) -> None:
