@@ -1,0 +1,291 @@
+"""Dual coordinate descent: support vector machines over rows of any kind.
+
+Problem     max over 0 <= β <= C of Σ p·β - ½‖Σ β·s·x‖²          (C infinite: the hard margin)
+            the dual of min ½‖w‖² + Σ C·max(0, p - s(w·x)) with w = Σ β·s·x; p = 1 but see below
+Method      one row after the other, in random order: move β to where the slope s(w·x) - p is zero,
+            or to the end of its range, and w along with it. Rows that sit at an end and would be
+            pushed beyond are left out (shrinking) until the rest is done.
+Gap         Σ β·slope over slopes above zero, plus Σ (β - C)·slope over those below: the sweep adds
+            it up as it goes, and when the sum is small enough all rows are looked at again.
+Intercept   a lifted coordinate is a column like others. A free one is found by proximal steps:
+            minimise with a penalty (b - b₀)² in place of none, put b₀ where b is, and repeat. With
+            b = b₀ + c·v that is the lifted problem with p = 1 - s·b₀.
+Sources     Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; Rockafellar 1976 (proximal steps)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.loops import loop
+from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+from rosenblatt.online.perceptron import shuffle
+from rosenblatt.rows import Rows, add, dot, prefetch, rows_ahead, scores, sqnorm
+
+LARGEST, SMALLEST, GAP = range(3)  # places in what a sweep found
+MOST_PASSES = 10_000
+
+
+class Problem(NamedTuple):
+    """What the loops look at: rows of so many columns, and for each its sign, p, ‖x‖² and C."""
+
+    columns: int
+    rows: Rows
+    signs: np.ndarray
+    targets: np.ndarray
+    squares: np.ndarray
+    caps: np.ndarray
+
+
+class Descent(NamedTuple):
+    """Weights Σ β·s·x of the lifted rows, with a free intercept in the last place, and duals.
+
+    Above and below are the two ends of the gap, computed from the data: the primal and the dual
+    value of the soft margin; for the hard one, the ends of the interval for the margin.
+    """
+
+    w: np.ndarray
+    betas: np.ndarray
+    above: float
+    below: float
+    passes: int = 0
+
+    @property
+    def gap(self) -> float:
+        """The relative gap; infinite if the weights separate nothing yet."""
+        if not self.above > 0.0:
+            return 0.0
+        return max(self.above - self.below, 0.0) / self.above if self.below > 0.0 else np.inf
+
+
+class Limits(NamedTuple):
+    """Where the descent ends at the latest."""
+
+    passes: int = MOST_PASSES
+    seconds: float = np.inf
+
+
+UNLIMITED = Limits()
+
+
+@loop
+def sweep(
+    problem: Problem,
+    active: np.ndarray,
+    w: np.ndarray,
+    betas: np.ndarray,
+    bounds: tuple[float, float],
+    found: np.ndarray,
+) -> int:
+    """Move the duals of the active rows, one after the other; give how many rows stay active.
+
+    Rows at an end of their range whose slope lies outside the bounds go to the back of `active`.
+    """
+    _, rows, signs, targets, squares, caps = problem
+    count, ahead = active.size, rows_ahead(rows, True)
+    largest, smallest, gap = 0.0, 0.0, 0.0
+    k = 0
+    while k < count:
+        if ahead and k + ahead < count:
+            prefetch(rows, np.int64(active[k + ahead]))
+        i = np.int64(active[k])
+        beta, cap = betas[i], caps[i]
+        slope = signs[i] * dot(rows, i, w) - targets[i]
+        if slope > 0.0:
+            gap += beta * slope
+        elif beta != cap:
+            gap += (beta - cap) * slope
+        idle = (beta == 0.0 and slope > bounds[1]) or (beta == cap and slope < bounds[0])
+        if idle:
+            count -= 1
+            active[k], active[count] = active[count], active[k]
+            continue
+        k += 1
+        if (beta == 0.0 and slope >= 0.0) or (beta == cap and slope <= 0.0):
+            continue
+        largest, smallest = max(largest, slope), min(smallest, slope)
+        step = slope / squares[i] if squares[i] > 0.0 else np.inf * slope
+        moved = min(max(beta - step, 0.0), cap)
+        if moved != beta:
+            add(rows, i, (moved - beta) * signs[i], w)
+            betas[i] = moved
+    found[LARGEST], found[SMALLEST], found[GAP] = largest, smallest, gap
+    return count
+
+
+@loop
+def fill_squares(rows: Rows, squares: np.ndarray) -> None:
+    """Write ‖x‖² of every row."""
+    for i in range(squares.size):
+        squares[i] = sqnorm(rows, i)
+
+
+@loop
+def combine(rows: Rows, factors: np.ndarray, w: np.ndarray) -> None:
+    """Add factor·x of every row to w."""
+    for i in range(factors.size):
+        if factors[i] != 0.0:
+            add(rows, i, factors[i], w)
+
+
+class Sweeps:
+    """Sweeps over the rows that are worth looking at."""
+
+    def __init__(self, problem: Problem, w: np.ndarray, betas: np.ndarray, seed: int) -> None:
+        self.problem, self.w, self.betas = problem, w, betas
+        self.order = np.arange(betas.size, dtype=np.uint32)
+        self.seed = np.array([seed], np.uint64)
+        self.found = np.zeros(3)
+        self.passes = 0
+        self.look_at_all()
+
+    def look_at_all(self) -> None:
+        """Make all rows active."""
+        self.active, self.bounds = self.order.size, (-np.inf, np.inf)
+
+    def sweep(self) -> None:
+        """Make one sweep over the active rows."""
+        active = self.order[: self.active]
+        shuffle(active, self.seed)
+        self.active = int(sweep(self.problem, active, self.w, self.betas, self.bounds, self.found))
+        # Slopes beyond those of the last sweep are not expected to turn.
+        self.bounds = (self.found[SMALLEST] or -np.inf, self.found[LARGEST] or np.inf)
+        self.passes += 1
+
+    def violation(self) -> float:
+        """How far the slopes of the last sweep were from where they should be."""
+        return float(self.found[LARGEST] - self.found[SMALLEST])
+
+    def relative_gap(self) -> float:
+        """Estimate the duality gap from the last sweep, relative to the primal value."""
+        gap = float(self.found[GAP])
+        dual = float(self.problem.targets @ self.betas - self.w @ self.w / 2)
+        return gap / (dual + gap) if gap > 0.0 else 0.0
+
+
+def descend(
+    X: Matrix,
+    signs: np.ndarray,
+    caps: np.ndarray,
+    *,
+    intercept: str,
+    lift: float,
+    tol: float,
+    start: np.ndarray | None = None,
+    limits: Limits = UNLIMITED,
+    seed: int = 0,
+) -> Descent:
+    """Descend until the true gap is relatively below `tol`; infinite caps for the hard margin."""
+    hard, free = bool(np.isinf(caps).any()), intercept == "free"
+    problem = make_problem(X, signs, caps, intercept, lift)
+    w, betas = _beginning(problem, start)
+    sweeps = Sweeps(problem, w, betas, seed)
+    measure = _hard_gap if hard else _soft_gap
+    estimate: Callable[[], float] = sweeps.violation if hard else sweeps.relative_gap
+    wanted, centre, end = (0.1 if hard else tol), 0.0, time.perf_counter() + limits.seconds
+    while True:
+        sweeps.sweep()
+        over = sweeps.passes >= limits.passes or time.perf_counter() >= end
+        if estimate() > wanted and not over:
+            continue
+        answer = measure(problem, betas, free)
+        if answer.gap <= tol or over:
+            return answer._replace(passes=sweeps.passes)
+        if free:
+            centre = _proximal_step(problem, w, centre)
+        wanted *= min(max(tol / (2 * answer.gap), 0.1), 0.7)
+        sweeps.look_at_all()
+
+
+def make_problem(
+    X: Matrix, signs: np.ndarray, caps: np.ndarray, intercept: str, lift: float
+) -> Problem:
+    """Prepare the loops' view of the data."""
+    squares = np.empty(signs.size)
+    fill_squares(as_rows(X, 0.0), squares)
+    if intercept == "free":  # the intercept then moves about as fast as the other weights do
+        lift = float(np.sqrt(squares.mean())) or 1.0
+    elif intercept == "none":
+        lift = 0.0
+    squares += lift * lift
+    return Problem(X.shape[1], as_rows(X, lift), signs, np.ones(signs.size), squares, caps)
+
+
+def _beginning(problem: Problem, start: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Begin with zero, or with the best multiple, at most 1, of the duals given."""
+    w, betas = np.zeros(problem.columns + 1), np.zeros(problem.signs.size)
+    if start is not None:
+        betas = np.clip(start, 0.0, problem.caps)
+        combine(problem.rows, betas * problem.signs, w)
+        # Duals of a larger λ, taken as they are, would make w too long.
+        best = min(1.0, float(betas.sum() / (w @ w))) if w.any() else 1.0
+        betas *= best
+        w *= best
+    return w, betas
+
+
+def _proximal_step(problem: Problem, w: np.ndarray, centre: float) -> float:
+    """Move the centre of the penalty to where the intercept is."""
+    centre += problem.rows.lift * float(w[-1])
+    np.multiply(problem.signs, -centre, out=problem.targets)
+    problem.targets[:] += 1.0
+    return centre
+
+
+class Candidate(NamedTuple):
+    """What duals stand for: weights, ‖w‖, s(w·x + b), duals, and ‖Σ β·s·x‖."""
+
+    weights: np.ndarray
+    norm: float
+    products: np.ndarray
+    duals: np.ndarray
+    length: float
+
+
+def _candidate(problem: Problem, betas: np.ndarray, free: bool) -> Candidate:
+    """Compute anew what duals stand for; a free intercept is the best one for the weights."""
+    signs, products = problem.signs, np.empty(betas.size)
+    plain = problem.rows._replace(lift=0.0) if free else problem.rows
+    weights = _combination(plain, betas * signs, problem.columns)
+    norm = _norm(weights)
+    scores(plain, weights, products)
+    if not free:
+        return Candidate(weights, norm, signs * products, betas.copy(), norm)
+    if np.isinf(problem.caps).any():
+        weights[-1] = middle_intercept(products, signs)
+    else:
+        weights[-1] = best_intercept(products, signs, problem.caps)
+    duals = balanced(betas, signs)
+    length = _norm(_combination(plain, duals * signs, problem.columns))
+    return Candidate(weights, norm, signs * (products + weights[-1]), duals, length)
+
+
+def _soft_gap(problem: Problem, betas: np.ndarray, free: bool) -> Descent:
+    """Give the values of ½‖w‖² + Σ C·max(0, 1 - s(w·x + b)) and of its dual."""
+    weights, norm, products, duals, length = _candidate(problem, betas, free)
+    primal = norm**2 / 2 + float(problem.caps @ np.maximum(0.0, 1.0 - products))
+    return Descent(weights, duals, primal, float(duals.sum()) - length**2 / 2)
+
+
+def _hard_gap(problem: Problem, betas: np.ndarray, free: bool) -> Descent:
+    """Give the interval for the largest margin (theory D10)."""
+    weights, norm, products, duals, length = _candidate(problem, betas, free)
+    least, total = float(products.min()), float(duals.sum())
+    if not (least > 0.0 and total > 0.0):
+        return Descent(weights, duals, np.inf, 0.0)
+    return Descent(weights / least, duals, length / total, least / norm)
+
+
+def _combination(rows: Rows, factors: np.ndarray, columns: int) -> np.ndarray:
+    total = np.zeros(columns + 1)
+    combine(rows, factors, total)
+    return total
+
+
+def _norm(vector: np.ndarray) -> float:
+    return float(np.linalg.norm(vector))

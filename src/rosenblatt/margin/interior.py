@@ -1,0 +1,403 @@
+"""An interior-point method: support vector machines with few columns.
+
+Problem     soft: min λ‖w‖² + Σ c·max(0, 1 - s(w·x + b));  hard: min ‖w‖² s.t. s(w·x + b) >= 1
+            The hard one as: maximise ρ - ½‖w‖² s.t. s(w·x + b) >= ρ. Its duals sum to 1, so that
+            any cap above 1 is never reached, and it has the form of the soft one.
+Method      the central path of central_path.py, with q = 2λ (0 for a free intercept), p = 0, e = 1
+            for the soft problem; q = 1, e = 0, and p = -1 for ρ, a column of -1, for the hard one
+Tall data   only rows near the margin shape the answer. The soft problem is solved roughly first
+            (or duals of an earlier solution are given), which tells the rows that are far: α is put
+            to 0 or to c there, and the rest is solved. The hard problem is solved on a sample, then
+            with the rows added that came out worst. All rows are looked at after each round.
+Gap         recomputed from all rows, not taken from the method. Soft: (primal - dual) / primal.
+            Hard: (upper - lower) / upper of the enclosure of the margin              (D10)
+Sources     Ferris & Munson 2002; Joachims 1998 (rows at their bounds are left out)
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from rosenblatt.examples import Matrix
+from rosenblatt.margin.central_path import (
+    Point,
+    Quadratic,
+    Signed,
+    backward,
+    follow,
+    forward,
+    products,
+    sums,
+)
+from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+
+HARD_CAP = 2.0  # above any dual of the hard problem
+TALL = 2000  # rows, and
+ROWS_PER_COLUMN = 20  # rows for each column, from which on few rows are solved by themselves
+ROUGHLY = 1e-1  # gap after which rows far from the margin are known
+CLOSER = 1e-2  # gap for rows that were chosen by guess
+SHARES = (8, 4, 2)  # one row in so many is taken for near the margin, round by round
+NEAR_START = 16  # the same if an earlier solution tells which rows are near
+SAMPLE = 10  # rows for each column, and
+SMALLEST_SAMPLE = 1000  # at least so many, with which the hard problem starts
+MOST_ROUNDS = 12
+
+
+class Interior(NamedTuple):
+    """Weights (d + 1 of them), duals, the number of Newton steps, and the relative gap."""
+
+    w: np.ndarray
+    alphas: np.ndarray
+    iterations: int
+    gap: float
+
+
+class Task(NamedTuple):
+    """The data, and what is asked of them; `caps` is None for the hard margin.
+
+    With a free intercept, columns are centred: a shift of them only shifts the intercept.
+    """
+
+    X: Matrix
+    signs: np.ndarray
+    lam: float
+    caps: np.ndarray | None
+    intercept: str
+    lift: float
+    centre: np.ndarray
+
+
+# --- from data to programs ---------------------------------------------------------------------
+
+
+def program_of(task: Task, index: np.ndarray | None, fixed: np.ndarray) -> Quadratic:
+    """Set up the problem on some rows (None for all), the duals of the others being fixed."""
+    rows = signed_rows(task, index)
+    outside = fixed * task.signs
+    count, d = rows.signs.size, rows.centre.size
+    p = np.concatenate([-sums(task.X, outside), np.zeros(rows.more.shape[1])])
+    q = np.ones(p.size) if task.caps is None else np.full(p.size, 2 * task.lam)
+    if task.intercept == "lifted":
+        p[d] = -task.lift * outside.sum()
+    elif task.intercept == "free":
+        p[:d] += task.centre * outside.sum()
+        p[d], q[d] = -outside.sum(), 0.0
+    if task.caps is None:
+        p[-1], q[-1] = -1.0, 0.0
+        return Quadratic(rows, q, p, 0.0, np.full(count, HARD_CAP), 0.0, hard_start(rows))
+    caps = task.caps if index is None else task.caps[index]
+    start = Point(np.zeros(p.size), caps / 2, caps / 2, np.ones(count), np.full(count, 2.0))
+    return Quadratic(rows, q, p, 1.0, caps, float(fixed.sum()), start)
+
+
+def signed_rows(task: Task, index: np.ndarray | None) -> Signed:
+    """Take rows with the columns of the intercept and of ρ; chosen rows are copied."""
+    X, signs, centre = task.X, task.signs, task.centre
+    if index is not None:
+        X, signs = X[index], signs[index]
+        if not sparse.issparse(X):
+            X, centre = X - centre, np.zeros(centre.size)
+    more = [signs * task.lift] if task.intercept != "none" else []
+    if task.caps is None:
+        more.append(np.full(signs.size, -1.0))
+    return Signed(X, signs, centre, np.column_stack([np.empty((signs.size, 0)), *more]))
+
+
+def hard_start(rows: Signed) -> Point:
+    """Start from the means of the two classes, with every row on the right side of ρ."""
+    count, d = rows.signs.size, rows.centre.size
+    positive = rows.signs > 0
+    shares = np.array([max(1, count - positive.sum()), max(1, positive.sum())])
+    alphas = 0.5 / shares[positive.astype(int)]
+    w = backward(rows, alphas)
+    w[d:] = 0.0
+    reached = forward(rows, w)
+    spread = max(float(np.abs(reached).max()), 1e-300)
+    w[-1] = -2 * spread
+    losses = spread * alphas / HARD_CAP
+    return Point(w, alphas, HARD_CAP - alphas, reached + 2 * spread + losses, losses)
+
+
+def weights(task: Task, w: np.ndarray) -> np.ndarray:
+    """Give the d + 1 weights of the data's own coordinates."""
+    d = task.centre.size
+    full = np.zeros(d + 1)
+    full[:d] = w[:d]
+    if task.intercept != "none":
+        full[d] = w[d] - task.centre @ w[:d]
+    return full
+
+
+# --- from duals and weights to answers ---------------------------------------------------------
+
+
+class Answer(NamedTuple):
+    """Weights and duals, their relative gap, and s(w·x + b) of all rows."""
+
+    w: np.ndarray
+    alphas: np.ndarray
+    gap: float
+    margins: np.ndarray
+
+
+def pulled_by(task: Task, alphas: np.ndarray) -> np.ndarray:
+    """Give Σ α·s·(x, lift), without the last place unless the intercept is lifted."""
+    signed = task.signs * alphas
+    last = task.lift * signed.sum() if task.intercept == "lifted" else 0.0
+    return np.append(sums(task.X, signed), last)
+
+
+def soft_answer(task: Task, w: np.ndarray, alphas: np.ndarray) -> Answer:
+    """Give the better of the two weight vectors that a soft-margin path ends with."""
+    assert task.caps is not None
+    alphas = np.clip(alphas, 0.0, task.caps)
+    if task.intercept == "free":
+        alphas = balanced(alphas, task.signs)
+    pulled = pulled_by(task, alphas)
+    best = 2 * task.lam * alphas.sum() / (pulled @ pulled)  # multiple of these duals
+    if best < 1 - 1e-9:
+        alphas, pulled = best * alphas, best * pulled
+    dual = alphas.sum() - (pulled @ pulled) / (4 * task.lam)
+    choices = [soft_primal(task, w), soft_primal(task, pulled / (2 * task.lam))]
+    primal, margins, w = min(choices, key=lambda choice: choice[0])
+    return Answer(w, alphas, relative(primal, dual, primal), margins)
+
+
+def soft_primal(task: Task, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Give the primal value of weights, with the best of intercepts if it is free."""
+    assert task.caps is not None
+    scores = products(task.X, w[:-1])
+    square = float(w[:-1] @ w[:-1])
+    if task.intercept == "free":
+        w = np.append(w[:-1], best_intercept(scores, task.signs, task.caps))
+    else:
+        square += w[-1] ** 2
+    margins = task.signs * (scores + task.lift * w[-1])
+    return float(task.caps @ np.maximum(0.0, 1 - margins)) + task.lam * square, margins, w
+
+
+def hard_answer(task: Task, w: np.ndarray, alphas: np.ndarray) -> Answer:
+    """Enclose the margin by the best weights and by the best duals at hand (theory D10)."""
+    polished = polished_duals(task, alphas)
+    (upper, alphas, pulled), (_, _, other) = sorted(
+        (hard_dual(task, alphas), hard_dual(task, polished)), key=lambda choice: choice[0]
+    )
+    choices = [hard_primal(task, choice) for choice in (w, pulled, other)]
+    lower, margins, w = max(choices, key=lambda choice: choice[0])
+    least = float(margins.min())
+    if least > 0:
+        w, margins = w / least, margins / least
+    alphas = alphas / upper**2 if upper > 0 else alphas  # with them, Σ α·s·x has norm 1 / upper
+    gap = relative(upper, lower, upper)
+    return Answer(w, alphas, gap if lower > 0 else max(1.0, gap), margins)
+
+
+def hard_dual(task: Task, alphas: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Give the bound that duals put on the margin, the duals with sum 1, and Σ α·s·x."""
+    alphas = np.maximum(alphas, 0.0)
+    if task.intercept == "free":
+        alphas = balanced(alphas, task.signs)
+    alphas = alphas / max(alphas.sum(), 1e-300)
+    pulled = pulled_by(task, alphas)
+    return float(np.linalg.norm(pulled)), alphas, pulled
+
+
+def polished_duals(task: Task, alphas: np.ndarray) -> np.ndarray:
+    """Give the nearest point to the origin in the flat through the rows with large duals.
+
+    The path works with products of rows, this with the rows: it errs less where margins are tiny.
+    """
+    count = task.centre.size + 2
+    support = np.argsort(alphas)[-count:]
+    support = support[alphas[support] > 1e-6 * alphas.max()]
+    polished = np.zeros(alphas.size)
+    while support.size:
+        found = nearest_in_flat(task, support)
+        if found is None:
+            return alphas
+        if found.min() >= 0:
+            polished[support] = found
+            return polished
+        support = support[found > 0]
+    return alphas
+
+
+def nearest_in_flat(task: Task, support: np.ndarray) -> np.ndarray | None:
+    """Minimise ‖Σ α·s·x‖ over sums of α that are 1, with a free intercept ½ in each class."""
+    X, signs = task.X[support], task.signs[support]
+    table = signs[:, None] * (X.toarray() if sparse.issparse(X) else X)
+    groups = [np.ones(signs.size, bool)]
+    if task.intercept == "free":
+        groups = [signs > 0, signs < 0]
+    elif task.intercept == "lifted":
+        table = np.column_stack([table, signs * task.lift])
+    alphas, steps = np.zeros(signs.size), np.array(table)
+    bases = []
+    for group in groups:
+        if not group.any():
+            return None
+        base = int(np.flatnonzero(group)[-1])  # the row with the largest dual of its group
+        alphas[base] = 1 / len(groups)
+        steps[group] -= table[base]
+        bases.append(base)
+    others = np.setdiff1d(np.arange(signs.size), bases)
+    for _ in range(2):  # the second time for what rounding left over
+        change = np.linalg.lstsq(steps[others].T, -(alphas @ table), rcond=None)[0]
+        alphas[others] += change
+        for base, group in zip(bases, groups, strict=True):
+            alphas[base] -= change[group[others]].sum()
+    return alphas
+
+
+def hard_primal(task: Task, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Give the margin of weights, with the best of intercepts if it is free."""
+    scores = products(task.X, w[:-1])
+    norm = float(np.linalg.norm(w if task.intercept == "lifted" else w[:-1]))
+    if task.intercept == "free":
+        w = np.append(w[:-1], middle_intercept(scores, task.signs))
+    margins = task.signs * (scores + task.lift * w[-1])
+    return float(margins.min()) / norm if norm > 0 else 0.0, margins, w
+
+
+def relative(upper: float, lower: float, whole: float) -> float:
+    """Give (upper - lower) / whole, 0 if rounding makes it negative, infinite if undefined."""
+    width = (upper - lower) / max(abs(whole), 1e-300)
+    return max(0.0, width) if math.isfinite(width) else math.inf
+
+
+# --- rows near the margin first ----------------------------------------------------------------
+
+
+def interior(
+    X: Matrix,
+    signs: np.ndarray,
+    lam: float,
+    caps: np.ndarray | None,
+    *,
+    intercept: str,
+    lift: float,
+    tol: float,
+    max_seconds: float | None = None,
+    start: np.ndarray | None = None,
+) -> Interior:
+    """Solve the soft-margin problem, or the hard one if `caps` is None, on data with few columns.
+
+    `start` holds the duals of an earlier solution, such as that for another λ. If the time is over
+    or rounding allows no more, the best point so far is given, and its gap says how good it is.
+    """
+    deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+    largest = 1.0 if caps is None else float(caps.max())
+    scaled = None if caps is None else caps / largest
+    n, d = X.shape
+    # The products run in threads of their own, which wait for each other less often than BLAS's.
+    with np.errstate(all="ignore"), threadpool_limits(1, "blas"):
+        centre = sums(X, np.full(n, 1 / n)) if intercept == "free" else np.zeros(d)
+        lift = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
+        task = Task(X, signs.astype(float), lam / largest, scaled, intercept, lift, centre)
+        duals = None if start is None else np.clip(start / largest, 0.0, scaled)
+        found = solve(task, tol, deadline, duals)
+    return found._replace(alphas=found.alphas * largest)
+
+
+def solve(task: Task, tol: float, deadline: float, start: np.ndarray | None) -> Interior:
+    """Solve on few rows if there are many, and on all of them where that does not do."""
+    n, d = task.X.shape
+    answer, steps = None, 0
+    if n >= max(TALL, ROWS_PER_COLUMN * d):
+        few = hard_rounds if task.caps is None else soft_rounds
+        answer, steps = few(task, tol, deadline, start)
+    if answer is None or (answer.gap > tol and time.monotonic() < deadline):
+        last, more = improved(task, None, np.zeros(n), tol, deadline)
+        steps += more
+        answer = last if answer is None or last.gap < answer.gap else answer
+    return Interior(answer.w, answer.alphas, steps, answer.gap)
+
+
+def soft_rounds(
+    task: Task, tol: float, deadline: float, start: np.ndarray | None
+) -> tuple[Answer, int]:
+    """Solve roughly, then exactly on rows near the margin, the duals of the others being fixed."""
+    n = task.signs.size
+    margins = None if start is None else margins_of_duals(task, start)
+    if margins is None:
+        answer, steps = improved(task, None, np.zeros(n), ROUGHLY, deadline)
+    else:
+        chosen = near_margin(task, margins, n // NEAR_START)
+        answer, steps = improved(task, *chosen, max(tol, CLOSER), deadline)
+        if answer.gap > ROUGHLY:  # that start was too far away
+            return soft_rounds(task, tol, deadline, None)
+    for share in SHARES:
+        if answer.gap <= tol or time.monotonic() > deadline:
+            break
+        chosen = near_margin(task, answer.margins, n // share)
+        answer, more = improved(task, *chosen, tol, deadline)
+        steps += more
+    return answer, steps
+
+
+def hard_rounds(
+    task: Task, tol: float, deadline: float, start: np.ndarray | None
+) -> tuple[Answer, int]:
+    """Solve on a sample, and again with the rows that come out worst."""
+    count = max(SMALLEST_SAMPLE, SAMPLE * task.X.shape[1])
+    random, nothing = np.random.default_rng(0), np.zeros(task.signs.size)
+    index, goal, steps = np.zeros(0, np.int64), max(tol, CLOSER), 0
+    for sign in (-1, 1):
+        rows = np.flatnonzero(task.signs == sign)
+        index = np.append(index, random.permutation(rows)[: count // 2])
+    if start is not None:
+        index = np.union1d(index, np.argsort(start)[-count:])
+    index.sort()
+    for _ in range(MOST_ROUNDS):
+        answer, more = improved(task, index, nothing, goal, deadline)
+        steps += more
+        if answer.gap <= tol or 2 * index.size > nothing.size or time.monotonic() > deadline:
+            break
+        wider = np.union1d(index, np.argpartition(answer.margins, count)[:count])
+        goal = tol if wider.size < index.size + count // 4 else goal
+        index = wider
+    return answer, steps
+
+
+def improved(
+    task: Task, index: np.ndarray | None, fixed: np.ndarray, tol: float, deadline: float
+) -> tuple[Answer, int]:
+    """Solve on some rows, and look at all of them."""
+    program = program_of(task, index, fixed)
+    found = follow(program, tol / 2, deadline)
+    alphas = fixed.copy()
+    alphas[slice(None) if index is None else index] = found.alphas
+    answer = hard_answer if task.caps is None else soft_answer
+    return answer(task, weights(task, found.w), alphas), found.steps
+
+
+def margins_of_duals(task: Task, duals: np.ndarray) -> np.ndarray | None:
+    """Give s(w·x + b) of the solution with these duals, whatever its λ; None if that is unclear.
+
+    Its weights are a multiple of Σ α·s·x, and rows with 0 < α < c have margin 1.
+    """
+    assert task.caps is not None
+    pulled = pulled_by(task, duals)
+    scores = task.signs * (products(task.X, pulled[:-1]) + task.lift * pulled[-1])
+    inner = (duals > 1e-6 * task.caps) & (duals < (1 - 1e-6) * task.caps)
+    columns = [scores, task.signs] if task.intercept == "free" else [scores]
+    if np.count_nonzero(inner) < len(columns):
+        return None
+    table = np.column_stack(columns)
+    fit = np.linalg.lstsq(table[inner], np.ones(np.count_nonzero(inner)), rcond=None)[0]
+    return table @ fit if fit[0] > 0 else None
+
+
+def near_margin(task: Task, margins: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Choose the rows nearest to the margin, and fix the duals of the others."""
+    assert task.caps is not None
+    index = np.sort(np.argpartition(np.abs(margins - 1), count)[:count])
+    fixed = np.where(margins < 1, task.caps, 0.0)
+    fixed[index] = 0.0
+    return index, fixed

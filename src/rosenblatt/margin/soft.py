@@ -1,0 +1,192 @@
+"""The soft margin: the best compromise where no hyperplane does it all (theory D19).
+
+Problem     min Σ c·max(0, 1 - s(w·x + b)) + λ‖w‖²
+Dual        max Σ α - ‖Σ α·s·x‖² / 4λ  over 0 <= α <= c, with Σ α·s = 0 if b is free
+Intercept   free: b costs nothing; lifted: rows are (x, lift), so that b = lift·v costs λv²; none
+Method      an interior-point method where there are few columns, else dual coordinate descent
+Gap         no hyperplane has an objective below the dual value, so (primal - dual) / primal says
+            how good the answer is; both are computed anew from the data
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.margin.descent import MOST_PASSES, Limits, combine, descend
+from rosenblatt.margin.interior import interior
+from rosenblatt.rows import scores
+
+FEW_COLUMNS = 200
+SOME_COLUMNS = 500
+FEW_PRODUCTS = 1e10  # rows · columns²: seconds of work for each step of the interior-point method
+DENSE_ENOUGH = 0.05
+SWEEPS_FROM_NEAR = 60
+SWEEPS_TO_FINISH = 1000
+
+
+@dataclass(frozen=True)
+class SoftMargin:
+    """A solution, with its proof of quality.
+
+    Attributes
+    ----------
+    w : weights of the columns, and behind them that of the lifted coordinate, or a free intercept.
+    alphas : the dual variables.
+    primal, dual : the objective of w, and a number that no objective is below (up to rounding).
+    passes : sweeps over the rows, or Newton steps.
+    converged : whether the gap is as small as was asked for.
+    method : "descent", "interior", or "earlier" if an earlier solution is good enough.
+    """
+
+    w: np.ndarray
+    alphas: np.ndarray
+    primal: float
+    dual: float
+    passes: int
+    converged: bool
+    method: str
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap."""
+        return relative_gap(self.primal, self.dual)
+
+
+class Problem(NamedTuple):
+    """What is to be minimised."""
+
+    X: Matrix
+    signs: np.ndarray
+    lam: float
+    caps: np.ndarray
+    intercept: str
+    lift: float
+
+    def primal(self, w: np.ndarray) -> float:
+        """Give the objective of weights."""
+        products = np.empty(self.signs.size)
+        scores(as_rows(self.X, self.lift), w, products)
+        losses = np.maximum(0.0, 1.0 - self.signs * products)
+        penalised = w[:-1] if self.intercept == "free" else w
+        return float(self.caps @ losses + self.lam * (penalised @ penalised))
+
+    def dual(self, alphas: np.ndarray) -> float:
+        """Give the value of duals in their range, balanced if the intercept is free."""
+        total = np.zeros(self.X.shape[1] + 1)
+        lift = 0.0 if self.intercept == "free" else self.lift
+        combine(as_rows(self.X, lift), alphas * self.signs, total)
+        return float(alphas.sum() - total @ total / (4 * self.lam))
+
+    def judged(
+        self, w: np.ndarray, alphas: np.ndarray, passes: int, tol: float, method: str
+    ) -> SoftMargin:
+        """Compute anew what a solver says of its answer."""
+        primal, dual = self.primal(w), self.dual(alphas)
+        done = relative_gap(primal, dual) <= tol
+        return SoftMargin(w, alphas, primal, dual, passes, done, method)
+
+
+def soft_margin(
+    X: Matrix,
+    signs: np.ndarray,
+    lam: float,
+    *,
+    intercept: str = "free",
+    lift: float = 1.0,
+    caps: np.ndarray | None = None,
+    tol: float = 1e-3,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
+    max_seconds: float | None = None,
+    max_passes: int | None = None,
+    seed: int = 0,
+) -> SoftMargin:
+    """Minimise Σ c·hinge + λ‖w‖²; `start` holds w and the duals of an earlier solution."""
+    lift = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
+    caps = np.ones(signs.size) if caps is None else caps
+    problem = Problem(X, signs, lam, caps, intercept, lift)
+    end = np.inf if max_seconds is None else time.perf_counter() + max_seconds
+    few = suits_interior(X)
+    best, duals = None, None
+    if start is not None:
+        duals = np.clip(start[1], 0.0, caps)
+        best = problem.judged(start[0], duals, 0, tol, "earlier") if few else None
+    if not few or (best is not None and not best.converged):
+        # From near by, some sweeps cost less than a path through the interior.
+        passes = max_passes or (SWEEPS_FROM_NEAR if few else MOST_PASSES)
+        best = _descended(problem, tol, duals, Limits(passes, end - time.perf_counter()), seed)
+    if few and (best is None or not best.converged):
+        best = _through_interior(problem, tol, best, end, max_passes, seed)
+    assert best is not None
+    return best
+
+
+def _through_interior(
+    problem: Problem,
+    tol: float,
+    known: SoftMargin | None,
+    end: float,
+    max_passes: int | None,
+    seed: int,
+) -> SoftMargin:
+    """Solve by the interior-point method; where rounding stops it, sweeps go on from there."""
+    left = end - time.perf_counter()
+    point = interior(
+        problem.X,
+        problem.signs,
+        problem.lam,
+        problem.caps,
+        intercept=problem.intercept,
+        lift=problem.lift,
+        tol=tol / 2,  # since another order of summation judges
+        max_seconds=None if left == np.inf else max(left, 0.0),
+    )
+    found = problem.judged(point.w, point.alphas, point.iterations, tol, "interior")
+    left = end - time.perf_counter()
+    if not found.converged and left > 0:
+        limits = Limits(max_passes or SWEEPS_TO_FINISH, left)
+        found = min(found, _descended(problem, tol, found.alphas, limits, seed), key=_gap_of)
+    return found if known is None else min(found, known, key=_gap_of)
+
+
+def _gap_of(answer: SoftMargin) -> float:
+    return answer.gap
+
+
+def _descended(
+    problem: Problem, tol: float, start: np.ndarray | None, limits: Limits, seed: int
+) -> SoftMargin:
+    scale = 2 * problem.lam
+    found = descend(
+        problem.X,
+        problem.signs,
+        problem.caps / scale,
+        intercept=problem.intercept,
+        lift=problem.lift,
+        tol=tol,
+        start=None if start is None else start / scale,
+        limits=limits,
+        seed=seed,
+    )
+    primal, dual = scale * found.above, scale * found.below
+    done = relative_gap(primal, dual) <= tol
+    alphas = np.minimum(scale * found.betas, problem.caps)
+    return SoftMargin(found.w, alphas, primal, dual, found.passes, done, "descent")
+
+
+def suits_interior(X: Matrix) -> bool:
+    """Tell whether products of all columns with each other are cheap."""
+    rows, columns = X.shape
+    if columns > SOME_COLUMNS or (columns > FEW_COLUMNS and rows * columns**2 > FEW_PRODUCTS):
+        return False
+    return not sparse.issparse(X) or X.nnz >= DENSE_ENOUGH * rows * columns or rows * columns < 1e6
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """Give (primal - dual) / primal."""
+    return max(primal - dual, 0.0) / primal if primal > 0.0 else 0.0

@@ -1,0 +1,151 @@
+"""Dual coordinate descent: the loop against its twin, and what it ends with."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from naive_margins import dual_value, kkt_violation, naive_sweep, objective
+from rosenblatt.examples import as_rows
+from rosenblatt.margin.descent import Limits, Problem, combine, descend, fill_squares, sweep
+from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+
+LAYOUTS = {
+    "dense": lambda X: X,
+    "float32": lambda X: X.astype(np.float32),
+    "sparse": sparse.csr_matrix,
+}
+
+
+def noisy(n, d, seed, noise=0.5):
+    """Make rows, and signs that a hyperplane with an intercept gets right but for some noise."""
+    random = np.random.default_rng(seed)
+    X = np.round(random.standard_normal((n, d)), 3).astype(np.float32).astype(np.float64)
+    signs = np.sign(X[:, 0] + 0.4 + noise * random.standard_normal(n)).astype(np.int8)
+    signs[:2] = 1, -1
+    return X, signs
+
+
+def solve(X, signs, caps, intercept="none", tol=1e-8, **more):
+    return descend(X, signs, caps, intercept=intercept, lift=1.0, tol=tol, **more)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("lift", [0.0, 2.0])
+def test_a_sweep_does_what_its_naive_twin_does(layout, lift):
+    X, signs = noisy(40, 5, seed=1)
+    X[7] = 0.0
+    rows = as_rows(LAYOUTS[layout](X), lift)
+    squares = np.empty(40)
+    fill_squares(rows, squares)
+    random = np.random.default_rng(2)
+    targets, caps = random.uniform(-1, 2, 40), random.uniform(0.1, 1, 40)
+    Z = signs[:, None] * np.column_stack([X, np.full(40, lift)])
+    w, betas, bounds = np.zeros(6), np.zeros(40), (-np.inf, np.inf)
+    order, found = np.arange(40, dtype=np.uint32), np.zeros(3)
+    count = 40
+    for _ in range(8):
+        random.shuffle(order[:count])
+        expected = naive_sweep(Z, targets, caps, order[:count], w, betas, bounds)
+        problem = Problem(5, rows, signs, targets, squares, caps)
+        count = sweep(problem, order[:count], w, betas, bounds, found)
+        assert count == expected[0]
+        assert order[: len(expected[1])].tolist() == expected[1]
+        np.testing.assert_allclose(w, expected[2], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(betas, expected[3], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found, expected[4], rtol=1e-9, atol=1e-12)
+        bounds = (found[1] or -np.inf, found[0] or np.inf)
+    assert count < 40  # shrinking took place
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("intercept", ["none", "lifted", "free"])
+@pytest.mark.parametrize("C", [0.03, 1.0, 30.0])
+def test_the_answer_satisfies_the_optimality_conditions(layout, intercept, C):
+    X, signs = noisy(60, 4, seed=3)
+    found = solve(LAYOUTS[layout](X), signs, np.full(60, C), intercept, tol=1e-10)
+    b = 0.0 if intercept == "none" else found.w[-1]
+    full = X if intercept != "lifted" else np.column_stack([X, np.ones(60)])
+    w, offset = (found.w, 0.0) if intercept == "lifted" else (found.w[:-1], b)
+    free = intercept == "free"
+    violation = kkt_violation(full, signs, 0.5, np.full(60, C), w, offset, found.betas, free)
+    assert violation < 2e-3
+    primal = objective(full, signs, 0.5, np.full(60, C), w, offset)
+    dual = dual_value(signs[:, None] * full, 0.5, found.betas)
+    assert 0 <= primal - dual + 1e-9 * primal <= 2e-9 * primal
+
+
+def test_the_descent_ends_on_time_with_an_honest_answer():
+    X, signs = noisy(400, 30, seed=4, noise=3)
+    caps = np.full(400, 1e4)
+    found = solve(X, signs, caps, limits=Limits(passes=3))
+    assert found.passes == 3
+    assert np.all((found.betas >= 0) & (found.betas <= caps))
+    np.testing.assert_allclose(found.w[:-1], (found.betas * signs) @ X, rtol=1e-9)
+    assert solve(X, signs, caps, limits=Limits(seconds=0.0)).passes == 1
+
+
+def test_a_warm_start_ends_sooner_and_at_the_same_place():
+    X, signs = noisy(300, 10, seed=5)
+    caps = np.ones(300)
+    cold = solve(X, signs, caps)
+    warm = solve(X, signs, caps, start=cold.betas)
+    assert warm.passes <= 2 < cold.passes
+    np.testing.assert_allclose(warm.w, cold.w, atol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", ["none", "lifted", "free"])
+def test_without_caps_it_finds_the_widest_separator(intercept):
+    # Two pairs of points around the origin, and others farther away: the margin is known.
+    random = np.random.default_rng(6)
+    X = np.array([[1.0, 2.0], [1.0, -2.0], [-1.0, 2.0], [-1.0, -2.0]])
+    more = random.uniform(2, 5, (30, 2)) * np.array([1, 0.5])
+    X = np.vstack([X, more, -more])
+    signs = np.sign(X[:, 0]).astype(np.int8)
+    found = solve(X, signs, np.full(len(X), np.inf), intercept, tol=1e-9)
+    np.testing.assert_allclose(found.w, [1, 0, 0], atol=1e-4)
+    assert 1 / np.linalg.norm(found.w[:-1]) == pytest.approx(1.0, abs=1e-7)
+    assert found.betas.sum() == pytest.approx(1.0, rel=1e-6)
+
+
+def test_rows_of_zeros_cost_what_they_must():
+    X, signs = np.array([[0.0], [0.0], [1.0]]), np.array([1, -1, 1], np.int8)
+    found = solve(X, signs, np.full(3, 2.0))
+    assert found.betas.tolist() == [2.0, 2.0, 1.0]
+    assert found.w.tolist() == [1.0, 0.0]
+
+
+def test_combining_adds_rows_up():
+    X, _ = noisy(20, 3, seed=7)
+    w = np.zeros(4)
+    combine(as_rows(X, 2.0), np.arange(20.0), w)
+    np.testing.assert_allclose(w, np.append(np.arange(20) @ X, 2 * np.arange(20).sum()))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_intercept_is_better_than_the_best_one(seed):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 12))
+    scores = np.round(random.normal(size=n), int(random.integers(0, 3)))
+    signs = random.choice([-1, 1], n)
+    caps = random.choice([0.5, 1.0, 2.0], n)
+
+    def loss(b):
+        return float(caps @ np.maximum(0, 1 - signs * (scores + b)))
+
+    best = loss(best_intercept(scores, signs, caps))
+    others = np.concatenate([signs - scores, random.normal(size=50)])
+    assert best <= min(map(loss, others)) + 1e-12
+
+
+def test_the_middle_intercept_leaves_both_classes_as_much():
+    scores, signs = np.array([3.0, 5.0, -1.0, 0.0]), np.array([1, 1, -1, -1])
+    b = middle_intercept(scores, signs)
+    assert (scores[signs > 0] + b).min() == -(scores[signs < 0] + b).max() == 1.5
+
+
+def test_balanced_duals_have_the_same_sum_in_both_classes():
+    duals, signs = np.array([1.0, 2.0, 0.5, 0.25]), np.array([1, 1, -1, -1])
+    even = balanced(duals, signs)
+    assert even[:2].sum() == pytest.approx(even[2:].sum())
+    assert np.all(even <= duals)
+    assert balanced(np.array([1.0, 0.0]), np.array([1, -1])).tolist() == [0.0, 0.0]

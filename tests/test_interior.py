@@ -1,0 +1,310 @@
+"""The interior-point method: against enumeration, against scikit-learn, and on awkward data."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.svm import SVC, LinearSVC
+
+import rosenblatt as rb
+from rosenblatt.margin import central_path
+from rosenblatt.margin import interior as method
+from rosenblatt.margin.interior import interior
+
+INTERCEPTS = ["free", "lifted", "none"]
+
+
+def solved(X, signs, lam, caps, intercept, tol=1e-8, lift=1.0, **options):
+    return interior(X, signs, lam, caps, intercept=intercept, lift=lift, tol=tol, **options)
+
+
+def noisy(n, d, seed=0, noise=0.1):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, d))
+    signs = np.where(X @ random.standard_normal(d) + 0.3 > 0, 1, -1)
+    signs[random.random(n) < noise] *= -1
+    return X, signs.astype(np.int8)
+
+
+def lifted_rows(X, signs, intercept, lift):
+    X = X.toarray() if sparse.issparse(X) else X
+    more = lift if intercept == "lifted" else 0.0
+    return np.column_stack([X.astype(np.float64), np.full(signs.size, more)])
+
+
+def naive_gap(X, signs, lam, caps, intercept, found, lift=1.0):
+    """Primal and dual of the soft problem, term by term; the duals must be feasible."""
+    rows = lifted_rows(X, signs, intercept, lift)
+    penalised = found.w if intercept == "lifted" else np.append(found.w[:-1], 0.0)
+    scores = rows @ penalised + (found.w[-1] if intercept == "free" else 0.0)
+    primal = (caps * np.maximum(0, 1 - signs * scores)).sum() + lam * penalised @ penalised
+    assert np.all(found.alphas >= 0)
+    assert np.all(found.alphas <= caps * (1 + 1e-15))
+    if intercept == "free":
+        assert abs(found.alphas @ signs) <= 1e-13 * max(1.0, found.alphas.sum())
+    if intercept == "none":
+        assert found.w[-1] == 0
+    pulled = (found.alphas * signs) @ rows
+    return primal, found.alphas.sum() - pulled @ pulled / (4 * lam)
+
+
+def naive_enclosure(X, signs, intercept, found, lift=1.0):
+    """The two ends of the margin's enclosure (D10)."""
+    rows = lifted_rows(X, signs, intercept, lift)
+    penalised = found.w if intercept == "lifted" else np.append(found.w[:-1], 0.0)
+    scores = rows @ penalised + (found.w[-1] if intercept == "free" else 0.0)
+    shares = found.alphas / found.alphas.sum()
+    assert np.all(shares >= 0)
+    if intercept == "free":
+        assert abs(shares @ signs) <= 1e-13
+    lower = (signs * scores).min() / np.linalg.norm(penalised)
+    return lower, np.linalg.norm((shares * signs) @ rows)
+
+
+def enumerated(X, signs, lam, caps, intercept, lift=1.0):
+    """The best dual value over all ways to put each dual at 0, at its cap, or between."""
+    Z = signs[:, None] * lifted_rows(X, signs, intercept, lift)
+    gram = Z @ Z.T / (2 * lam)
+    best = 0.0
+    for state in itertools.product((0, 1, 2), repeat=signs.size):
+        state = np.array(state)
+        alphas = np.where(state == 1, caps, 0.0)
+        inner = np.flatnonzero(state == 2)
+        system = gram[np.ix_(inner, inner)]
+        goal = 1 - gram[inner] @ alphas
+        if intercept == "free":
+            border = signs[inner].astype(float)
+            system = np.block([[system, border[:, None]], [border, np.zeros((1, 1))]])
+            goal = np.append(goal, -alphas @ signs)
+        if system.size:
+            alphas[inner] = np.linalg.lstsq(system, goal, rcond=None)[0][: inner.size]
+        balanced = intercept != "free" or abs(alphas @ signs) < 1e-9
+        if balanced and np.all(alphas > -1e-9) and np.all(alphas < caps + 1e-9):
+            best = max(best, alphas.sum() - alphas @ gram @ alphas / 2)
+    return best
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_tiny_problems_agree_with_enumeration(intercept, seed):
+    random = np.random.default_rng(seed)
+    X, caps = random.standard_normal((6, 3)), random.uniform(0.2, 3.0, 6)
+    signs = np.array([1, -1, 1, -1, 1, -1], np.int8)
+    lam, lift = 10.0 ** random.uniform(-2, 1), 0.7
+    found = solved(X, signs, lam, caps, intercept, lift=lift)
+    primal, dual = naive_gap(X, signs, lam, caps, intercept, found, lift)
+    expected = enumerated(X, signs, lam, caps, intercept, lift)
+    assert primal == pytest.approx(expected, rel=2e-8)
+    assert dual == pytest.approx(expected, rel=2e-8)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("lam", [1e-12, 1e-6, 1e-2, 1.0, 1e3, 1e12])
+@pytest.mark.parametrize("tall", [100, 10_000])
+def test_the_reported_gap_is_the_true_one(monkeypatch, intercept, lam, tall):
+    monkeypatch.setattr(method, "TALL", tall)
+    X, signs = noisy(400, 6)
+    caps = np.random.default_rng(1).uniform(0.01, 5.0, signs.size)
+    found = solved(X, signs, lam, caps, intercept, lift=2.0)
+    primal, dual = naive_gap(X, signs, lam, caps, intercept, found, lift=2.0)
+    assert found.gap <= 1e-8
+    assert (primal - dual) / primal == pytest.approx(found.gap, abs=1e-13)
+
+
+def test_objective_agrees_with_svc():
+    X, signs = noisy(300, 5)
+    found = solved(X, signs, 0.5, np.ones(300), "free")
+    primal, _ = naive_gap(X, signs, 0.5, np.ones(300), "free", found)
+    peer = SVC(kernel="linear", C=1.0, tol=1e-8).fit(X, signs)
+    w, b = peer.coef_[0], peer.intercept_[0]
+    expected = np.maximum(0, 1 - signs * (X @ w + b)).sum() + 0.5 * w @ w
+    assert primal == pytest.approx(expected, rel=1e-6)
+    assert primal <= expected * (1 + 1e-8)
+
+
+def test_objective_agrees_with_liblinear():
+    X, signs = noisy(300, 5)
+    lam, lift = 5.0, 3.0
+    found = solved(X, signs, lam, np.ones(300), "lifted", lift=lift)
+    primal, _ = naive_gap(X, signs, lam, np.ones(300), "lifted", found, lift)
+    peer = LinearSVC(
+        loss="hinge", C=1 / (2 * lam), intercept_scaling=lift, tol=1e-9, max_iter=10**6
+    ).fit(X, signs)
+    w, b = peer.coef_[0], peer.intercept_[0]
+    hinge = np.maximum(0, 1 - signs * (X @ w + b)).sum()
+    expected = hinge + lam * (w @ w + (b / lift) ** 2)
+    assert primal == pytest.approx(expected, rel=1e-6)
+
+
+def awkward():
+    X, signs = noisy(300, 6, seed=3)
+    half = np.where(np.arange(300) % 2, 1, -1).astype(np.int8)
+    return {
+        "columns of scales from 1e-8 to 1e8": (X * 10.0 ** np.array([-8, -4, 0, 2, 4, 8]), signs),
+        "a constant and a zero column": (
+            np.column_stack([X, np.full(300, 7.0), np.zeros(300)]),
+            signs,
+        ),
+        "identical rows": (np.ones((300, 3)), half),
+        "repeated rows": (np.repeat(X[:30], 10, axis=0), np.repeat(signs[:30], 10)),
+        "repeated rows of both classes": (np.repeat(X[:30], 10, axis=0), half),
+        "zeros": (np.zeros((300, 3)), half),
+        "one row of each class": (X[:2], np.array([1, -1], np.int8)),
+        "one positive row": (X, np.where(np.arange(300) == 5, 1, -1).astype(np.int8)),
+        "one class": (X, np.ones(300, np.int8)),
+        "more columns than rows": (np.random.default_rng(0).standard_normal((20, 80)), half[:20]),
+    }
+
+
+@pytest.mark.parametrize("name", awkward())
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("tall", [100, 10_000])
+def test_awkward_data_are_solved(monkeypatch, name, intercept, tall):
+    monkeypatch.setattr(method, "TALL", tall)
+    X, signs = awkward()[name]
+    for lam in (1e-6, 1.0, 1e6):
+        found = solved(X, signs, lam, np.ones(signs.size), intercept)
+        primal, dual = naive_gap(X, signs, lam, np.ones(signs.size), intercept, found)
+        # Few rows that are far from the margin leave primal and dual at 0 but for rounding.
+        assert primal - dual <= max(1.1e-8 * primal, 1e-12), lam
+
+
+def test_a_shift_of_the_columns_only_shifts_a_free_intercept():
+    X, signs = noisy(300, 4)
+    near = solved(X, signs, 1.0, np.ones(300), "free", tol=1e-10)
+    far = solved(X + 1e5, signs, 1.0, np.ones(300), "free", tol=1e-10)
+    np.testing.assert_allclose(far.w[:-1], near.w[:-1], rtol=1e-4)
+    assert far.gap <= 1e-10
+
+
+def test_float32_and_sparse_rows_give_what_float64_rows_give():
+    X, signs = noisy(3000, 8)
+    X[np.abs(X) < 0.5] = 0
+    X = X.astype(np.float32)
+    expected = solved(X.astype(np.float64), signs, 1.0, np.ones(3000), "free")
+    for rows in (X, sparse.csr_matrix(X), sparse.csr_matrix(X.astype(np.float64))):
+        found = solved(rows, signs, 1.0, np.ones(3000), "free")
+        assert found.gap <= 1e-8
+        np.testing.assert_allclose(found.w, expected.w, rtol=1e-4)
+
+
+def test_products_in_blocks_are_those_of_numpy(monkeypatch):
+    monkeypatch.setattr(central_path, "PIECE", 64)
+    random = np.random.default_rng(0)
+    X, signs = random.standard_normal((101, 5)), random.choice([-1.0, 1.0], 101)
+    centre, more = random.standard_normal(5), random.standard_normal((101, 2))
+    theta, w = random.random(101), random.standard_normal(7)
+    for rows in (X, sparse.csr_matrix(X), X.astype(np.float32)):
+        exact = rows.toarray() if sparse.issparse(rows) else rows.astype(np.float64)
+        Z = np.column_stack([signs[:, None] * (exact - centre), more])
+        signed = central_path.Signed(rows, signs, centre, more)
+        np.testing.assert_allclose(central_path.forward(signed, w), Z @ w, atol=1e-12)
+        np.testing.assert_allclose(central_path.backward(signed, theta), Z.T @ theta, atol=1e-12)
+        expected = Z.T @ (theta[:, None] * Z)
+        np.testing.assert_allclose(central_path.gram(signed, theta), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_an_earlier_solution_leads_to_the_same_answer(intercept):
+    X, signs = noisy(6000, 10)
+    caps = np.full(6000, 2.0)
+    first = solved(X, signs, 1.0, caps, intercept)
+    cold = solved(X, signs, 3.0, caps, intercept)
+    warm = solved(X, signs, 3.0, caps, intercept, start=first.alphas)
+    assert max(first.gap, cold.gap, warm.gap) <= 1e-8
+    assert naive_gap(X, signs, 3.0, caps, intercept, warm)[0] == pytest.approx(
+        naive_gap(X, signs, 3.0, caps, intercept, cold)[0], rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("start", [0.0, 1.0, 0.5])
+def test_any_start_leads_to_the_solution(start):
+    X, signs = noisy(3000, 5)
+    found = solved(X, signs, 1.0, np.ones(3000), "free", start=np.full(3000, start))
+    assert found.gap <= 1e-8
+
+
+def test_no_time_gives_an_honest_gap():
+    X, signs = noisy(3000, 5)
+    found = solved(X, signs, 1.0, np.ones(3000), "free", max_seconds=0.0)
+    primal, dual = naive_gap(X, signs, 1.0, np.ones(3000), "free", found)
+    assert np.isfinite(found.w).all()
+    assert (primal - dual) / primal == pytest.approx(found.gap, abs=1e-12)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("margin", [0.1, 1e-3, 1e-6, 1e-10])
+@pytest.mark.parametrize("n", [200, 5000])
+def test_planted_margins_are_enclosed(intercept, margin, n):
+    X, y, _ = rb.make_separable(n, 8, margin, seed=2)
+    signs = y.astype(np.int8)
+    found = solved(X, signs, 1.0, None, intercept)
+    lower, upper = naive_enclosure(X, signs, intercept, found)
+    assert found.gap <= 1e-8
+    # The planted rows, and sums over rows of norm 1, are exact up to their rounding.
+    noise = 1e-14 / margin
+    assert lower >= upper * (1 - 1e-8 - noise)
+    if intercept != "lifted":
+        assert upper == pytest.approx(margin, rel=1e-8 + noise)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_hard_weights_leave_one_as_the_least_margin(intercept):
+    X, y, _ = rb.make_separable(300, 5, 0.05, seed=1)
+    found = solved(X, y.astype(np.int8), 1.0, None, intercept, lift=0.5)
+    scores = X @ found.w[:-1] + (0.5 if intercept == "lifted" else 1.0) * found.w[-1]
+    assert (y * scores).min() == pytest.approx(1.0, abs=1e-12)
+    rows = lifted_rows(X, y, intercept, 0.5)
+    w = found.w if intercept == "lifted" else np.append(found.w[:-1], 0.0)
+    np.testing.assert_allclose((found.alphas * y) @ rows, w, atol=1e-6)
+
+
+def test_many_support_vectors_are_found_on_tall_data():
+    random = np.random.default_rng(3)
+    X = random.standard_normal((8000, 20))
+    scores = X @ random.standard_normal(20) + 0.5
+    kept = np.abs(scores) > 0.1
+    X, signs = X[kept], np.sign(scores[kept]).astype(np.int8)
+    found = solved(X, signs, 1.0, None, "free")
+    lower, upper = naive_enclosure(X, signs, "free", found)
+    assert np.count_nonzero(found.alphas > 1e-6 * found.alphas.max()) > 10
+    assert 0 < upper * (1 - 1e-8) <= lower
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_soft_margins_become_hard_as_the_penalty_falls(intercept):
+    X, y, _ = rb.make_separable(300, 5, 0.05, seed=1)
+    signs = y.astype(np.int8)
+    hard = solved(X, signs, 1.0, None, intercept)
+    soft = solved(X, signs, 1e-7, np.ones(300), intercept)
+    assert soft.gap <= 1e-8
+    np.testing.assert_allclose(soft.w, hard.w, rtol=1e-3, atol=1e-3)
+
+
+def test_hard_margin_of_one_row_for_each_class_is_half_their_distance():
+    X = np.array([[3.0, 4.0], [0.0, 0.0]])
+    found = solved(X, np.array([1, -1], np.int8), 1.0, None, "free")
+    assert 1 / np.linalg.norm(found.w[:-1]) == pytest.approx(2.5, rel=1e-12)
+
+
+def test_inseparable_data_get_no_margin():
+    X, signs = noisy(300, 4)
+    for intercept in INTERCEPTS:
+        found = solved(X, signs, 1.0, None, intercept)
+        assert found.gap >= 1
+        assert np.isfinite(found.w).all()
+        assert np.isfinite(found.alphas).all()
+
+
+def test_rounding_limits_leave_a_finite_answer_and_no_warning():
+    X, signs = noisy(300, 6, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for intercept in INTERCEPTS:
+            for rows in (X * 1e8, X + 1e6):
+                found = solved(rows, signs, 1e-12, np.ones(300), intercept)
+                primal, dual = naive_gap(rows, signs, 1e-12, np.ones(300), intercept, found)
+                assert np.isfinite([primal, dual]).all()
+                assert found.gap <= 1
