@@ -188,6 +188,11 @@ def descend(
     measure = _hard_gap if hard else _soft_gap
     estimate: Callable[[], float] = sweeps.violation if hard else sweeps.relative_gap
     wanted, centre, end = (0.1 if hard else tol), 0.0, time.perf_counter() + limits.seconds
+    if free and start is not None:  # what it says of the intercept is too good to be lost
+        answer = measure(problem, betas, free)
+        if answer.gap <= tol:
+            return answer
+        centre = _centred(problem, float(answer.w[-1]))
     while True:
         sweeps.sweep()
         over = sweeps.passes >= limits.passes or time.perf_counter() >= end
@@ -197,7 +202,7 @@ def descend(
         if answer.gap <= tol or over:
             return answer._replace(passes=sweeps.passes)
         if free:
-            centre = _proximal_step(problem, w, centre)
+            centre = _centred(problem, centre + problem.rows.lift * float(w[-1]))
         wanted *= min(max(tol / (2 * answer.gap), 0.1), 0.7)
         sweeps.look_at_all()
 
@@ -229,9 +234,8 @@ def _beginning(problem: Problem, start: np.ndarray | None) -> tuple[np.ndarray, 
     return w, betas
 
 
-def _proximal_step(problem: Problem, w: np.ndarray, centre: float) -> float:
-    """Move the centre of the penalty to where the intercept is."""
-    centre += problem.rows.lift * float(w[-1])
+def _centred(problem: Problem, centre: float) -> float:
+    """Put the centre of the penalty on the intercept."""
     np.multiply(problem.signs, -centre, out=problem.targets)
     problem.targets[:] += 1.0
     return centre
@@ -269,6 +273,10 @@ def _soft_gap(problem: Problem, betas: np.ndarray, free: bool) -> Descent:
     """Give the values of ½‖w‖² + Σ C·max(0, 1 - s(w·x + b)) and of its dual."""
     weights, norm, products, duals, length = _candidate(problem, betas, free)
     primal = norm**2 / 2 + float(problem.caps @ np.maximum(0.0, 1.0 - products))
+    least = float(products.min())
+    if least > 0.0 and (norm / least) ** 2 / 2 < primal:
+        # Losses that are mere rounding weigh much under large caps: longer weights have none.
+        weights, primal = weights / least, (norm / least) ** 2 / 2
     return Descent(weights, duals, primal, float(duals.sum()) - length**2 / 2)
 
 

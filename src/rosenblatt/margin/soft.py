@@ -115,8 +115,10 @@ def soft_margin(
     best, duals = None, None
     if start is not None:
         duals = np.clip(start[1], 0.0, caps)
-        best = problem.judged(start[0], duals, 0, tol, "earlier") if few else None
-    if not few or (best is not None and not best.converged):
+        best = problem.judged(start[0], duals, 0, tol, "earlier")
+        if best.converged:
+            return best
+    if not few or start is not None:
         # From near by, some sweeps cost less than a path through the interior.
         passes = max_passes or (SWEEPS_FROM_NEAR if few else MOST_PASSES)
         best = _descended(problem, tol, duals, Limits(passes, end - time.perf_counter()), seed)

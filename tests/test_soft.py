@@ -1,0 +1,197 @@
+"""The soft margin: laws that every solution obeys, whichever method found it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from naive_margins import dual_value, objective
+from planted import quickly
+from rosenblatt.margin.hard import hard_margin
+from rosenblatt.margin.soft import soft_margin, suits_interior
+
+INTERCEPTS = ["free", "lifted", "none"]
+TIGHT = 1e-8
+
+
+@st.composite
+def problems(draw):
+    """Noisy rows; with 3 columns, or with more than the interior-point method takes."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, d = draw(st.integers(4, 40)), draw(st.sampled_from([1, 3, 501]))
+    X = random.standard_normal((n, d))
+    signs = np.sign(X[:, 0] + 0.3 + 0.5 * random.standard_normal(n)).astype(np.int8)
+    signs[:2] = 1, -1
+    lam = draw(st.sampled_from([0.01, 0.5, 20.0]))
+    return X, signs, lam, random
+
+
+def rows_of(X, intercept, lift=1.0):
+    return np.column_stack([X, np.full(len(X), lift)]) if intercept == "lifted" else X
+
+
+def solved(X, signs, lam, intercept, **more):
+    return soft_margin(X, signs, lam, intercept=intercept, **{"tol": TIGHT, **more})
+
+
+@quickly
+@given(problems(), st.sampled_from(INTERCEPTS))
+def test_values_are_those_of_the_data(problem, intercept):
+    X, signs, lam, random = problem
+    caps = random.uniform(0.1, 3, signs.size)
+    found = solved(X, signs, lam, intercept, caps=caps)
+    assert found.converged
+    assert found.method == ("interior" if suits_interior(X) else "descent")
+    assert np.all((found.alphas >= 0) & (found.alphas <= caps))
+    if intercept == "free":
+        assert found.alphas @ signs == pytest.approx(0, abs=1e-9 * caps.sum())
+    rows = rows_of(X, intercept)
+    w, b = (found.w, 0.0) if intercept == "lifted" else (found.w[:-1], found.w[-1])
+    assert found.primal == pytest.approx(objective(rows, signs, lam, caps, w, b), rel=1e-9)
+    dual = dual_value(signs[:, None] * rows, lam, found.alphas)
+    assert found.dual == pytest.approx(dual, rel=1e-7)
+    assert found.dual <= found.primal * (1 + 1e-12)
+    assert found.primal - found.dual <= 2 * TIGHT * found.primal
+
+
+@quickly
+@given(problems(), st.sampled_from(INTERCEPTS))
+def test_no_other_weights_are_better(problem, intercept):
+    X, signs, lam, random = problem
+    found = solved(X, signs, lam, intercept)
+    rows, caps = rows_of(X, intercept), np.ones(signs.size)
+    for size in (1e-3, 0.1, 1.0):
+        other = found.w + size * random.standard_normal(found.w.size)
+        w, b = (other, 0.0) if intercept == "lifted" else (other[:-1], other[-1])
+        b = 0.0 if intercept == "none" else b
+        assert objective(rows, signs, lam, caps, w, b) >= found.primal * (1 - 1e-7)
+
+
+@quickly
+@given(problems(), st.sampled_from(INTERCEPTS), st.integers(-20, 20))
+def test_scaling_rows_by_t_scales_lambda_by_its_square(problem, intercept, power):
+    X, signs, lam, _ = problem
+    t = 2.0**power
+    here = solved(X, signs, lam, intercept)
+    there = solved(t * X, signs, t * t * lam, intercept, lift=t)
+    assert there.primal == pytest.approx(here.primal, rel=1e-6)
+
+
+@quickly
+@given(problems(), st.sampled_from(INTERCEPTS))
+def test_rotations_permutations_and_turned_classes_change_no_value(problem, intercept):
+    X, signs, lam, random = problem
+    here = solved(X, signs, lam, intercept).primal
+    rotation, _ = np.linalg.qr(random.standard_normal((X.shape[1], X.shape[1])))
+    order = random.permutation(signs.size)
+    there = solved(np.ascontiguousarray((X @ rotation)[order]), signs[order], lam, intercept)
+    assert there.primal == pytest.approx(here, rel=1e-6)
+    assert solved(X, -signs, lam, intercept).primal == pytest.approx(here, rel=1e-6)
+
+
+@quickly
+@given(problems(), st.sampled_from(INTERCEPTS))
+def test_a_row_twice_is_a_row_of_twice_the_weight(problem, intercept):
+    X, signs, lam, _ = problem
+    caps = np.ones(signs.size)
+    caps[0] = 2.0
+    twice = solved(np.vstack([X, X[:1]]), np.append(signs, signs[:1]), lam, intercept)
+    weighed = solved(X, signs, lam, intercept, caps=caps)
+    assert twice.primal == pytest.approx(weighed.primal, rel=1e-6)
+    doubled = solved(np.vstack([X, X]), np.tile(signs, 2), 2 * lam, intercept)
+    assert doubled.primal == pytest.approx(2 * solved(X, signs, lam, intercept).primal, rel=1e-6)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("columns", [4, 600])
+def test_sparse_and_narrow_rows_give_what_dense_ones_give(intercept, columns):
+    random = np.random.default_rng(1)
+    X = random.standard_normal((60, columns)).astype(np.float32)
+    X[random.random(X.shape) < 0.5] = 0
+    signs = np.where(random.random(60) < 0.5, np.int8(1), np.int8(-1))
+    values = [
+        solved(layout, signs, 0.3, intercept).primal
+        for layout in (X, X.astype(np.float64), sparse.csr_matrix(X))
+    ]
+    np.testing.assert_allclose(values, values[0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("columns", [3, 600])
+def test_as_lambda_tends_to_zero_the_margin_tends_to_the_widest(intercept, columns):
+    random = np.random.default_rng(2)
+    X = random.standard_normal((40, columns))
+    direction = random.standard_normal(columns)
+    scores = X @ direction + 0.5
+    X, scores = X[np.abs(scores) > 0.5], scores[np.abs(scores) > 0.5]
+    signs = np.sign(scores).astype(np.int8)
+    widest = hard_margin(X, signs, intercept=intercept, tol=1e-9)
+    square = np.square(widest.w[:-1]).sum() + (widest.w[-1] ** 2 if intercept == "lifted" else 0)
+    before = np.inf
+    for lam in (1e-1, 1e-3, 1e-5, 1e-7):
+        excess = abs(solved(X, signs, lam, intercept).primal / (lam * square) - 1)
+        assert excess <= before + 1e-6
+        before = excess
+    assert before < 1e-6
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("lam", 10.0 ** np.arange(-12, 13, 3))
+def test_any_lambda_is_solved_or_its_gap_is_honest(intercept, lam):
+    random = np.random.default_rng(3)
+    X = random.standard_normal((80, 5))
+    signs = np.sign(X[:, 0] + random.standard_normal(80)).astype(np.int8)
+    found = solved(X, signs, lam, intercept, tol=1e-4)
+    assert found.converged
+    assert np.isfinite(found.w).all()
+    caps = np.ones(80)
+    w, b = (found.w, 0.0) if intercept == "lifted" else (found.w[:-1], found.w[-1])
+    primal = objective(rows_of(X, intercept), signs, lam, caps, w, b)
+    assert found.primal == pytest.approx(primal, rel=1e-6)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_columns_of_any_kind_are_handled(intercept):
+    random = np.random.default_rng(4)
+    X = random.standard_normal((60, 6))
+    signs = np.sign(X[:, 0] + 0.5 * random.standard_normal(60)).astype(np.int8)
+    X *= [1e6, 1e-6, 1, 1, 0, 1]  # ill-conditioned, and a column of zeros
+    X[:, 5] = 3.0  # constant
+    found = solved(X, signs, 1.0, intercept, tol=1e-6)
+    assert found.converged
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_identical_rows_and_one_row_of_each_class(intercept):
+    X = np.array([[1.0, 2.0], [1.0, 2.0]])
+    found = solved(X, np.array([1, -1], np.int8), 1.0, intercept)
+    assert found.primal == pytest.approx(2.0)  # nothing helps: w = 0
+    pair = solved(np.array([[1.0], [-1.0]]), np.array([1, -1], np.int8), 0.25, intercept)
+    assert pair.w == pytest.approx([1.0, 0.0], abs=1e-6)
+    assert pair.primal == pytest.approx(0.25)
+
+
+def test_time_and_passes_limit_the_search():
+    random = np.random.default_rng(5)
+    X = random.standard_normal((300, 600))
+    signs = np.sign(X[:, 0] + 3 * random.standard_normal(300)).astype(np.int8)
+    few = soft_margin(X, signs, 1e-9, intercept="none", max_passes=2, tol=1e-12)
+    assert (few.passes, few.converged) == (2, False)
+    assert few.gap > 1e-12
+    quick = soft_margin(X[:, :5].copy(), signs, 1e-9, max_seconds=0.0, tol=1e-12)
+    assert not quick.converged
+    assert quick.dual <= quick.primal
+
+
+@pytest.mark.parametrize("columns", [4, 600])
+def test_an_earlier_solution_shortens_the_way(columns):
+    random = np.random.default_rng(6)
+    X = random.standard_normal((500, columns))
+    signs = np.sign(X[:, 0] + random.standard_normal(500)).astype(np.int8)
+    before = soft_margin(X, signs, 1.0)
+    again = soft_margin(X, signs, 1.0, start=(before.w, before.alphas))
+    assert again.passes <= 2
+    assert again.converged
+    near = soft_margin(X, signs, 0.8, start=(before.w, before.alphas))
+    assert near.primal == pytest.approx(soft_margin(X, signs, 0.8).primal, rel=2e-3)
