@@ -160,10 +160,10 @@ def weights(random, size, kind):
             return found
 
 
-def margin_of(problem, w, intercept):
+def margin_of(problem, w, added, measured=None):
     """The square of the margin of w, None if it does not separate."""
-    products = [product(x, s, intercept, w) for x, s in zip(problem.X, problem.signs, strict=True)]
-    norm = sum(Fraction(value) ** 2 for value in w[: problem.d])
+    products = [product(x, s, added, w) for x, s in zip(problem.X, problem.signs, strict=True)]
+    norm = sum(Fraction(value) ** 2 for value in w[: measured or problem.d])
     return min(products) ** 2 / norm if min(products) > 0 and norm else None
 
 
@@ -289,6 +289,22 @@ def margin_interval(random, kind, weight_kind, intercept):
     return problem, problem.labelled(rc.MarginInterval, intercept, **fields)
 
 
+def lifted_margin_interval(random, kind, weight_kind, intercept):
+    """The rows (x, c), the mean of all of them, and a w whose length counts its last number."""
+    problem, w = separable(random, kind, weight_kind, True)
+    lift = [1, 2.5, Fraction(1, 3), 2.0**-40][random.integers(4)]
+    w[-1] = Fraction(w[-1]) / Fraction(lift)
+    lower = root_below(margin_of(problem, w, lift, problem.d + 1)) or Fraction(1, 10**999)
+    signed = [
+        [s * Fraction(v) for v in (*x, lift)] for x, s in zip(problem.X, problem.signs, strict=True)
+    ]
+    mean = [sum(column) / problem.n for column in zip(*signed, strict=True)]
+    upper = root_rounded_up(sum(value**2 for value in mean)) or 1
+    fields = {"w": w, "lower": lower, "upper": upper, "lift": lift}
+    fields |= {"rows": range(problem.n), "weights": [Fraction(1, problem.n)] * problem.n}
+    return problem, problem.labelled(rc.MarginInterval, False, **fields)
+
+
 def hinge_bound(problem, w, lift, passes):
     radius = max(sum(Fraction(v) ** 2 for v in [*x, lift]) for x in problem.X)
     losses = (1 - product(x, s, lift, w) for x, s in zip(problem.X, problem.signs, strict=True))
@@ -308,6 +324,16 @@ def mistake_proof(random, kind, weight_kind, intercept):
     return problem, rc.MistakeProof(data=problem.data(), classes=(3, 7), **fields)
 
 
+def mistake_proof_for_any_passes(random, kind, weight_kind, intercept):
+    """A separator that is scaled until no row has a loss."""
+    problem, w = separable(random, kind, weight_kind, True)
+    pairs = zip(problem.X, problem.signs, strict=True)
+    least = min(product(x, s, 1, w) for x, s in pairs)
+    w = [Fraction(value) / least for value in w]
+    fields = {"lift": 1, "w": w, "passes": None, "bound": hinge_bound(problem, w, 1, 0)}
+    return problem, rc.MistakeProof(data=problem.data(), classes=(3, 7), **fields)
+
+
 MAKERS = (
     separator,
     non_separability,
@@ -315,5 +341,7 @@ MAKERS = (
     feasible,
     infeasible,
     margin_interval,
+    lifted_margin_interval,
     mistake_proof,
+    mistake_proof_for_any_passes,
 )

@@ -14,6 +14,7 @@ from rosenblatt.certificates import (
     Feasible,
     Infeasible,
     Inseparability,
+    MarginInterval,
     NonSeparability,
     Separator,
     from_dict,
@@ -70,6 +71,32 @@ def test_a_weak_separator_may_be_missing():
     given = proof.as_dict()
     assert given.pop("w") is None
     assert from_dict(given) == proof
+
+
+def an_interval(**fields):
+    plain = {"data": DATA, "classes": CLASSES, "intercept": False, "w": [1, 2]}
+    return MarginInterval(**plain | {"lower": 1, "rows": [0], "weights": [1], "upper": 2} | fields)
+
+
+def test_an_interval_without_a_lift_is_written_without_one():
+    assert "lift" not in an_interval().as_dict()
+    assert from_dict(an_interval().as_dict() | {"lift": None}) == an_interval()
+    assert an_interval(lift=0.5, w=[1, 2, 3]).as_dict()["lift"] == "0x1.0000000000000p-1"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"lift": 1}, "w has 2 numbers in place of 3"),
+        ({"lift": 0, "w": [1, 2, 3]}, "lift is not positive"),
+        ({"lift": -1, "w": [1, 2, 3]}, "lift is not positive"),
+        ({"lift": 1, "intercept": True, "w": [1, 2, 3]}, "an intercept besides it"),
+        ({"lift": "1", "w": [1, 2, 3]}, "lift holds '1', which is no finite number"),
+    ],
+)
+def test_an_interval_has_its_shape(fields, message):
+    with pytest.raises(CertificateError, match=message):
+        an_interval(**fields)
 
 
 # ---- numbers

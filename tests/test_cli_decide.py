@@ -1,4 +1,4 @@
-"""The commands separate, solve and verify, as a person types them."""
+"""The commands separate, margin, solve and verify, as a person types them."""
 
 from __future__ import annotations
 
@@ -203,6 +203,79 @@ def test_labels_and_names_are_shown_as_they_are(shell, folder):
     status, shown, _ = shell("separate", "[bold].svm", "--certificate", "[c].json")
     assert status == 0
     assert all(word in shown for word in ("[bold].svm", "[red]", "[/a]", "[c].json"))
+
+
+# ---- margin
+
+
+@pytest.mark.parametrize("options", [(), ("--no-intercept",), ("--lift", "0.5"), ("--tol", "1e-9")])
+def test_a_margin_is_told_proved_and_checked_by_strangers(options, shell):
+    words = ("margin", "apart.svm", "--certificate", "c.json", *options)
+    status, shown, _ = shell(*words)
+    assert status == 0
+    assert "margin 1.0606601717798212 to 1.0606601717798214 relative width 2" in " ".join(
+        shown.split()
+    )
+    assert "exact square 9/8" in " ".join(shown.split())
+    assert "The largest margin between the classes -1 and 1" in " ".join(shown.split())
+    assert alone("c.json", "apart.svm")[0] == 0
+    status, shown, _ = shell("verify", "c.json", "apart.svm")
+    assert (status, shown) == (0, alone("c.json", "apart.svm")[1])
+    assert ("with lifted rows" in shown) == ("--lift" in options)
+    assert shell("verify", "c.json", "xor.svm")[0] == 1
+
+
+def test_json_of_margin(shell):
+    status, found = facts(shell, "margin", "apart.svm", "--certificate", "c.json")
+    assert status == 0
+    assert found.pop("seconds") >= 0
+    assert found.pop("explanation").startswith("The largest margin between the classes -1 and 1")
+    assert found == {
+        "data": "apart.svm",
+        "verdict": "separable",
+        "classes": [-1, 1],
+        "margin": [1.0606601717798212, 1.0606601717798214],
+        "relative_width": pytest.approx(2.0934566115783665e-16),
+        "exact_square": "9/8",
+        "rows": 3,
+        "columns": 2,
+        "rows_that_matter": [0, 1],
+        "certificate": "c.json",
+    }
+
+
+@pytest.mark.parametrize(("data", "verdict"), [("weak.svm", "weakly separable"), ("xor.svm", "in")])
+def test_without_a_margin_the_verdict_is_proved(data, verdict, shell):
+    status, shown, _ = shell("margin", data, "--certificate", "c.json")
+    assert status == 1
+    assert f"verdict {verdict}" in " ".join(shown.split())
+    assert "margin 0.0" in " ".join(shown.split())
+    assert "There is no margin" in shown
+    assert alone("c.json", data)[0] == 0
+
+
+def test_a_long_square_is_for_machines(shell, folder):
+    (folder / "long.svm").write_text("1 1:0.1 2:0.3\n0 1:0.7 2:1e-9\n")
+    assert "exact square" not in shell("margin", "long.svm")[1]
+    assert len(facts(shell, "margin", "long.svm")[1]["exact_square"]) > 40
+
+
+def test_a_margin_out_of_time_is_undecided_and_writes_nothing(shell, folder):
+    words = ("margin", "apart.svm", "--certificate", "c.json", "--max-seconds", "1e-9")
+    status, found = facts(shell, *words)
+    assert status == 3
+    assert (found["verdict"], found["certificate"]) == ("undecided", None)
+    assert found["margin"][0] == 0
+    assert not (folder / "c.json").exists()
+
+
+def test_an_interrupt_of_margin_is_undecided(shell, monkeypatch):
+    def interrupted(*words, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rb, "max_margin", interrupted)
+    status, found = facts(shell, "margin", "apart.svm")
+    assert (status, found["verdict"], found["margin"]) == (3, "undecided", [0.0, None])
 
 
 # ---- solve
@@ -430,6 +503,12 @@ def test_bad_input_gets_one_sentence_status_2_and_leaves_nothing(shell, folder):
         ("separate", "none.svm"): "no file none.svm",
         ("separate", "xor.svm", "--max-seconds", "-1"): "--max-seconds must be",
         ("separate", "xor.svm", "--format", "pdf"): "the format must be",
+        ("margin", "letters.svm"): "letters.svm:2:5",
+        ("margin", "three.svm"): "must be two classes, got 3",
+        ("margin", "unlabelled.npz"): "has no labels",
+        ("margin", "apart.svm", "--tol", "2"): "tol must be a number between 0 and 1",
+        ("margin", "apart.svm", "--lift", "-1"): "lift must be a positive number",
+        ("margin", "apart.svm", "--max-seconds", "-1"): "--max-seconds must be",
         ("solve", "letters.csv"): "letters.csv:2: 'abc'",
         ("solve", "none.csv"): "no file none.csv",
         ("solve", "xor.svm"): "xor.svm:1: the first line names",
@@ -450,6 +529,7 @@ def test_outputs_are_checked_before_the_work(shell, folder, monkeypatch):
         raise AssertionError("the work has begun")
 
     monkeypatch.setattr(rb, "separate", never)
+    monkeypatch.setattr(rb, "max_margin", never)
     monkeypatch.setattr(rb, "solve", never)
     (folder / "inside").mkdir()
     separate, solve = ("separate", "xor.svm"), ("solve", "short.csv")
@@ -457,6 +537,8 @@ def test_outputs_are_checked_before_the_work(shell, folder, monkeypatch):
         (*separate, "--certificate", "xor.svm"): "what the command reads",
         (*separate, "--certificate", "inside"): "is a folder",
         (*separate, "--certificate", "nowhere/c.json"): "no folder",
+        ("margin", "xor.svm", "--certificate", "xor.svm"): "what the command reads",
+        ("margin", "xor.svm", "--lift", "1", "--no-intercept"): "--lift stands for an intercept",
         (*solve, "--certificate", "short.csv"): "what the command reads",
         (*solve, "--point", "./short.csv"): "what the command reads",
         (*solve, "--point", "nowhere/p.csv"): "no folder",
@@ -473,11 +555,11 @@ def test_outputs_are_checked_before_the_work(shell, folder, monkeypatch):
 def test_help_of_each_command_loads_nothing_heavy():
     code = (
         "import sys\nfrom rosenblatt.cli.main import run\n"
-        "for word in ('separate', 'solve', 'verify'):\n"
+        "for word in ('separate', 'margin', 'solve', 'verify'):\n"
         "    sys.argv = ['rosenblatt', word, '--help']\n"
         "    try:\n        run()\n    except SystemExit:\n        pass\n"
         "print(sorted({'numpy', 'scipy', 'numba', 'highspy', 'flint'} & set(sys.modules)))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.splitlines()[-1] == "[]"
-    assert shown.stdout.count("Exit status") == 3
+    assert shown.stdout.count("Exit status") == 4

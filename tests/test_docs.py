@@ -21,13 +21,15 @@ LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a POSIX shell")
-def test_every_block_of_the_page_on_certificates_gives_what_it_shows(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["certificates.md", "svm.md"])
+def test_every_block_of_a_page_gives_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copy(Path(rb.__file__).parent / "verify.py", tmp_path)
-    blocks = BLOCK.findall(PAGE)
+    blocks = BLOCK.findall((ROOT / "docs" / page).read_text(encoding="utf-8"))
     assert {language for language, _ in blocks} == {"console", "python"}
+    names = {}
     for language, text in blocks:
-        assert run_console(text) if language == "console" else run_python(text)
+        assert run_console(text) if language == "console" else run_python(text, names)
 
 
 def run_console(text):
@@ -43,10 +45,11 @@ def run_console(text):
     return len(commands)
 
 
-def run_python(text):
-    """Run the examples of a block, and give how many there were."""
-    examples = doctest.DocTestParser().get_doctest(text, {}, "page", None, None)
-    failed, tried = doctest.DocTestRunner(optionflags=LOOSELY).run(examples)
+def run_python(text, names):
+    """Run the examples of a block with the names of those before; give how many there were."""
+    examples = doctest.DocTestParser().get_doctest(text, names, "page", None, None)
+    failed, tried = doctest.DocTestRunner(optionflags=LOOSELY).run(examples, clear_globs=False)
+    names.update(examples.globs)
     assert not failed
     return tried
 

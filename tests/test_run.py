@@ -77,6 +77,10 @@ def test_hardest_examples_come_first_and_easy_ones_not_at_all():
     assert a_run((0, 0)).hardest().tolist() == []
 
 
+def test_equally_hard_examples_come_in_the_order_of_their_rows():
+    assert a_run((2, 5, 2, 0, 5, 2)).hardest(4).tolist() == [1, 4, 0, 2]
+
+
 def test_at_most_ten_hardest_examples_are_named_unless_told_otherwise():
     assert len(a_run(range(1, 31)).hardest()) == 10
     assert len(a_run(range(1, 31)).hardest(25)) == 25

@@ -125,7 +125,7 @@ def judge(certificate, data):
     kind = certificate.get("kind")
     need(isinstance(kind, str) and kind in CLAIMS)
     claim, sort, fields = CLAIMS[kind]
-    optional = {"w"} if kind == "non-separability" else set()
+    optional = {"non-separability": {"w"}, "margin interval": {"lift"}}.get(kind, set())
     wanted = {"format", "kind", "data", *fields.split()}
     need(wanted <= certificate.keys() <= wanted | optional)
     need(certificate["format"] == FORMAT and isinstance(data, sort))
@@ -185,6 +185,10 @@ def signed(certificate, data, added):
 
 
 def rows_with_intercept(certificate, data):
+    if certificate.get("lift") is not None:
+        lift = number(certificate["lift"])
+        need(lift > 0 and not certificate["intercept"])
+        return signed(certificate, data, [lift])
     return signed(certificate, data, [1] if certificate["intercept"] else [])
 
 
@@ -212,10 +216,10 @@ def rank(vectors):
 
 
 def judge_margin(certificate, data, margin):
-    """Every z·w is at least margin times the norm of w without the intercept."""
+    """Every z·w is at least margin times the norm of w without the intercept, unless lifted."""
     rows = rows_with_intercept(certificate, data)
     w = numbers(certificate["w"], len(rows[0]))
-    norm = sum(value**2 for value in w[: len(data.X[0])])
+    norm = sum(value**2 for value in w[: len(rows[0]) - certificate["intercept"]])
     need(margin > 0 and norm > 0)
     need(all(dot(z, w) > 0 and dot(z, w) ** 2 >= margin**2 * norm for z in rows))
 
@@ -308,8 +312,11 @@ def judge_margin_interval(certificate, data):
 def judge_mistake_bound(certificate, data):
     lift, passes = number(certificate["lift"]), certificate["passes"]
     w = numbers(certificate["w"], len(data.X[0]) + 1)
-    need(lift >= 0 and type(passes) is int and passes >= 1 and (lift or not w[-1]))
-    need(hinge_bound(signed(certificate, data, [lift]), w, passes) <= number(certificate["bound"]))
+    need(lift >= 0 and (lift or not w[-1]))
+    need(passes is None or (type(passes) is int and passes >= 1))
+    rows = signed(certificate, data, [lift])
+    need(passes is not None or all(dot(z, w) >= 1 for z in rows))
+    need(hinge_bound(rows, w, passes or 0) <= number(certificate["bound"]))
 
 
 def hinge_bound(rows, w, passes):
@@ -488,6 +495,20 @@ def margin_interval(random):
     )
 
 
+def lifted_margin_interval(random):
+    """The same rows with a constant behind them, which w leaves alone."""
+    case = margin_interval(random)
+    if case is None:
+        return None
+    certificate = case.certificate
+    if certificate["intercept"]:
+        certificate["w"].pop()
+    lift = pick(random, [Fraction(1), Fraction(1, 3), Fraction(2)])
+    certificate |= {"intercept": False, "lift": str(lift), "w": [*certificate["w"], "0"]}
+    certificate["upper"] = str(number(certificate["upper"]) + lift)
+    return case
+
+
 def mistake_bound(random):
     n, d = random.integers(1, 6), random.integers(1, 4)
     data = Labelled(table(random, n, d), labels(random, random.choice([-1, 1], n)))
@@ -497,6 +518,21 @@ def mistake_bound(random):
     w = [*(Fraction(int(value), 2) for value in random.integers(-3, 4, d)), lift / 2]
     bound = hinge_bound(signed(certificate, data, [lift]), w, passes)
     fields = {"lift": str(lift), "w": texts(w), "passes": passes, "bound": str(bound)}
+    return Case(certificate | fields, data)
+
+
+def mistake_bound_for_any_passes(random):
+    """Rows whose first number has the sign of their class: a multiple of it leaves no loss."""
+    n, d = random.integers(1, 6), random.integers(1, 4)
+    signs = random.choice([-1, 1], n).tolist()
+    X = [[s * (abs(x[0]) + 1), *x[1:]] for s, x in zip(signs, table(random, n, d), strict=True)]
+    data = Labelled(X, labels(random, signs))
+    negative, positive = next(names for names in NAMES if data.y[0] in names)
+    certificate = header("mistake bound", data, {"negative": negative, "positive": positive})
+    lift = Fraction(int(random.integers(3)), 2)
+    w = [1 / min(abs(Fraction(x[0])) for x in X), *[Fraction(0)] * d]
+    bound = hinge_bound(signed(certificate, data, [lift]), w, 0)
+    fields = {"lift": str(lift), "w": texts(w), "passes": None, "bound": str(bound)}
     return Case(certificate | fields, data)
 
 
@@ -510,7 +546,9 @@ MAKERS = [
     infeasible,
     infeasible_by_bounds,
     margin_interval,
+    lifted_margin_interval,
     mistake_bound,
+    mistake_bound_for_any_passes,
 ]
 
 
@@ -735,6 +773,17 @@ def drop_or_add_the_intercept(random, certificate, data):
                 vector[:] = [*vector, "0"] if longer else vector[:-1]
 
 
+def drop_or_add_the_lift(random, certificate, data):
+    """Lift rows that are not lifted or the other way round, and make w fit."""
+    if certificate["kind"] == "margin interval":
+        lifted = certificate.pop("lift", None) is not None
+        longer = lifted or certificate["intercept"]
+        certificate["w"][:] = certificate["w"][:-1] if longer else [*certificate["w"], "0"]
+        certificate["intercept"] = False
+        if not longer:
+            certificate["lift"] = pick(random, ["1", "1/2", "0", "-1", None])
+
+
 def drop_a_field(random, certificate, data):
     tree = pick(random, [certificate, certificate, certificate["data"]])
     del tree[pick(random, list(tree))]
@@ -743,7 +792,7 @@ def drop_a_field(random, certificate, data):
 def add_a_field(random, certificate, data):
     tree, _ = pick(random, spots(certificate, lambda value: True))
     if isinstance(tree, dict):
-        tree[pick(random, ["note", "w", "margin", "rows", ""])] = "1"
+        tree[pick(random, ["note", "w", "margin", "rows", "lift", ""])] = "1"
 
 
 def claim_another_kind(random, certificate, data):
@@ -756,6 +805,7 @@ def claim_another_kind(random, certificate, data):
         del certificate["complement"], certificate["unused"]
     elif certificate["kind"] == "margin interval":
         certificate |= {"kind": "separator", "margin": certificate["lower"]}
+        certificate.pop("lift", None)
         for name in ("lower", "upper", "rows", "weights"):
             del certificate[name]
     elif certificate["kind"] == "separator":
@@ -810,6 +860,7 @@ CERTIFICATE_CHANGES = [
     change_the_header,
     swap_classes,
     drop_or_add_the_intercept,
+    drop_or_add_the_lift,
     drop_a_field,
     add_a_field,
     claim_another_kind,

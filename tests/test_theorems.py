@@ -304,16 +304,24 @@ def test_the_radius_is_measured_from_the_origin():
 # ---- bounds that do not exist
 
 
-def test_a_comparator_that_does_not_separate_proves_nothing():
-    learner = fit(SIX_X, SIX_Y)
+def test_a_comparator_that_does_not_separate_proves_nothing_from_another_start_than_zero():
+    learner = fit(SIX_X, SIX_Y, initial=[1, 0])
     for comparator, row in (([-1, 0], 0), ([0, 1], 0), ([3, -3], 4)):
         with pytest.raises(rb.InputError, match=f"leaves row {row} on the wrong side"):
             learner.bound(SIX_X, SIX_Y, comparator)
 
 
+def test_a_comparator_that_does_not_separate_gives_theorem_two():
+    learner = fit(SIX_X, SIX_Y)
+    for comparator in ([-1, 0], [0, 1], [3, -3]):
+        bound = learner.bound(SIX_X, SIX_Y, comparator)
+        assert (bound.theorem, bound.passes) == (2, learner.run_.passes)
+        assert learner.run_.mistakes <= bound.value
+
+
 def test_a_renormalised_run_has_no_bound():
     learner = fit(SIX_X, SIX_Y, renormalize=True)
-    with pytest.raises(rb.InputError, match="does not speak of runs that renormalise"):
+    with pytest.raises(rb.InputError, match="neither theorem speaks of runs that renormalise"):
         learner.bound(SIX_X, SIX_Y, [1, 0])
 
 

@@ -160,8 +160,26 @@ EXAMPLES = {
         upper="1",
         **HALVES,
     ),
+    # z = (3, 2), (-1, -2); w = (1, -1) gives 1 on each, 1/√2 of its length, and so does their mean.
+    "margin interval with lift": example(
+        "margin interval",
+        INTERVAL,
+        1,
+        lift="2",
+        w=["1", "-1"],
+        lower="7/10",
+        upper="5/7",
+        rows=[0, 1],
+        weights=["3/8", "5/8"],
+    ),
+    "margin interval, lift null": example(
+        "margin interval", CORNER, 2, lift=None, w=["1", "1"], lower="7/5", upper="3/2", **HALVES
+    ),
     # The losses are 0 and 0: 1·1 + 0.
     "mistake bound": example("mistake bound", PAIR, 1, lift="0", w=["1", "0"], passes=1, bound="1"),
+    "mistake bound, any passes": example(
+        "mistake bound", PAIR, 1, lift="0", w=["1", "0"], passes=None, bound="1"
+    ),
     # The losses are 1/2 and 1/2: 2·1/4 + 2·3·1.
     "mistake bound with lift": example(
         "mistake bound", PAIR, 1, lift="1", w=["1/2", "0"], passes=3, bound="13/2"
@@ -183,7 +201,13 @@ SENTENCES = {
     "lower bound": "no point satisfies the system",
     "margin interval": "the largest margin is at least 1.4, at most 1.5",
     "margin interval with intercept": "the largest margin is at least 1, at most 1",
+    "margin interval with lift": "with lifted rows: the largest margin is at least 0.7, "
+    "at most 0.714286",
+    "margin interval, lift null": "without intercept: the largest margin is at least 1.4, "
+    "at most 1.5",
     "mistake bound": "no perceptron from zero makes more than 1 mistakes (looks at a row: 1)",
+    "mistake bound, any passes": "no perceptron from zero makes more than 1 mistakes "
+    "(looks at a row: any)",
     "mistake bound with lift": "no perceptron from zero makes more than 6.5 mistakes "
     "(looks at a row: 3)",
 }
@@ -274,7 +298,13 @@ SEPARATOR = [
 
 MEANS = [
     (name, path, value, reason)
-    for name in ("weak", "inseparability", "margin interval", "margin interval with intercept")
+    for name in (
+        "weak",
+        "inseparability",
+        "margin interval",
+        "margin interval with intercept",
+        "margin interval with lift",
+    )
     for path, value, reason in [
         ("rows", GONE, "the certificate lacks rows"),
         ("rows", {"0": 0}, "rows is not a list of integers"),
@@ -386,6 +416,25 @@ OTHERS = [
     ("margin interval with intercept", "weights", ["1/3", "2/3"], "do not sum to 1/2"),
     ("margin interval with intercept", "upper", "999/1000", "or the mean is longer"),
     ("margin interval with intercept", "w", ["1", "0"], "row 1 is below lower"),
+    ("margin interval with lift", "lift", "0", "lift is not positive, or there is an intercept"),
+    ("margin interval with lift", "lift", "-2", "lift is negative"),
+    ("margin interval with lift", "lift", 2, "lift is not a string"),
+    ("margin interval with lift", "lift", None, "w is not a list of 1 numbers"),
+    ("margin interval with lift", "lift", GONE, "w is not a list of 1 numbers"),
+    ("margin interval with lift", "lift", "1", "the margin of w on row 1 is below lower"),
+    ("margin interval with lift", "intercept", True, "there is an intercept besides it"),
+    ("margin interval with lift", "w", ["1"], "w is not a list of 2 numbers"),
+    ("margin interval with lift", "w", ["1", "-9/10"], "row 1 is below lower"),
+    ("margin interval with lift", "lower", "5/7", "row 0 is below lower"),
+    ("margin interval with lift", "upper", "7/10", "or the mean is longer"),
+    ("margin interval with lift", "weights", ["1/2", "1/2"], "or the mean is longer"),
+    ("separator", "lift", "1", "the certificate has the unknown field 'lift'"),
+    ("mistake bound", "lift", None, "lift is not a string"),
+    ("mistake bound, any passes", "w", ["999/1000", "0"], "w has a hinge loss"),
+    ("mistake bound, any passes", "bound", "999/1000", "below the bound by w"),
+    ("mistake bound, any passes", "passes", False, "passes is not a positive integer"),
+    ("mistake bound, any passes", "passes", GONE, "the certificate lacks passes"),
+    ("mistake bound with lift", "passes", None, "w has a hinge loss"),
     ("mistake bound", "intercept", False, "the certificate has the unknown field 'intercept'"),
     ("mistake bound", "lift", "-1", "lift is negative"),
     ("mistake bound", "lift", 0, "lift is not a string"),

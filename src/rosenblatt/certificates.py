@@ -257,10 +257,13 @@ class Infeasible(Certificate):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MarginInterval(Certificate):
-    """The largest margin lies between that of w and the length of a mean of rows."""
+    """The largest margin lies between that of w and the length of a mean of rows.
+
+    With a lift, these are the rows (x, lift), and the length of w counts its last number too.
+    """
 
     kind = "margin interval"
-    forms = FORMS | {"lower": NUMBER, "upper": NUMBER}
+    forms = FORMS | {"lower": NUMBER, "upper": NUMBER, "lift": optional(NUMBER)}
     classes: tuple[Label, Label]
     intercept: bool
     w: Numbers
@@ -268,21 +271,42 @@ class MarginInterval(Certificate):
     rows: Indices
     weights: Numbers
     upper: Number
+    lift: Number | None = None
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of w."""
+        return super().dimension + (self.lift is not None)
+
+    @property
+    def added(self) -> Number:
+        """The constant behind the numbers of a row, 0 for none."""
+        return int(self.intercept) if self.lift is None else self.lift
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the certificate as the JSON object that stands for it, without a lift of None."""
+        return {name: value for name, value in super().as_dict().items() if value is not None}
 
     def _check_shape(self) -> None:
+        alone = self.lift is None or (self.lift > 0 and not self.intercept)
+        require(alone, "lift is not positive, or there is an intercept besides it")
         _check_vector(self.w, self.dimension)
         _check_weighted(self.rows, self.weights, self.data.rows)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MistakeProof(Certificate):
-    """No perceptron from zero makes more mistakes than the bound in so many passes."""
+    """No perceptron from zero makes more mistakes than the bound in so many passes.
+
+    Passes are None for any number of them, of which only a w without hinge loss can speak.
+    """
 
     kind = "mistake bound"
+    forms = FORMS | {"passes": optional(INDEX)}
     classes: tuple[Label, Label]
     lift: Number
     w: Numbers
-    passes: int
+    passes: int | None
     bound: Number
 
     def _check_shape(self) -> None:

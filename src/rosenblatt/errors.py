@@ -6,7 +6,8 @@
     ├── InputError (ValueError)      data, labels or options that cannot be used as given
     │   ├── ParseError               a text file that breaks its format: file, line and column
     │   ├── ModelFileError           a model file that is foreign, damaged or of another version
-    │   └── CertificateError         a certificate that breaks its format
+    │   ├── CertificateError         a certificate that breaks its format
+    │   └── InseparableError         classes that no hyperplane separates, with the proof
     └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
     LargeCopyWarning (UserWarning)   a large input had to be copied before it could be used
@@ -16,9 +17,12 @@ Every message is one sentence or two: what is wrong, where, and what to do.
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "CertificateError",
     "InputError",
+    "InseparableError",
     "LargeCopyWarning",
     "MissingExtraError",
     "ModelFileError",
@@ -61,6 +65,28 @@ class ModelFileError(InputError):
 
 class CertificateError(InputError):
     """A certificate that breaks its format."""
+
+
+class InseparableError(InputError):
+    """Classes that no hyperplane separates, where one was asked for; it carries the proof.
+
+    Attributes
+    ----------
+    separation : the answer of `separate`, whose `explain` tells what is the matter.
+    certificate : its proof, for `verify`.
+    """
+
+    def __init__(self, message: str, separation: Any = None) -> None:
+        super().__init__(message)
+        self.separation = separation
+
+    @property
+    def certificate(self) -> Any:
+        """The proof, None if there is none."""
+        return None if self.separation is None else self.separation.certificate
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (InseparableError, (str(self), self.separation))
 
 
 class MissingExtraError(RosenblattError, ImportError):

@@ -308,23 +308,45 @@ def two_classes(labels: np.ndarray) -> np.ndarray:
 
 
 def joint_classes(labels: np.ndarray, given: Any, known: np.ndarray | None) -> np.ndarray:
-    """Give the one or two classes of a stream: those given, known already, or in the labels."""
+    """Give the classes of a stream: those known or given, else those known and in the labels."""
     found = distinct(labels)
+    old = [] if known is None else known.tolist()
     if given is not None:
-        found = two_classes(as_labels(given, len(given)))
-        if known is not None and set(known.tolist()) - set(found.tolist()):
+        seen, found = found, distinct(as_labels(given, len(given)))
+        if set(old) - set(found.tolist()):
             raise InputError(
-                f"classes={found.tolist()} is not the same as on the last call, {known.tolist()}"
+                f"classes={found.tolist()} is not the same as on the last call, {old}; classes "
+                "may be added, but not left out"
             )
-    if known is None:
-        return found if found.size <= 2 else two_classes(labels)
-    news = [label for label in found.tolist() if label not in known.tolist()]
-    if not news:
-        return known
-    if known.size + len(news) > 2:
-        names = ", ".join(map(repr, known.tolist()))
-        raise InputError(f"label {news[-1]!r} is a third class; this learner knows {names}")
-    return distinct(as_labels(known.tolist() + news, 2))
+        strangers = [label for label in seen.tolist() if label not in found.tolist()]
+        if strangers:
+            raise InputError(
+                f"label {strangers[0]!r} is not one of the classes, {_names(found)}; give all of "
+                "them, or none"
+            )
+    news = [label for label in found.tolist() if label not in old]
+    if known is not None:
+        found = distinct(as_labels(old + news, len(old) + len(news))) if news else known
+    refuse_measurements(found)
+    return found
+
+
+def refuse_measurements(classes: np.ndarray) -> None:
+    """Refuse NaN as a class, and more than two classes that are numbers with fractions."""
+    if classes.dtype == object and any(label != label for label in classes):
+        raise InputError("y contains NaN; every row needs a label")
+    if classes.size > 2 and classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):
+        some = ", ".join(repr(label) for label in classes[:5].tolist())
+        raise InputError(
+            f"Unknown label type: continuous. The labels are {classes.size} different numbers "
+            f"({some}{', …' if classes.size > 5 else ''}); a classifier needs classes, not "
+            "measurements"
+        )
+
+
+def _names(classes: np.ndarray) -> str:
+    names = [repr(label) for label in classes.tolist()]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def in_order(labels: list[Hashable]) -> np.ndarray:
@@ -354,8 +376,7 @@ def as_signs(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if not known.all():
         place = int(np.argmin(known))
         stranger = labels[place : place + 1].tolist()[0]
-        names = " and ".join(repr(label) for label in classes.tolist())
-        raise InputError(f"label {stranger!r} is not one of the classes, {names}")
+        raise InputError(f"label {stranger!r} is not one of the classes, {_names(classes)}")
     return signs
 
 

@@ -3,6 +3,7 @@
 A set of rows is a `Dense` or a `Sparse` NamedTuple. Loops never look inside; they call
 
     dot(rows, i, w)        x·w for row i; NaN if a column lies outside w
+    dots(rows, i, W, out)  x·w for each row w of W, all of them NaN if a column lies outside W
     absolute_dot(...)      Σ |x||w|, by which the rounding error of x·w is bounded
     add(rows, i, a, w)     w ← w + a·x
     sqnorm(rows, i)        ‖x‖²
@@ -80,6 +81,11 @@ def dot(rows: Rows, i: int | np.int64, w: np.ndarray) -> float:
     raise TypeError("row primitives are called from compiled loops")
 
 
+def dots(rows: Rows, i: int | np.int64, W: np.ndarray, out: np.ndarray) -> None:
+    """Write x·w for each row w of W, NaN if a column lies outside (compiled code only)."""
+    raise TypeError("row primitives are called from compiled loops")
+
+
 def absolute_dot(rows: Rows, i: int | np.int64, w: np.ndarray) -> float:
     """Give Σ |x_j||w_j| for the lifted row i (compiled code only)."""
     raise TypeError("row primitives are called from compiled loops")
@@ -137,6 +143,62 @@ def _dot(rows, i, w):  # type: ignore[no-untyped-def]
         return total + rows.lift * w[w.size - 1]
 
     return dense if is_dense(rows) else sparse
+
+
+# Equal rows of W must get equal scores, since ties are looked for: every class goes through the
+# same instructions. Dense rows want the weights of a class to lie together (four classes at a time
+# take three quarters of the time of one at a time); sparse rows want those of a column to lie
+# together, so that one gather serves all classes. `favoured` gives W that order of memory.
+@primitive(dots)
+def _dots(rows, i, W, out):  # type: ignore[no-untyped-def]
+    def dense(rows, i, W, out):  # type: ignore[no-untyped-def]
+        values, last, top = rows.values[i], W.shape[1] - 1, W.shape[0] - 1
+        if values.size > last:
+            out[:] = np.nan
+            return
+        for r in range(0, top + 1, 4):
+            a, b, c, d = W[r], W[min(r + 1, top)], W[min(r + 2, top)], W[min(r + 3, top)]
+            at_a, at_b, at_c, at_d = 0.0, 0.0, 0.0, 0.0
+            for j in range(values.size):
+                x = np.float64(values[j])
+                at_a += x * a[j]
+                at_b += x * b[j]
+                at_c += x * c[j]
+                at_d += x * d[j]
+            out[min(r + 3, top)] = at_d + rows.lift * d[last]
+            out[min(r + 2, top)] = at_c + rows.lift * c[last]
+            out[min(r + 1, top)] = at_b + rows.lift * b[last]
+            out[r] = at_a + rows.lift * a[last]
+
+    def sparse(rows, i, W, out):  # type: ignore[no-untyped-def]
+        last = rows.columns.dtype.type(W.shape[1] - 1)
+        largest = rows.columns.dtype.type(0)
+        start, stop = np.uint64(rows.starts[i]), np.uint64(rows.starts[i + 1])
+        top, lifted = W.shape[0] - 1, W.shape[1] - 1
+        for r in range(0, top + 1, 4):
+            r_b, r_c, r_d = min(r + 1, top), min(r + 2, top), min(r + 3, top)
+            at_a, at_b, at_c, at_d = 0.0, 0.0, 0.0, 0.0
+            for k in range(start, stop):
+                column, x = rows.columns[k], np.float64(rows.values[k])
+                largest = max(largest, column)
+                place = min(column, last)
+                at_a += x * W[r, place]
+                at_b += x * W[r_b, place]
+                at_c += x * W[r_c, place]
+                at_d += x * W[r_d, place]
+            out[r_d] = at_d + rows.lift * W[r_d, lifted]
+            out[r_c] = at_c + rows.lift * W[r_c, lifted]
+            out[r_b] = at_b + rows.lift * W[r_b, lifted]
+            out[r] = at_a + rows.lift * W[r, lifted]
+        if largest >= last and start < stop:
+            out[:] = np.nan
+
+    return dense if is_dense(rows) else sparse
+
+
+def favoured(rows: Rows, W: np.ndarray) -> np.ndarray:
+    """Give W itself, or a copy in the order of memory in which `dots` is fastest."""
+    return np.ascontiguousarray(W) if isinstance(rows, Dense) else np.asfortranarray(W)
 
 
 @primitive(absolute_dot)
@@ -259,6 +321,16 @@ def scores(rows: Rows, w: np.ndarray, out: np.ndarray) -> None:
         if ahead and i + ahead < n:
             prefetch(rows, i + ahead)
         out[i] = dot(rows, i, w)
+
+
+@loop
+def class_scores(rows: Rows, W: np.ndarray, out: np.ndarray) -> None:
+    """Write x·w for every row x and each row w of W; NaN where a column lies outside W."""
+    n, ahead = out.shape[0], rows_ahead(rows, False)
+    for i in range(n):
+        if ahead and i + ahead < n:
+            prefetch(rows, i + ahead)
+        dots(rows, i, W, out[i])
 
 
 @loop

@@ -37,9 +37,9 @@ class Operations:
 
     Attributes
     ----------
-    dot_products : scores computed, one for each look at an example.
-    additions : rows added to the weights, one for each update.
-    multiply_adds : multiply-adds in both, zeros of sparse rows not counted.
+    dot_products : looks at examples: one score each, or one for each of more than two classes.
+    additions : updates: one row added each, or one added and taken with more than two classes.
+    multiply_adds : multiply-adds in all of these, zeros of sparse rows not counted.
     """
 
     dot_products: int
@@ -109,7 +109,10 @@ class Run:
         self.counts.flags.writeable = False
 
     def hardest(self, k: int = 10) -> np.ndarray:
-        """Give the k examples with most updates, hardest first, those without any left out."""
+        """Give the k examples with most updates, hardest first, equally hard ones by row.
+
+        Examples without any are left out; ``counts`` tells how often each was learned from.
+        """
         order = np.argsort(-self.counts.astype(np.int64), kind="stable")[:k]
         return order[self.counts[order] > 0]
 

@@ -3,7 +3,8 @@
 Alone, ``python verify.py certificate.json data.svm [--zero-based]`` prints what is proven and exits
 with 0, or prints why it is refused and exits with 1; with 2 if an input cannot be read. The data of
 a system are CSV. Every claim is about vectors z, a coordinate longer than the rows: s·(x, c) for a
-labelled row (c is the lift: 1 with an intercept, 0 without), and (a, b) for a row of a system.
+labelled row (c is the lift: 1 with an intercept, 0 without, or one that the certificate names), and
+(a, b) for a row of a system.
 """
 
 import csv
@@ -144,6 +145,7 @@ class Claim:
     def __init__(self, given: dict[str, Any], rows: list[Row], columns: int, lift: Number | None):
         self.given, self.rows, self.columns = given, rows, columns
         self.dimension = columns + bool(lift)
+        self.measured = columns if given.get("lift") is None else self.dimension  # by lengths
         self.z = [self.vector(row, row.right if lift is None else lift) for row in rows]
 
     def vector(self, row: Row, added: Number) -> Vector:
@@ -180,7 +182,7 @@ class Claim:
         """Check that w has the margin of that name on every row."""
         p, q = as_number(self.given[name], name).as_integer_ratio()
         w, _ = self.w(self.dimension)
-        square = p * p * sum(v * v for v in w[: self.columns])
+        square = p * p * sum(v * v for v in w[: self.measured])
         require(p > 0 and square, f"{name} is not positive, or w is zero")
         for i, (z, common) in enumerate(self.z):
             product = dot(z, w)
@@ -259,7 +261,8 @@ class Claim:
         """Check the margin of w, and the length of a mean in which the classes are balanced."""
         lower, upper = self.margin("lower"), as_number(self.given["upper"], "upper")
         _, (total, common) = self.mean()
-        require(total.pop(self.columns, 0) == 0, "the weights of each class do not sum to 1/2")
+        balanced = self.measured > self.columns or total.pop(self.columns, 0) == 0
+        require(balanced, "the weights of each class do not sum to 1/2")
         square = Fraction(sum(v * v for v in total.values()), common**2)
         require(upper > 0 and square <= upper**2, "upper is not positive, or the mean is longer")
         return f"the largest margin is at least {lower}, at most {shown(upper, ROUND_CEILING)}"
@@ -267,15 +270,17 @@ class Claim:
     def mistake_bound(self) -> str:
         """Check the hinge-loss bound by w."""
         bound, passes = as_number(self.given["bound"], "bound"), self.given["passes"]
-        require(type(passes) is int and passes > 0, "passes is not a positive integer")
+        counted = type(passes) is int and passes > 0
+        require(counted or passes is None, "passes is not a positive integer")
         w, scale = self.w(self.columns + 1)
         require(self.dimension > self.columns or w[-1] == 0, "w must end in 0, since lift is 0")
         radius = max(Fraction(sum(p * p for p in z.values()), q * q) for z, q in self.z)
         losses = (1 - Fraction(dot(z, w), q * scale) for z, q in self.z)
         loss = sum((loss for loss in losses if loss > 0), Fraction(0))
-        value = radius * Fraction(sum(v * v for v in w), scale**2) + 2 * passes * loss
+        require(counted or not loss, "w has a hinge loss, which counts in every pass")
+        value = radius * Fraction(sum(v * v for v in w), scale**2) + 2 * (passes or 0) * loss
         require(value <= bound, "bound is below the bound by w")
-        most, times = shown(bound, ROUND_CEILING), shown(passes, ROUND_FLOOR)
+        most, times = shown(bound, ROUND_CEILING), shown(passes, ROUND_FLOOR) if counted else "any"
         return f"no perceptron from zero makes more than {most} mistakes (looks at a row: {times})"
 
 
@@ -302,14 +307,17 @@ def check(certificate: Any, rows: Sequence[Row], columns: int, bounds: Bounds = 
     require(sort, "the certificate is for data of another sort")
     require(rows or not labelled, "the data have no rows")
     lift = Fraction(certificate.get("intercept", 0)) if labelled else None
-    if "lift" in certificate:
+    if "passes" in certificate or certificate.get("lift") is not None:
         lift = as_number(certificate["lift"], "lift")
         require(lift >= 0, "lift is negative")
+        alone = "passes" in certificate or (lift > 0 and not certificate["intercept"])
+        require(alone, "lift is not positive, or there is an intercept besides it")
     claim = Claim(certificate, [*rows, *bound_rows(bounds)], columns, lift)
     proven = KINDS[certificate["kind"]][0](claim)
     how = ""
     if "intercept" in certificate:
         how = " with an intercept" if certificate["intercept"] else " without intercept"
+        how = how if certificate.get("lift") is None else " with lifted rows"
     return f"Proven for {len(rows)} x {columns} data {data['digest']}{how}: {proven}."
 
 
@@ -319,7 +327,7 @@ def require_shape(certificate: Any) -> None:
     require(certificate.get("format") == FORMAT, f"the format is not {FORMAT}")
     kind = certificate.get("kind")
     require(isinstance(kind, str) and kind in KINDS, "the kind is unknown")
-    optional = "w" if kind == "non-separability" else ""
+    optional = {"non-separability": "w", "margin interval": "lift"}.get(kind, "")
     require_fields(certificate, "the certificate", f"format kind data {KINDS[kind][1]}", optional)
     data = certificate["data"]
     require_fields(data, "data", "rows columns digest numbers")

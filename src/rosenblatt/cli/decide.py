@@ -1,4 +1,4 @@
-"""What the commands do that answer a question and prove it: separate, solve, verify."""
+"""What the commands do that answer a question and prove it: separate, margin, solve, verify."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from rosenblatt.verify import AT_LEAST, MORE_THAN, Refused, check, read_rows
 YES, NO, UNDECIDED = 0, 1, 3  # exit statuses
 STATUSES = {"separable": YES, "feasible": YES, "undecided": UNDECIDED}
 FEW = 10  # places that people are shown
+FEW_DIGITS = 40  # of a fraction that people are shown
 SHORT = 400  # characters of a solution that people are shown
 # How people at a terminal say what the engine says in Python.
 SPOKEN = {"many='pairs'": "--pairs", "many='rest'": "--rest", "max_seconds": "--max-seconds"}
@@ -47,7 +48,7 @@ def separate_file(
     """Decide about two classes, write the proof, report; give the exit status."""
     if certificate is not None:
         _check_writable(certificate, source.data)
-    examples, found, seconds = _separated(source, options)
+    examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
     if found is None:
         found = _unknown(examples.y)
     facts = {
@@ -67,7 +68,7 @@ def separate_file(
 
 def separate_many(source: Source, options: dict[str, Any], *, json: bool) -> int:
     """Decide about more than two classes, report; give the exit status."""
-    examples, found, seconds = _separated(source, options)
+    examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
     answers = [_answer(each) for each in (found or {}).values()]
     rows, columns = examples.X.shape
     facts = {"data": source.data, "rows": rows, "columns": columns, "seconds": round(seconds, 6)}
@@ -85,7 +86,7 @@ def separate_many(source: Source, options: dict[str, Any], *, json: bool) -> int
     return max(statuses, default=UNDECIDED)
 
 
-def _separated(source: Source, options: dict[str, Any]) -> tuple[rb.Examples, Any, float]:
+def _decided(source: Source, question: Callable[[Any, Any], Any]) -> tuple[rb.Examples, Any, float]:
     """Read, and decide; the answer is None after an interrupt that left none."""
     with people.status(f"reading {source.data}") as status:
         examples = source.examples()
@@ -93,7 +94,7 @@ def _separated(source: Source, options: dict[str, Any]) -> tuple[rb.Examples, An
             raise InputError(f"{source.data} has no labels; deciding needs one for each row")
         rows, columns = examples.X.shape
         status.update(f"deciding about {rows:,} × {columns:,}; Ctrl-C leaves it undecided")
-        return examples, *_timed(lambda: rb.separate(examples.X, examples.y, **options))
+        return examples, *_timed(lambda: question(examples.X, examples.y))
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -131,6 +132,53 @@ def _answer(found: rb.Separation) -> dict[str, Any]:
     }
 
 
+# ---- margin
+
+
+def margin_file(
+    source: Source, certificate: Path | None, options: dict[str, Any], *, json: bool
+) -> int:
+    """Enclose the largest margin, write the proof, report; give the exit status."""
+    if certificate is not None:
+        _check_writable(certificate, source.data)
+    examples, found, seconds = _decided(source, lambda X, y: rb.max_margin(X, y, **options))
+    if found is None:
+        found = _unknown_margin(examples.y, options["tol"])
+    facts = {
+        "data": source.data,
+        "verdict": found.verdict,
+        "classes": [_plain(label) for label in found.classes],
+        "margin": _ends(found, json),
+        "relative_width": found.width,
+        "exact_square": None if found.squared is None else number_text(found.squared),
+        "rows": examples.X.shape[0],
+        "columns": examples.X.shape[1],
+        "rows_that_matter": found.support.tolist(),
+        "seconds": round(seconds, 6),
+        "certificate": _write_proof(certificate, found.certificate),
+        "explanation": _spoken(found.explain()),
+    }
+    _print(facts if json else _for_people(facts), json)
+    return STATUSES.get(found.verdict, NO)
+
+
+def _ends(found: rb.Margin, json: bool) -> Any:
+    """Give the ends of an interval: for machines as a list, for people as one number or two."""
+    ends = [found.lower, found.upper]
+    if json:
+        return [end if math.isfinite(end) else None for end in ends]
+    return " to ".join(map(repr, dict.fromkeys(ends)))
+
+
+def _unknown_margin(labels: Any, tol: float) -> rb.Margin:
+    """Give the answer of an interrupt that came before the first step."""
+    known = _unknown(labels)
+    nothing = known.rows, np.zeros(0)
+    return rb.Margin(
+        "undecided", 0.0, math.inf, 1.0, None, None, *nothing, None, None, known.classes, tol
+    )
+
+
 def _named(places: np.ndarray, names: Sequence[str]) -> list[int | str]:
     return [names[j] if j < len(names) else j for j in places.tolist()]
 
@@ -147,6 +195,8 @@ def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
     """Cut long lists, and leave out what is empty, or said by the paragraph at the end."""
     chosen = {name: value for name, value in facts.items() if value not in ([], None)}
     chosen.pop("largest_margin", None)
+    if len(chosen.get("exact_square", "")) > FEW_DIGITS:
+        del chosen["exact_square"]
     lists = [name for name in chosen if name.endswith("_that_matter")]
     if any(isinstance(place, int) for name in lists for place in chosen[name][:1]):
         chosen["explanation"] += " Rows and columns count from 0."

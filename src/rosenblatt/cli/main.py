@@ -10,16 +10,14 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import rosenblatt
-from rosenblatt.cli import proofs
+from rosenblatt.cli import proofs, training
 from rosenblatt.cli.options import (
-    Cache,
     Data,
     Format,
     Json,
@@ -29,10 +27,8 @@ from rosenblatt.cli.options import (
     Stream,
     ZeroBased,
 )
+from rosenblatt.cli.training import INTERRUPTED, kept
 from rosenblatt.errors import RosenblattError
-
-INTERRUPTED = 130  # what a shell reports for Ctrl-C
-kept: list[str] = []  # models written in spite of an interrupt
 
 app = typer.Typer(
     name="rosenblatt",
@@ -41,38 +37,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-class Learner(StrEnum):
-    """What to train."""
-
-    perceptron = "perceptron"
-
-
-class Order(StrEnum):
-    """Which example comes next."""
-
-    cycle = "cycle"
-    shuffle = "shuffle"
-    random = "random"
-    worst = "worst"
-    first = "first"
-
-
-class Start(StrEnum):
-    """Where the weights begin."""
-
-    zero = "zero"
-    unit = "unit"
-    random = "random"
-
-
-class Output(StrEnum):
-    """What predicts."""
-
-    last = "last"
-    averaged = "averaged"
-    voted = "voted"
 
 
 def show_version(wanted: bool) -> None:
@@ -112,66 +76,7 @@ def demo(
     tour(out, json)
 
 
-@app.command()
-def fit(
-    data: Data,
-    model: Annotated[Path, typer.Option("--model", "-m", help="Where to write the model.")],
-    learner: Annotated[Learner, typer.Option(help="What to train.")] = Learner.perceptron,
-    order: Annotated[Order, typer.Option(help="Which example comes next.")] = Order.cycle,
-    initial: Annotated[Start, typer.Option(help="Starting weights.")] = Start.zero,
-    eta0: Annotated[float, typer.Option(help="Learning rate.")] = 1.0,
-    renormalize: Annotated[
-        bool, typer.Option("--renormalize", help="Scale the weights to norm 1 after updates.")
-    ] = False,
-    intercept: Annotated[bool, typer.Option(help="Learn an affine separator.")] = True,
-    lift: Annotated[str, typer.Option(help="Constant of the added coordinate, or radius.")] = "1",
-    output: Annotated[Output, typer.Option(help="What predicts.")] = Output.last,
-    max_iter: Annotated[int, typer.Option(help="Most passes; 0 for no limit.")] = 1000,
-    max_updates: Annotated[int | None, typer.Option(help="Most updates.")] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Most seconds of training.")] = None,
-    balanced: Annotated[
-        bool, typer.Option("--balanced", help="Weigh classes against their sizes.")
-    ] = False,
-    seed: Annotated[int | None, typer.Option(help="Seed of the random choices.")] = None,
-    format: Format = None,
-    label: Label = None,
-    missing: Missing = None,
-    zero_based: ZeroBased = False,
-    double: Annotated[bool, typer.Option("--float64", help="Read values as float64.")] = False,
-    stream: Stream = False,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="With --stream: file to go on from if the run is killed.")
-    ] = None,
-    cache: Cache = False,
-    json: Json = False,
-) -> None:
-    """Learn from DATA and write a model.
-
-    Runs until a pass makes no mistake, or a limit; Ctrl-C keeps what was learned up to then.
-    """
-    from rosenblatt.cli.source import Source, reading
-    from rosenblatt.cli.work import fit_file
-
-    chosen = {
-        "order": order.value,
-        "initial": initial.value,
-        "eta0": eta0,
-        "renormalize": renormalize,
-        "fit_intercept": intercept,
-        "lift": lift if lift == "radius" else _number("--lift", lift),
-        "output": output.value,
-        "max_iter": max_iter or None,
-        "max_updates": max_updates,
-        "max_seconds": max_seconds,
-        "class_weight": "balanced" if balanced else None,
-        "random_state": seed,
-    }
-    if checkpoint is not None and not stream:
-        raise typer.BadParameter("--checkpoint goes with --stream")
-    source = Source(data, stream, cache, reading(format, label, missing, zero_based, double))
-    if fit_file(source, model, chosen, checkpoint=checkpoint, json=json):
-        kept.append(str(model))
-        raise typer.Exit(INTERRUPTED)
+app.command()(training.fit)
 
 
 @app.command()
@@ -225,10 +130,17 @@ def info(
     zero_based: ZeroBased = False,
     json: Json = False,
 ) -> None:
-    """Tell what DATA are like: size, classes, duplicates, contradictions."""
+    """Tell what DATA are like: size, classes, duplicates, contradictions.
+
+    Of a model file: its learner, options, classes and how it was found.
+    """
+    from rosenblatt.cli.models import describe_model, is_model
     from rosenblatt.cli.source import Source, reading
     from rosenblatt.cli.work import describe_file
 
+    if format is None and is_model(data):
+        describe_model(data, json=json)
+        return
     source = Source(data, False, False, reading(format, label, missing, zero_based, False))
     describe_file(source, json=json)
 
@@ -262,15 +174,8 @@ def export(
     rosenblatt.export(rosenblatt.load(model), out)
 
 
-for command in (proofs.separate, proofs.solve, proofs.verify):
+for command in (proofs.separate, proofs.margin, proofs.bound, proofs.solve, proofs.verify):
     app.command()(command)
-
-
-def _number(option: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{option} takes a number or radius, got {text!r}") from None
 
 
 def _listen() -> None:

@@ -1,4 +1,4 @@
-"""The commands that answer a question and prove it: separate, solve, verify."""
+"""The commands that answer a question and prove it: separate, margin, bound, solve, verify."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rosenblatt.cli.options import Data, Format, Json, Label, Missing, ZeroBased
+from rosenblatt.cli.training import Order, _number
 
 
 class Method(StrEnum):
@@ -60,6 +61,81 @@ def separate(
         options["many"] = "pairs" if pairs else "rest"
         raise typer.Exit(separate_many(source, options, json=json))
     raise typer.Exit(separate_file(source, certificate, options, json=json))
+
+
+def margin(
+    data: Data,
+    certificate: Proof = None,
+    tol: Annotated[float, typer.Option(help="Width of the interval, relative to it.")] = 1e-6,
+    intercept: Annotated[bool, typer.Option(help="Allow hyperplanes that miss the origin.")] = True,
+    lift: Annotated[
+        float | None, typer.Option(help="Lift rows by this constant, which penalises intercepts.")
+    ] = None,
+    max_seconds: Seconds = None,
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
+    zero_based: ZeroBased = False,
+    json: Json = False,
+) -> None:
+    """Enclose the largest margin that a hyperplane leaves the classes of DATA, and prove it.
+
+    Numbers are taken for exactly what they are, as float64. Exit status: 0 there is a margin, 1
+    there is none, since nothing separates the classes, 3 undecided, also after Ctrl-C.
+    """
+    from rosenblatt.cli.decide import margin_file
+    from rosenblatt.cli.source import Source, reading
+
+    if lift is not None and not intercept:
+        raise typer.BadParameter("--lift stands for an intercept; leave out --no-intercept")
+    source = Source(data, False, False, reading(format, label, missing, zero_based, True))
+    options: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
+    options |= {"tol": tol, "lift": lift}
+    raise typer.Exit(margin_file(source, certificate, options, json=json))
+
+
+def bound(
+    data: Data,
+    certificate: Proof = None,
+    passes: Annotated[
+        int | None, typer.Option(min=1, help="Passes of the run at most.  [default: 1]")
+    ] = None,
+    any: Annotated[
+        bool,
+        typer.Option("--any", help="Bound any number of passes; the classes must be separable."),
+    ] = False,
+    order: Annotated[Order, typer.Option(help="Which example comes next.")] = Order.cycle,
+    intercept: Annotated[bool, typer.Option(help="Learn an affine separator.")] = True,
+    lift: Annotated[str, typer.Option(help="Constant of the added coordinate, or radius.")] = "1",
+    seed: Annotated[int | None, typer.Option(help="Seed of the random orders.")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Most seconds to look for a small bound, and to learn.")
+    ] = None,
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
+    zero_based: ZeroBased = False,
+    json: Json = False,
+) -> None:
+    """Count the mistakes of a perceptron on DATA, and prove how many there can be at most.
+
+    The bound holds for every run of so many passes from zero, whatever the classes. Numbers are
+    read as float64.
+    """
+    from rosenblatt.cli.mistakes import bound_file
+    from rosenblatt.cli.source import Source, reading
+
+    if any and passes is not None:
+        raise typer.BadParameter("--any and --passes exclude each other")
+    source = Source(data, False, False, reading(format, label, missing, zero_based, True))
+    chosen = {
+        "order": order.value,
+        "fit_intercept": intercept,
+        "lift": lift if lift == "radius" else _number(lift, " or radius"),
+        "random_state": seed,
+        "max_seconds": max_seconds,
+    }
+    bound_file(source, certificate, chosen, None if any else passes or 1, json=json)
 
 
 def solve(

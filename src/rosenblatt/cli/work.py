@@ -32,6 +32,7 @@ from rosenblatt.data.write import (
 )
 from rosenblatt.errors import InputError
 from rosenblatt.examples import as_labels
+from rosenblatt.learners.base import PlainLearner
 from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress, Watch
 
@@ -65,12 +66,17 @@ def fit_file(
 
         names: list[str] = []
         learner = _learned(source, chosen, checkpoint, watch, names)
+    _keep(learner, path, names, source)
+    _report_fit(learner, source.data, path, json)
+    return learner.run_.stop is rb.Stop.INTERRUPTED
+
+
+def _keep(learner: PlainLearner, path: Path, names: list[str], source: Source) -> None:
+    """Write a model, with notes on how its data are to be read."""
     notes: dict[str, Any] = {"names": names}
     if "dtype" in source.options:
         notes["dtype"] = source.options["dtype"]
     write_model(learner, path, notes)
-    _report_fit(learner, source.data, path, json)
-    return learner.run_.stop is rb.Stop.INTERRUPTED
 
 
 def _learned(
@@ -167,12 +173,14 @@ def predict_file(
 
 
 def _predictions(
-    learner: PlainPerceptron, source: Source, format: str, scores: bool
+    learner: PlainLearner, source: Source, format: str, scores: bool
 ) -> Iterator[bytes]:
+    classes = None if len(learner.classes_) == 2 else learner.classes_.tolist()
     for number, (X, _) in enumerate(source.blocks(learner._reader.width)):
         values = learner.decision_function(X)
         answers = learner._answers(values)
-        made = prediction_pieces(answers, values if scores else None, format=format)
+        given = values if scores else None
+        made = prediction_pieces(answers, given, format=format, classes=classes)
         if number and format == "csv":
             next(made)  # the header stands once
         yield from made
@@ -186,7 +194,7 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
     for block in source.blocks(learner._reader.width):
         X, y = source.labelled(block)
         values = learner.decision_function(X)
-        unsure += int(np.count_nonzero(values == 0))
+        unsure += int(np.count_nonzero(learner._unsure(values)))
         for pair in zip(
             as_labels(y, X.shape[0]).tolist(), learner._answers(values).tolist(), strict=True
         ):
@@ -212,7 +220,7 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
         _print_confusion(pairs, learner.classes_.tolist())
 
 
-def _opened(path: Path, source: Source) -> tuple[PlainPerceptron, Source]:
+def _opened(path: Path, source: Source) -> tuple[PlainLearner, Source]:
     """Open a model; data are read with the precision that it was fitted with."""
     learner, notes = read_model(path)
     chosen = {"dtype": notes["dtype"]} if "dtype" in notes else {}

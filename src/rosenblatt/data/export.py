@@ -1,7 +1,7 @@
 """Models for other programs: plain JSON, and ONNX.
 
-Both hold one hyperplane, the classes of its two sides, and nothing else; `models` is the form that
-training goes on from.
+Both hold one hyperplane and the classes of its two sides, or one for each class if there are more
+than two, and nothing else; `models` is the form that training goes on from.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ import numpy as np
 from rosenblatt.data.files import write_atomically
 from rosenblatt.errors import InputError, MissingExtraError
 
-JSON_FORMAT = "rosenblatt hyperplane 1"
+JSON_FORMAT, JSON_FORMAT_MANY = "rosenblatt hyperplane 1", "rosenblatt hyperplanes 1"
 ONNX_OPSET, ONNX_ML_OPSET, ONNX_IR = 17, 3, 8  # read by onnxruntime from 1.12 on
 
 
 def export(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted learner as one hyperplane, for other programs: ``.json`` or ``.onnx``.
+    """Write a fitted learner as a hyperplane, for other programs: ``.json`` or ``.onnx``.
 
     JSON holds ``classes``, ``coef`` and ``intercept`` in double precision, each number as it reads
     back exactly; a row x belongs to ``classes[1]`` if x·coef + intercept > 0, else to
-    ``classes[0]``. ONNX takes ``rows`` (float32) and gives ``labels`` and ``scores``, one column
-    for each class, in single precision.
+    ``classes[0]``. With more than two classes, ``coef`` and ``intercept`` have an entry for each,
+    and x belongs to the class with the largest score, the first of several. ONNX takes ``rows``
+    (float32) and gives ``labels`` and ``scores``, one column for each class, in single precision.
 
     Examples
     --------
@@ -48,18 +49,19 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def as_json(model: Any) -> bytes:
-    """Give the hyperplane of a model as JSON."""
+    """Give the hyperplanes of a model as JSON."""
+    one = model.classes_.size == 2
     parts = {
-        "format": JSON_FORMAT,
+        "format": JSON_FORMAT if one else JSON_FORMAT_MANY,
         "classes": _plain_labels(model.classes_),
-        "coef": model.coef_[0].tolist(),
-        "intercept": float(model.intercept_[0]),
+        "coef": model.coef_[0].tolist() if one else model.coef_.tolist(),
+        "intercept": float(model.intercept_[0]) if one else model.intercept_.tolist(),
     }
     return json.dumps(parts, allow_nan=False).encode()
 
 
 def as_onnx(model: Any) -> bytes:
-    """Give the hyperplane of a model as an ONNX graph of one linear classifier."""
+    """Give the hyperplanes of a model as an ONNX graph of one linear classifier."""
     try:
         from onnx import TensorProto, helper
     except ImportError:
@@ -67,15 +69,16 @@ def as_onnx(model: Any) -> bytes:
     labels = _plain_labels(model.classes_)
     words = isinstance(labels[0], str)
     names: dict[str, Any] = {"classlabels_strings" if words else "classlabels_ints": labels}
-    weights = model.coef_[0].astype(np.float32)
-    intercept = np.float32(model.intercept_[0])
+    weights = np.column_stack([model.coef_, model.intercept_]).astype(np.float32)
+    if len(weights) == 1:
+        weights = np.concatenate([-weights, weights])
     classifier = helper.make_node(
         "LinearClassifier",
         ["rows"],
         ["labels", "scores"],
         domain="ai.onnx.ml",
-        coefficients=np.concatenate([-weights, weights]).tolist(),
-        intercepts=[-float(intercept), float(intercept)],
+        coefficients=weights[:, :-1].ravel().tolist(),
+        intercepts=weights[:, -1].tolist(),
         post_transform="NONE",
         **names,
     )
@@ -83,10 +86,10 @@ def as_onnx(model: Any) -> bytes:
     graph = helper.make_graph(
         [classifier],
         "rosenblatt",
-        [helper.make_tensor_value_info("rows", TensorProto.FLOAT, [None, weights.size])],
+        [helper.make_tensor_value_info("rows", TensorProto.FLOAT, [None, weights.shape[1] - 1])],
         [
             helper.make_tensor_value_info("labels", kind, [None]),
-            helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, 2]),
+            helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, len(labels)]),
         ],
     )
     opsets = [
@@ -100,7 +103,7 @@ def as_onnx(model: Any) -> bytes:
 
 def _plain_labels(classes: np.ndarray) -> list[Any]:
     labels = classes.tolist()
-    if len(labels) != 2:
+    if len(labels) < 2:
         raise InputError("a model that has seen one class only cannot be exported")
     for kind in (bool, int, str):
         if all(type(label) is kind for label in labels):

@@ -2,7 +2,7 @@
 
 Layout      one safetensors file, float64 and integer tensors; its metadata hold
             "format"    "rosenblatt model 1"
-            "learner"   the class
+            "learner"   the class, one of `KINDS`
             "settings"  JSON: options, classes, rule, run
             "digest"    SHA-256 of the settings and of every tensor's name, type, shape and bytes
 Promise     save → load → go on training gives the weights of never having stopped
@@ -13,19 +13,40 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import rosenblatt
 from rosenblatt.data.files import write_atomically
 from rosenblatt.errors import InputError, ModelFileError
+from rosenblatt.learners.base import PlainLearner
+from rosenblatt.learners.hard_margin import PlainHardMarginSVM
+from rosenblatt.learners.kernel_parts import kernel_from, kernel_parts
+from rosenblatt.learners.kernel_plain import PlainKernelPerceptron
 from rosenblatt.learners.parts import perceptron_from, perceptron_parts
 from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.soft_margin import PlainSoftMarginSVM
+from rosenblatt.learners.svm_parts import hard_from, hard_parts, soft_from, soft_parts
 
 FORMAT = "rosenblatt model 1"
-LEARNER = "Perceptron"
-# The same learner with scikit-learn and without; classes that people derive may hold more.
-HOMES = ("rosenblatt.learners.perceptron", "rosenblatt.learners.plain")
+
+
+class Kind(NamedTuple):
+    """A learner without scikit-learn, how it is taken apart, and how it is put together again."""
+
+    plain: type[PlainLearner]
+    parts: Callable[[Any], tuple[dict[str, Any], dict[str, np.ndarray]]]
+    back: Callable[[dict[str, Any], dict[str, np.ndarray], Any], Any]
+
+
+KINDS = {
+    "Perceptron": Kind(PlainPerceptron, perceptron_parts, perceptron_from),
+    "KernelPerceptron": Kind(PlainKernelPerceptron, kernel_parts, kernel_from),
+    "SoftMarginSVM": Kind(PlainSoftMarginSVM, soft_parts, soft_from),
+    "HardMarginSVM": Kind(PlainHardMarginSVM, hard_parts, hard_from),
+}
 
 # What reading parts that do not fit together can raise.
 MISFITS = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
@@ -52,45 +73,60 @@ def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any])
     """Write a fitted learner and some notes, which JSON can hold, to a file."""
     from safetensors.numpy import save as serialize
 
-    if not (isinstance(model, PlainPerceptron) and type(model).__module__ in HOMES):
-        name = type(model).__name__
-        raise InputError(f"a {name} cannot be saved as a model; the learners are: {LEARNER}")
+    name = kind_of(model)
     model._check_fitted()
-    settings, tensors = perceptron_parts(model)
+    settings, tensors = KINDS[name].parts(model)
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
     text = json.dumps({**settings, "notes": notes}, allow_nan=False)
     metadata = {
         "format": FORMAT,
-        "learner": LEARNER,
+        "learner": name,
         "settings": text,
-        "digest": digest(LEARNER, text, tensors),
+        "digest": digest(name, text, tensors),
     }
     write_atomically(path, serialize(tensors, metadata))
 
 
+def kind_of(model: Any) -> str:
+    """Give the name of a learner's kind; classes that people derive may hold more than it."""
+    found = type(model)
+    for name, kind in KINDS.items():
+        home = rosenblatt._HOMES[name]
+        if found is kind.plain or (found.__module__, found.__qualname__) == (home, name):
+            return name
+    raise InputError(
+        f"a {found.__name__} cannot be saved as a model; the learners are: {', '.join(KINDS)}"
+    )
+
+
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a learner from a file that `save` wrote."""
-    from rosenblatt.learners.perceptron import Perceptron
+    return read_model(path, lambda name: getattr(rosenblatt, name))[0]
 
-    return read_model(path, Perceptron)[0]
+
+def plain_class(name: str) -> type[PlainLearner]:
+    """Give the class without scikit-learn of a kind."""
+    return KINDS[name].plain
 
 
 def read_model(
-    path: str | os.PathLike[str], make: type[PlainPerceptron] = PlainPerceptron
-) -> tuple[PlainPerceptron, dict[str, Any]]:
-    """Read a learner, as one of a class, and its notes."""
+    path: str | os.PathLike[str], make: Callable[[str], type[Any]] = plain_class
+) -> tuple[Any, dict[str, Any]]:
+    """Read a learner, as one of the class that `make` gives for its kind, and its notes."""
     metadata, tensors = _read(path)
-    if metadata.get("format") != FORMAT or metadata.get("learner") != LEARNER:
-        found = metadata.get("format", "no format")
+    name = metadata.get("learner", "")
+    if metadata.get("format") != FORMAT or name not in KINDS:
+        found = " ".join(filter(None, [metadata.get("format", "no format"), name]))
         raise ModelFileError(
-            f"{path} is not a model that this version reads (it says {found!r}, not {FORMAT!r})"
+            f"{path} is not a model that this version reads (it says {found!r}, not {FORMAT!r} "
+            f"and one of {', '.join(KINDS)})"
         )
     text = metadata.get("settings", "")
-    if metadata.get("digest") != digest(LEARNER, text, tensors):
+    if metadata.get("digest") != digest(name, text, tensors):
         raise ModelFileError(f"{path} is damaged: its contents do not match its digest")
     try:
         settings = json.loads(text)
-        return perceptron_from(settings, tensors, make), dict(settings["notes"])
+        return KINDS[name].back(settings, tensors, make(name)), dict(settings["notes"])
     except MISFITS as error:
         raise ModelFileError(f"{path} is not a usable model: {_brief(error)}") from error
 

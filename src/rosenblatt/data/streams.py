@@ -73,7 +73,7 @@ class Checkpoint:
         """Give the learner, of a class, and its place, or None if there is no checkpoint yet."""
         if not self.path.exists():
             return None
-        learner, notes = read_model(self.path, make)
+        learner, notes = read_model(self.path, lambda name: make)
         if notes.get("data") != self.data:
             raise ModelFileError(
                 f"{self.path} is a checkpoint of other data or of another way to read them; "

@@ -110,6 +110,7 @@ def proven(claim: Certificate, data: Labelled | System) -> str:
     named, how = claim.data, ""
     if hasattr(claim, "intercept"):
         how = " with an intercept" if claim.intercept else " without intercept"
+        how = how if getattr(claim, "lift", None) is None else " with lifted rows"
     size = f"{named.rows} x {named.columns} data {named.digest}"
     return f"Proven for {size}{how}: {sentence}."
 

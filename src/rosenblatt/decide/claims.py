@@ -73,7 +73,9 @@ def inseparability(claim: Inseparability, data: Labelled) -> str:
         signs = data.compare(Weights.of(vector, data.columns), ZERO)
         require(not signs.any(), f"row {np.abs(signs).argmax()} meets the complement")
     needed = claim.dimension - len(vectors) - len(unused)
-    spanned = rank_reaches(needed, [_integers(data.row(i, claim.intercept)) for i in claim.rows])
+    spanned = rank_reaches(
+        needed, [_integers(data.row(i, int(claim.intercept))) for i in claim.rows]
+    )
     require(spanned, "the named rows do not span all rows")
     return "nothing separates, not even weakly"
 
@@ -112,8 +114,8 @@ def margin_interval(claim: MarginInterval, data: Labelled) -> str:
     """Check the margin of w, and the length of a mean that has both classes in balance."""
     _require_margin(claim, data, claim.lower, "lower")
     total = _mean(claim, data)
-    balance = total.pop(data.columns, 0)
-    require(balance == 0, "the weights of each class do not sum to 1/2")
+    balanced = claim.lift is not None or total.pop(data.columns, 0) == 0
+    require(balanced, "the weights of each class do not sum to 1/2")
     square = sum(value * value for value in total.values())
     long_enough = claim.upper > 0 and square <= Fraction(claim.upper) ** 2
     require(long_enough, "upper is not positive, or the mean is longer")
@@ -124,10 +126,11 @@ def margin_interval(claim: MarginInterval, data: Labelled) -> str:
 def mistake_bound(claim: MistakeProof, data: Labelled) -> str:
     """Check the hinge-loss bound by w."""
     require(claim.lift >= 0, "lift is negative")
-    require(claim.passes > 0, "passes is not a positive integer")
+    require(claim.passes is None or claim.passes > 0, "passes is not a positive integer")
     require(claim.lift or not claim.w[-1], "w ends in more than 0 without a lift")
     require(hinge_bound_holds(claim, data), "bound is below the bound by w")
-    most, times = _shown(claim.bound, ROUND_CEILING), _shown(claim.passes, ROUND_FLOOR)
+    most = _shown(claim.bound, ROUND_CEILING)
+    times = "any" if claim.passes is None else _shown(claim.passes, ROUND_FLOOR)
     return f"no perceptron from zero makes more than {most} mistakes (looks at a row: {times})"
 
 
@@ -145,11 +148,13 @@ CHECKS: dict[type[Certificate], Callable[[Any, Any], str]] = {
 def _require_margin(
     claim: Separator | MarginInterval, data: Labelled, margin: Number, name: str
 ) -> None:
-    """Require z·w >= margin·‖w‖ of all rows, the norm taken without the intercept."""
-    norm = sum(Fraction(value) ** 2 for value in claim.w[: data.columns])
+    """Require z·w >= margin·‖w‖ of all rows, the norm taken without a free intercept."""
+    lift = getattr(claim, "lift", None)
+    measured = claim.w[: data.columns] if lift is None else claim.w
+    norm = sum(Fraction(value) ** 2 for value in measured)
     require(margin > 0 and norm > 0, f"{name} is not positive, or w is zero")
     square = Fraction(margin) ** 2 * norm
-    w = Weights.of(claim.w, data.columns)
+    w = Weights.of(claim.w, data.columns, 1 if lift is None else lift)
     signs = data.compare(w, np.array([root_rounded_up(square)]), claim.data)
     # The threshold is rounded up, so that a row below it may still have the margin.
     for i in np.flatnonzero(signs < 0).tolist():
@@ -167,7 +172,8 @@ def _mean(claim: Mean, data: Labelled) -> dict[int, Fraction]:
     require(all(weight > 0 for weight in weights), "a weight is not positive")
     require(sum(weights) == common, "the weights do not sum to 1")
     signed = [int(data.signs[i]) * y for i, y in zip(claim.rows, weights, strict=True)]
-    rows = (data.row(i, claim.intercept) for i in claim.rows)
+    added = claim.added if isinstance(claim, MarginInterval) else int(claim.intercept)
+    rows = (data.row(i, added) for i in claim.rows)
     total = exact_sum(zip(signed, rows, strict=True))
     return {column: value / common for column, value in total.items()}
 

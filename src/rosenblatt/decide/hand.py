@@ -85,9 +85,9 @@ class Labelled(Hand):
         """Identify the data."""
         return labelled_digest(self.X, self.signs)
 
-    def row(self, i: int, intercept: bool) -> Entries:
-        """Give the entries of (x, 1), or of x without an intercept."""
-        return exact_row(self.X, i) + ([(self.columns, 1)] if intercept else [])
+    def row(self, i: int, added: Number) -> Entries:
+        """Give the entries of (x, added), or of x if nothing is added."""
+        return exact_row(self.X, i) + ([(self.columns, added)] if added else [])
 
     def compare(self, w: Weights, thresholds: np.ndarray, named: Data | None = None) -> np.ndarray:
         """Give the sign of z·w minus a threshold, and require the digest if the data are named."""

@@ -9,52 +9,62 @@ import numpy as np
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import MistakeProof
-from rosenblatt.decide.exact import exact_row, is_exact
+from rosenblatt.decide.exact import exact_row, is_exact, whole
 from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.products import Weights, exact_product, shape_of_work
 from rosenblatt.decide.rounded import TINY, hinge_losses
 from rosenblatt.examples import Matrix, as_rows
-from rosenblatt.rows import largest_sqnorm
+from rosenblatt.rows import largest_sqnorm, span
 
 Interval = tuple[Fraction, Fraction]
 
 
 def hinge_bound_holds(claim: MistakeProof, data: Labelled) -> bool:
-    """Tell whether max‖z‖²·‖w‖² + 2·passes·Σ max(0, 1 - z·w) <= bound for z = s·(x, lift)."""
+    """Tell whether max‖z‖²·‖w‖² + 2·passes·Σ max(0, 1 - z·w) <= bound for z = s·(x, lift).
+
+    Any number of passes leaves no room for a loss.
+    """
     w = Weights.of(claim.w, data.columns, claim.lift)
-    norm = sum((Fraction(value) ** 2 for value in claim.w), Fraction(0))
+    numbers, common = whole(claim.w)
+    norm = Fraction(sum(number * number for number in numbers), common**2)
     lift = Fraction(claim.lift) ** 2
 
-    def value(radius: Fraction, loss: Fraction) -> Fraction:
-        return (radius + lift) * norm + 2 * claim.passes * loss
+    def holds(radius: Fraction, loss: Fraction) -> bool:
+        value = (radius + lift) * norm + 2 * (claim.passes or 0) * loss
+        return value <= claim.bound and not (claim.passes is None and loss)
 
-    rounded = None if is_exact(data.X) else _rounded(data, w)
-    if rounded:
-        radius, loss = rounded
-        if value(radius[1], loss[1]) <= claim.bound:
-            return True
-        if value(radius[0], loss[0]) > claim.bound:
-            return False
-    return value(*_exact(data, w)) <= claim.bound
+    if not is_exact(data.X):
+        radius, loss = _enclosed_square(data.X), enclosed_loss(data.X, data.signs, w)
+        if radius and loss:
+            if holds(radius[1], loss[1]):
+                return True
+            if not holds(radius[0], loss[0]):
+                return False
+    return holds(*_exact(data, w))
 
 
-def _rounded(data: Labelled, w: Weights) -> tuple[Interval, Interval] | None:
-    """Enclose max ‖x‖² and the loss; None if they are too large for float64."""
-    n, entries = shape_of_work(data.X)
-    rows = as_rows(data.X, 1.0)
-    blocks = in_blocks(lambda a, b: hinge_losses(rows, data.signs, w.floats, a, b), n, entries)
-    radius = largest_sqnorm(as_rows(data.X, 0.0), n)
-    if not all(map(math.isfinite, [radius, *np.ravel(blocks)])):
+def enclosed_loss(X: Matrix, signs: np.ndarray, w: Weights) -> Interval | None:
+    """Enclose Σ max(0, 1 - z·w) for z = s·(x, 1); None if it is too large for float64."""
+    n, entries = shape_of_work(X)
+    rows = as_rows(X, 1.0)
+    blocks = in_blocks(lambda a, b: hinge_losses(rows, signs, w.floats, a, b), n, entries)
+    if not np.isfinite(blocks).all():
         return None
     least, most = (sum(map(Fraction, ends)) for ends in zip(*blocks, strict=True))
-    losses = _widened((least, most), n)
-    return _widened((Fraction(radius), Fraction(radius)), data.columns), losses
+    error = Fraction(n + 4, 2**52)  # of sums of so many terms, none of which is negative
+    return Fraction(least * (1 - error)), Fraction(most * (1 + error))
 
 
-def _widened(ends: tuple[Fraction | int, Fraction | int], terms: int) -> Interval:
-    """Make up for the rounding of a sum of so many terms that are not negative."""
-    error, tiny = Fraction(terms + 4, 2**52), (terms + 4) * Fraction(TINY)
-    return max(ends[0] * (1 - error) - tiny, Fraction(0)), ends[1] * (1 + error) + tiny
+def _enclosed_square(X: Matrix) -> Interval | None:
+    """Enclose max ‖x‖²; None if it is too large for float64."""
+    n, entries = shape_of_work(X)
+    rows = as_rows(X, 0.0)
+    largest = max(in_blocks(lambda a, b: largest_sqnorm(span(rows, a, b), b - a), n, entries))
+    if not math.isfinite(largest):
+        return None
+    error, tiny = Fraction(X.shape[1] + 4, 2**52), (X.shape[1] + 4) * Fraction(TINY)
+    square = Fraction(largest)
+    return max(square * (1 - error) - tiny, Fraction(0)), square * (1 + error) + tiny
 
 
 def _exact(data: Labelled, w: Weights) -> tuple[Fraction, Fraction]:

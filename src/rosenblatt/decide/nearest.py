@@ -1,19 +1,22 @@
 """The point of a convex hull that is nearest to the origin, in exact arithmetic.
 
-Problem     rows z_1 … z_n of integers: is there a w with z·w > 0 on all of them, or a λ >= 0,
-            Σ λ = 1, with Σ λ·z = 0?                                              (theory D9)
+Problem     min ‖Σ λ·z‖ over λ >= 0, Σ λ = 1, of rows z_1 … z_n; or over rows in groups, Σ λ = 1 in
+            each of them: with two groups, the distance of two hulls           (theory D9, D10)
 Method      Wolfe's: keep a set of affinely independent rows and the point p of their affine hull
-            that is nearest to the origin, inside their convex hull. If z·p <= 0 for some row, take
-            it in; drop rows until p lies inside again. ‖p‖ falls each time, so no set comes twice
-            and the search ends: with p = 0, or with z·p > 0 for all rows.
-Use         where float arithmetic has misled: margins below rounding, degenerate data
+            that is nearest to the origin, inside their convex hull. There z·p is the same number
+            for all rows of a group. If some row has less, take it in; drop rows until p lies
+            inside again. ‖p‖ falls each time, so no set comes twice and the search ends.
+Oracle      whoever asks names a row that has less, or None; so rows are looked at in any way that
+            pays, and the search may end early, as soon as z·p > 0 on all of them
+Use         where float arithmetic has misled: margins below rounding, degenerate data; and for
+            largest margins without any rounding
 Sources     Wolfe 1976
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -23,7 +26,7 @@ from rosenblatt.decide.relations import part_of
 
 
 class Corral(NamedTuple):
-    """Rows, by place, and positive weights of sum 1: a point inside their hull."""
+    """Rows, by place, and positive weights of sum 1 in each group: a point inside their hull."""
 
     rows: list[int]
     weights: list[Fraction]
@@ -36,24 +39,48 @@ class Nearest(NamedTuple):
     corral: Corral
 
 
+Rows = Callable[[Sequence[int]], flint.fmpz_mat]  # some rows as integers, in one common unit
+
+
+def descend(
+    rows: Rows,
+    corral: Corral,
+    propose: Callable[[Nearest], int | None],
+    group: Callable[[int], int] = lambda _: 0,
+) -> Nearest:
+    """Go on from affinely independent rows for as long as further ones are proposed.
+
+    Independent are the vectors (z, 1 at the place of its group, 0 at the others); `propose` must
+    name a row with less z·p than those of its group in the corral, which then are independent too.
+    """
+    while True:
+        corral = _inside(rows, corral, group)
+        found = Nearest(_point(rows(corral.rows), corral.weights), corral)
+        worse = propose(found)
+        if worse is None:
+            return found
+        corral = Corral([*corral.rows, worse], [*corral.weights, Fraction(0)])
+
+
 def nearest(
     rows: flint.fmpz_mat, start: Corral | None = None, pause: Callable[[], None] = lambda: None
 ) -> Nearest:
     """Find a point with z·p > 0 on all rows, or p = 0 as a convex combination of them."""
     squares = [sum((v * v for v in row), flint.fmpz(0)) for row in rows.tolist()]
-    corral = start or Corral([squares.index(min(squares))], [Fraction(1)])
-    while True:
+
+    def propose(found: Nearest) -> int | None:
         pause()
-        corral = _inside(rows, corral)
-        point = _point(rows, corral)
-        if not any(point):
-            return Nearest(point, corral)
-        products = (rows * flint.fmpz_mat(len(point), 1, point)).entries()
+        if not any(found.point):
+            return None
+        column = flint.fmpz_mat(len(found.point), 1, found.point)
+        products = (rows * column).entries()
         steepness = [_steepness(p, square) for p, square in zip(products, squares, strict=True)]
         worst = min(range(len(steepness)), key=steepness.__getitem__)
-        if products[worst] > 0:
-            return Nearest(point, corral)
-        corral = Corral([*corral.rows, worst], [*corral.weights, Fraction(0)])
+        return worst if products[worst] <= 0 else None
+
+    pause()
+    corral = start or Corral([squares.index(min(squares))], [Fraction(1)])
+    return descend(lambda chosen: part_of(rows, chosen, range(rows.ncols())), corral, propose)
 
 
 def _steepness(product: flint.fmpz, square: flint.fmpz) -> flint.fmpq:
@@ -61,10 +88,10 @@ def _steepness(product: flint.fmpz, square: flint.fmpz) -> flint.fmpq:
     return flint.fmpq(product * abs(product), square or 1)
 
 
-def _inside(rows: flint.fmpz_mat, corral: Corral) -> Corral:
+def _inside(rows: Rows, corral: Corral, group: Callable[[int], int]) -> Corral:
     """Move to the nearest point of the affine hull, dropping rows that are in the way."""
     while True:
-        target = _affine_weights(part_of(rows, corral.rows, range(rows.ncols())))
+        target = _affine_weights(rows(corral.rows), [group(i) for i in corral.rows])
         if all(value > 0 for value in target):
             return Corral(corral.rows, target)
         pairs = list(zip(corral.weights, target, strict=True))
@@ -76,24 +103,25 @@ def _inside(rows: flint.fmpz_mat, corral: Corral) -> Corral:
         corral = Corral([corral.rows[k] for k in kept], [moved[k] for k in kept])
 
 
-def _affine_weights(rows: flint.fmpz_mat) -> list[Fraction]:
-    """Give the weights, of sum 1, of the point of the affine hull nearest to the origin.
+def _affine_weights(rows: flint.fmpz_mat, groups: Sequence[int]) -> list[Fraction]:
+    """Give the weights, of sum 1 in each group, of the point nearest to the origin.
 
-    They solve G·y = c·1, Σ y = 1, with G the products of the rows; bordered by ones, since G is
-    singular where the hull contains the origin.
+    They solve G·y = c on each group, with G the products of the rows; bordered by a row of ones for
+    each group, since G is singular where the hull contains the origin.
     """
-    size = rows.nrows()
-    bordered = [[flint.fmpz(0)] + [flint.fmpz(1)] * size]
-    bordered += [[flint.fmpz(1), *row] for row in (rows * rows.transpose()).tolist()]
-    right = flint.fmpz_mat(size + 1, 1, [1] + [0] * size)
-    return [
-        Fraction(int(v.p), int(v.q)) for v in flint.fmpz_mat(bordered).solve(right).entries()[1:]
-    ]
+    names = sorted(set(groups))
+    borders = [[flint.fmpz(name == of) for of in groups] for name in names]
+    bordered = [[flint.fmpz(0)] * len(names) + border for border in borders]
+    products = (rows * rows.transpose()).tolist()
+    for k, row in enumerate(products):
+        bordered.append([border[k] for border in borders] + row)
+    right = flint.fmpz_mat(len(bordered), 1, [1] * len(names) + [0] * len(groups))
+    solution = flint.fmpz_mat(bordered).solve(right).entries()
+    return [Fraction(int(v.p), int(v.q)) for v in solution[len(names) :]]
 
 
-def _point(rows: flint.fmpz_mat, corral: Corral) -> list[int]:
+def _point(rows: flint.fmpz_mat, weights: Sequence[Fraction]) -> list[int]:
     """Give Σ λ·z times the common denominator of λ."""
-    common = math.lcm(*(weight.denominator for weight in corral.weights))
-    numbers = [int(weight * common) for weight in corral.weights]
-    chosen = part_of(rows, corral.rows, range(rows.ncols()))
-    return [int(value) for value in (flint.fmpz_mat(1, len(numbers), numbers) * chosen).entries()]
+    common = math.lcm(*(weight.denominator for weight in weights))
+    numbers = [int(weight * common) for weight in weights]
+    return [int(value) for value in (flint.fmpz_mat(1, len(numbers), numbers) * rows).entries()]

@@ -232,15 +232,20 @@ def signs_of_products(
     return compare(X, signs, Weights.of(w, X.shape[1], lift), ZERO).signs
 
 
-def _guess(X: Matrix, signs: np.ndarray, w: Weights) -> float:
-    """Give the smallest product, rounded, and a little more: some product is below it, probably."""
+def rough_products(X: Matrix, signs: np.ndarray, w: Weights) -> np.ndarray:
+    """Give s·((x, 1)·w) for every row of floats, rounded."""
     rows, found = as_rows(X, 1.0), np.empty(X.shape[0])
 
     def work(start: int, stop: int) -> None:
         scores(span(rows, start, stop), w.floats, found[start:stop])
 
     in_blocks(work, *shape_of_work(X))
-    least = float((found * signs).min())
+    return np.asarray(found * signs)
+
+
+def _guess(X: Matrix, signs: np.ndarray, w: Weights) -> float:
+    """Give the smallest product, rounded, and a little more: some product is below it, probably."""
+    least = float(rough_products(X, signs, w).min())
     return least + 1e-12 * abs(least)
 
 

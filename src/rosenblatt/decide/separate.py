@@ -472,7 +472,7 @@ def _explain_separable(found: Separation) -> str:
     return (
         f"A hyperplane separates the classes {a!r} and {b!r}: every row of {b!r} lies on its "
         f"positive side and every row of {a!r} on its negative side, at a distance of at least "
-        f"{found.margin:.6g}. The nearest: {_listed('row', found.rows)}. A logistic regression on "
+        f"{found.margin:.6g}. The nearest: {listed('row', found.rows)}. A logistic regression on "
         "these data has no finite solution: the larger its coefficients, the better they fit. A "
         "perceptron converges."
     )
@@ -483,8 +483,8 @@ def _explain_weakly(found: Separation) -> str:
     return (
         f"The classes {a!r} and {b!r} are weakly separable (quasi-complete separation): a "
         f"hyperplane has no row of {b!r} on its negative and none of {a!r} on its positive side, "
-        f"but has some on it ({_listed('row', found.rows)}), not all of which any hyperplane can "
-        f"tell apart. The coefficients of {_listed('column', found.columns)} run to infinity in a "
+        f"but has some on it ({listed('row', found.rows)}), not all of which any hyperplane can "
+        f"tell apart. The coefficients of {listed('column', found.columns)} run to infinity in a "
         "logistic regression; a perceptron goes on making mistakes."
     )
 
@@ -493,7 +493,7 @@ def _explain_inseparable(found: Separation) -> str:
     a, b = found.classes
     return (
         f"No hyperplane separates the classes {a!r} and {b!r}, not even with points on it: a "
-        f"weighted mean of {_listed('row', found.rows)}, those of {a!r} turned round, is exactly "
+        f"weighted mean of {listed('row', found.rows)}, those of {a!r} turned round, is exactly "
         "zero, and these rows span all others. A logistic regression has a finite solution; a "
         "perceptron never stops making mistakes."
     )
@@ -521,7 +521,7 @@ _EXPLAIN = {
 }
 
 
-def _listed(what: str, places: np.ndarray) -> str:
+def listed(what: str, places: np.ndarray) -> str:
     """Name a few places, and count the rest."""
     shown = ", ".join(map(str, places[:5].tolist()))
     if places.size > 5:

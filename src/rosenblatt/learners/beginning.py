@@ -1,4 +1,4 @@
-"""From a learner's options to a half-space that is ready to learn."""
+"""From a learner's options to a half-space or a partition that is ready to learn."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, check_finite, radius
 from rosenblatt.learners import options
 from rosenblatt.margin.bounds import lifted
+from rosenblatt.margin.class_bounds import lifted_classes
+from rosenblatt.online.discriminators import ClassRule
 from rosenblatt.online.driver import ORDERS
-from rosenblatt.online.halfspace import Halfspace, check_room
+from rosenblatt.online.halfspace import Halfspace
+from rosenblatt.online.partition import Partition
 from rosenblatt.online.perceptron import Rule
+from rosenblatt.online.separator import check_room
 
 STARTS = ("zero", "unit", "random")
 OUTPUTS = ("last", "averaged", "voted")
@@ -56,22 +60,67 @@ def check_stream(learner: Any, classes: np.ndarray) -> None:
         )
 
 
-def begin(learner: Any, X: Matrix, signs: np.ndarray, classes: np.ndarray) -> Halfspace:
-    """Begin at the chosen start."""
-    check_room(X.shape[1])
+def begin(learner: Any, X: Matrix, marks: np.ndarray, classes: np.ndarray) -> Halfspace | Partition:
+    """Begin at the chosen start; no marks where all that is to come is not known."""
+    check_room(X.shape[1], discriminators(classes))
     lift = lift_of(learner, X)
-    w = start_of(learner, X.shape[1], lift)
-    return Halfspace.begin(w, lift, rule_of(learner, classes, signs), learner.output)
+    w = start_of(learner, X.shape[1], lift, discriminators(classes))
+    return _begun(learner, w, lift, rule_of(learner, classes, marks))
 
 
 def begin_again(
-    learner: Any, X: Matrix, signs: np.ndarray, classes: np.ndarray, earlier: Halfspace
-) -> Halfspace:
-    """Begin from the last weights of an earlier half-space, in the same lifted space or another."""
+    learner: Any,
+    X: Matrix,
+    marks: np.ndarray,
+    classes: np.ndarray,
+    earlier: Halfspace | Partition,
+) -> Halfspace | Partition:
+    """Begin from the last weights of an earlier run, in the same lifted space or another."""
     lift = lift_of(learner, X)
     w = earlier.state.w.copy()
-    w[-1] = w[-1] * earlier.lift / lift if lift else 0.0
-    return Halfspace.begin(w, lift, rule_of(learner, classes, signs), learner.output)
+    w[..., -1] = w[..., -1] * earlier.lift / lift if lift else 0.0
+    return _begun(learner, w, lift, rule_of(learner, classes, marks))
+
+
+def _begun(
+    learner: Any, w: np.ndarray, lift: float, rule: Rule | ClassRule
+) -> Halfspace | Partition:
+    if isinstance(rule, Rule):
+        return Halfspace.begin(w, lift, rule, learner.output)
+    return Partition.begin(w, lift, rule, learner.output)
+
+
+def discriminators(classes: np.ndarray) -> int:
+    """Give the number of weight vectors: one serves two classes."""
+    return 1 if classes.size <= 2 else int(classes.size)
+
+
+def with_classes(
+    learner: Any,
+    separator: Halfspace | Partition,
+    old: np.ndarray,
+    new: np.ndarray,
+    labels: np.ndarray,
+) -> Halfspace | Partition:
+    """Give what was learned for more classes, which begin at 0.
+
+    The first class of a stream counts as negative until the second one is known, and may have to
+    turn; if several are new at once, the second one is that which comes first among the labels.
+    """
+    rule = rule_of(learner, new, np.zeros(0, np.int8))
+    places = {label: place for place, label in enumerate(new.tolist())}
+    moved = [places[label] for label in old.tolist()]
+    if old.size == 1:
+        strangers = [label for label in new.tolist() if label not in old.tolist()]
+        later = [label for label in labels.tolist() if label in strangers]
+        moved.append(places[(later or strangers)[0]])
+    if isinstance(rule, Rule):
+        assert isinstance(separator, Halfspace)
+        return (separator.turned() if moved[0] else separator).ruled_by(rule)
+    check_room(separator.width, new.size)
+    if isinstance(separator, Halfspace):
+        return Partition.of(separator, np.array(moved), new.size, rule)
+    return separator.with_classes(np.array(moved), new.size, rule)
 
 
 def lift_of(learner: Any, X: Matrix) -> float:
@@ -87,50 +136,62 @@ def lift_of(learner: Any, X: Matrix) -> float:
     return largest or 1.0
 
 
-def start_of(learner: Any, width: int, lift: float) -> np.ndarray:
-    """Give the starting weights in the lifted space (theory D5)."""
+def start_of(learner: Any, width: int, lift: float, vectors: int = 1) -> np.ndarray:
+    """Give the starting weights in the lifted space (theory D5): a row for each of many classes."""
     if not isinstance(learner.initial, str):
-        return lifted(learner.initial, width, lift, name="initial")
+        if vectors == 1:
+            return lifted(learner.initial, width, lift, name="initial")
+        return lifted_classes(learner.initial, vectors, width, lift, name="initial")
     dimension = width + (lift != 0.0)
-    w = np.zeros(width + 1)
+    w = np.zeros((vectors, width + 1))
     if learner.initial == "unit":
-        w[:dimension] = 1.0 / np.sqrt(dimension)
+        w[:, :dimension] = 1.0 / np.sqrt(vectors * dimension)
     if learner.initial == "random":
-        w[:dimension] = options.random_numbers(learner.random_state).standard_normal(dimension)
+        numbers = options.random_numbers(learner.random_state)
+        w[:, :dimension] = numbers.standard_normal((vectors, dimension))
         w /= np.linalg.norm(w)
-    return w
+    return w[0] if vectors == 1 else w
 
 
-def rule_of(learner: Any, classes: np.ndarray, signs: np.ndarray) -> Rule:
-    """Give the rule of the updates."""
-    negative, positive = class_factors(learner.class_weight, classes, signs)
+def rule_of(learner: Any, classes: np.ndarray, marks: np.ndarray) -> Rule | ClassRule:
+    """Give the rule of the updates; no marks where all that is to come is not known."""
+    factors = class_factors(learner.class_weight, classes, marks)
+    if classes.size > 2:
+        if learner.tie == "positive":
+            raise InputError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"tie='positive' is about two classes, got {classes.size}; leave tie out"
+            )
+        return ClassRule(float(learner.eta0), factors, bool(learner.renormalize))
     return Rule(
         eta=float(learner.eta0),
-        negative_weight=negative,
-        positive_weight=positive,
+        negative_weight=float(factors[0]),
+        positive_weight=float(factors[-1]),
         renormalize=bool(learner.renormalize),
         zero_is_positive=learner.tie == "positive",
     )
 
 
-def class_factors(class_weight: Any, classes: np.ndarray, signs: np.ndarray) -> tuple[float, float]:
-    """Give the factors of the updates on the negative and the positive class."""
+def class_factors(class_weight: Any, classes: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """Give the factors of the updates on each class."""
     if class_weight is None:
-        return 1.0, 1.0
+        return np.ones(classes.size)
     if isinstance(class_weight, dict):
         known = classes.tolist()
         strangers = [label for label in class_weight if label not in known]
-        if strangers and len(known) > 1:
+        if strangers and marks.size:  # a stream may bring them yet
             raise InputError(
                 f"class_weight has the label {strangers[0]!r}, which is not one of the classes"
             )
-        factors = [options.positive("class_weight", class_weight.get(k, 1.0)) for k in known]
-        return factors[0], factors[-1]
+        return np.array([options.positive("class_weight", class_weight.get(k, 1.0)) for k in known])
     options.one_of("class_weight", class_weight, ["balanced"])
-    if not signs.size:
+    if not marks.size:
         raise InputError(
             "class_weight='balanced' needs all labels beforehand; "
             "give a dict of weights to learn from a stream"
         )
-    positive = np.count_nonzero(signs > 0)
-    return signs.size / (2 * (signs.size - positive)), signs.size / (2 * positive)
+    codes = marks if classes.size > 2 else (marks > 0).astype(np.intp)
+    sizes = np.bincount(codes, minlength=classes.size)
+    with np.errstate(divide="ignore"):  # a class of an earlier fit may have no rows in a warm one
+        factors: np.ndarray = marks.size / (classes.size * sizes)
+    return np.where(np.isfinite(factors), factors, 1.0)

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix
-from rosenblatt.online.halfspace import OneRow
+from rosenblatt.online.separator import OneRow
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 

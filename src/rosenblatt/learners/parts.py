@@ -1,50 +1,59 @@
-"""A learner as plain parts: settings that JSON can hold, and arrays. And back.
-
-Nothing here is code when it comes back: a file made of these parts can be read from strangers.
-"""
+"""A perceptron as plain parts: settings that JSON can hold, and arrays. And back."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.errors import InputError, ModelFileError
-from rosenblatt.examples import as_objects
 from rosenblatt.learners.beginning import OUTPUTS, check_options
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.values import (
+    Settings,
+    Tensors,
+    class_parts,
+    classes_from,
+    column_names,
+    option_parts,
+    options_from,
+    require,
+    require_numbers,
+)
 from rosenblatt.online.averaging import Ballot, Votes
+from rosenblatt.online.class_votes import ClassBallot, ClassVotes
+from rosenblatt.online.discriminators import ClassRule, ClassState
 from rosenblatt.online.halfspace import Halfspace
+from rosenblatt.online.partition import Partition
 from rosenblatt.online.perceptron import Rule, State
 from rosenblatt.run import History, Operations, Run, Stop
-
-Settings = dict[str, Any]
-Tensors = dict[str, np.ndarray]
 
 RUN_NUMBERS = ("mistakes", "updates", "passes", "converged", "seconds")
 
 
 def perceptron_parts(learner: PlainPerceptron) -> tuple[Settings, Tensors]:
     """Take a fitted perceptron apart."""
-    halfspace = learner._halfspace
-    state = halfspace.state
-    tensors = {"w": state.w, "drift": state.drift, "tally": state.tally, "start": halfspace.start}
+    separator = learner._separator
+    state = separator.state
+    tensors = {"w": state.w, "drift": state.drift, "tally": state.tally, "start": separator.start}
     settings: Settings = {
         "options": _options(learner, tensors),
-        "classes": {"labels": _labels(learner.classes_), "dtype": learner.classes_.dtype.str},
+        "classes": class_parts(learner.classes_),
         "columns": learner.n_features_in_,
-        "names": _names(learner),
+        "names": column_names(learner),
         "open_width": learner._reader.width is None,
-        "rule": halfspace.rule._asdict(),
-        "lift": halfspace.lift,
-        "output": halfspace.output,
+        "rule": separator.rule._asdict(),
+        "lift": separator.lift,
+        "output": separator.output,
         "run": _run_parts(learner._run_so_far(), tensors),
     }
-    if halfspace.votes is not None:
-        settings["votes"] = _vote_parts(halfspace.votes.ballot(), tensors)
+    if isinstance(separator, Partition):
+        tensors["rule.weights"] = separator.rule.weights
+        del settings["rule"]["weights"]
+        settings["by_column"] = not state.w.flags.c_contiguous  # how the weights lie in memory
+    if separator.votes is not None:
+        settings["votes"] = _vote_parts(separator.votes.ballot(), tensors)
     return settings, tensors
 
 
@@ -52,124 +61,103 @@ def perceptron_from(
     settings: Settings, tensors: Tensors, make: type[PlainPerceptron]
 ) -> PlainPerceptron:
     """Put a perceptron of a class together again, checking that the parts fit."""
-    state = State(tensors["w"], tensors["drift"], tensors["tally"])
+    classes = classes_from(settings["classes"])
+    require(classes.size >= 1, "it does not name a class")
     width = int(settings["columns"])
-    _require(state.w.shape == (width + 1,), "the weights have another width")
-    _require(state.drift.shape in ((0,), (width + 1,)), "the averages have another width")
-    _require(state.tally.shape == (8,), "the counters are incomplete")
-    _require(tensors["start"].shape == (width + 1,), "the start has another width")
-    _require(all(part.dtype == np.float64 for part in state), "the weights are not float64")
-    _require(all(np.isfinite(part).all() for part in state), "a weight is NaN or infinity")
-    output = settings["output"]
-    _require(output in OUTPUTS, f"it has the unknown output {output!r}")
-    _require((output == "averaged") == bool(state.drift.size), "the averages do not fit")
-    _require((output == "voted") == ("votes" in settings), "the votes do not fit")
-    votes = None
-    if "votes" in settings:
-        ballot = _ballot(settings["votes"], tensors, width)
-        votes = Votes(tensors["start"], float(settings["lift"]), [ballot])
-    halfspace = Halfspace(
-        Rule(**settings["rule"]),
-        float(settings["lift"]),
-        state,
-        output,
-        tensors["start"],
-        votes,
-    )
+    if classes.size > 2:
+        separator: Halfspace | Partition = _partition(settings, tensors, classes.size, width)
+    else:
+        separator = _halfspace(settings, tensors, width)
     learner = make(**_options_back(settings["options"], tensors))
     check_options(learner)
     names = settings["names"]
     if names is not None:
         learner.feature_names_in_ = np.array(names, object)
-    learner._hold(halfspace, _classes(settings["classes"]), _run(settings["run"], tensors))
+    learner._hold(separator, classes, _run(settings["run"], tensors))
     learner._reader = RowReader(None if settings["open_width"] else width, names)
     return learner
 
 
-def _require(condition: bool, complaint: str) -> None:
-    if not condition:
-        raise ModelFileError(complaint)
+def _halfspace(settings: Settings, tensors: Tensors, width: int) -> Halfspace:
+    state = State(tensors["w"], tensors["drift"], tensors["tally"])
+    _check_state(settings, tensors, (width + 1,), (0,))
+    votes = None
+    if "votes" in settings:
+        ballot = _ballot(settings["votes"], tensors, width)
+        votes = Votes(tensors["start"], float(settings["lift"]), [ballot])
+    return Halfspace(
+        Rule(**settings["rule"]),
+        float(settings["lift"]),
+        state,
+        settings["output"],
+        tensors["start"],
+        votes,
+    )
+
+
+def _partition(settings: Settings, tensors: Tensors, classes: int, width: int) -> Partition:
+    _check_state(settings, tensors, (classes, width + 1), (classes, 0))
+    weights = tensors["rule.weights"]
+    require(weights.shape == (classes,), "the weights of the classes have another number")
+    require_numbers(weights, "the weights of the classes")
+    laid = np.asfortranarray if settings["by_column"] else np.ascontiguousarray
+    w, drift = laid(tensors["w"]), laid(tensors["drift"])
+    votes = None
+    if "votes" in settings:
+        ballot = _class_ballot(settings["votes"], tensors, classes, width)
+        votes = ClassVotes(tensors["start"], float(settings["lift"]), [ballot])
+    return Partition(
+        ClassRule(weights=weights, **settings["rule"]),
+        float(settings["lift"]),
+        ClassState(w, drift, tensors["tally"], np.zeros(classes)),
+        settings["output"],
+        tensors["start"],
+        votes,
+    )
+
+
+def _check_state(
+    settings: Settings, tensors: Tensors, shape: tuple[int, ...], empty: tuple[int, ...]
+) -> None:
+    """Refuse weights, averages and counters that do not fit the columns, classes and output."""
+    w, drift, tally = tensors["w"], tensors["drift"], tensors["tally"]
+    require(w.shape == shape, "the weights have another width")
+    require(drift.shape in (empty, shape), "the averages have another width")
+    require(tally.shape == (8,), "the counters are incomplete")
+    require(tensors["start"].shape == shape, "the start has another width")
+    parts = (w, drift, tally)
+    require(all(part.dtype == np.float64 for part in parts), "the weights are not float64")
+    require(all(np.isfinite(part).all() for part in parts), "a weight is NaN or infinity")
+    output = settings["output"]
+    require(output in OUTPUTS, f"it has the unknown output {output!r}")
+    require((output == "averaged") == bool(drift.size), "the averages do not fit")
+    require((output == "voted") == ("votes" in settings), "the votes do not fit")
 
 
 # ---- options
 
 
 def _options(learner: PlainPerceptron, tensors: Tensors) -> Settings:
-    options = learner._options()
+    options = option_parts(learner)
     if not isinstance(options["initial"], str):
         tensors["initial"] = np.asarray(options["initial"], np.float64)
         options["initial"] = None
-    if isinstance(options["class_weight"], dict):
-        pairs = options["class_weight"].items()
-        options["class_weight"] = [[_label(label), float(factor)] for label, factor in pairs]
-    if isinstance(options["random_state"], np.integer):
-        options["random_state"] = int(options["random_state"])
-    if not isinstance(options["random_state"], int | None):
-        raise InputError("a learner whose random_state is a generator cannot be saved; give a seed")
-    return {name: _number(value) for name, value in options.items()}
-
-
-def _options_back(options: Settings, tensors: Tensors) -> Settings:
-    options = dict(options)
-    if options["initial"] is None:
-        options["initial"] = tensors["initial"]
-    if isinstance(options["class_weight"], list):
-        pairs = options["class_weight"]
-        options["class_weight"] = {_label_back(label): factor for label, factor in pairs}
     return options
 
 
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _names(learner: PlainPerceptron) -> list[str] | None:
-    names = getattr(learner, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
-# ---- labels
-
-
-def _labels(classes: np.ndarray) -> list[Any]:
-    return [_label(label) for label in classes.tolist()]
-
-
-def _label(label: Any) -> Any:
-    """Give a label as JSON, with a tag where JSON has no such type."""
-    if label is None or type(label) in (bool, int, float, str):
-        return label
-    if isinstance(label, np.generic):
-        return _label(label.item())
-    if type(label) is bytes:
-        return {"bytes": label.hex()}
-    if type(label) is tuple:
-        return {"tuple": [_label(item) for item in label]}
-    raise InputError(
-        f"the label {label!r} cannot be saved; use numbers, strings, bytes or tuples of these"
-    )
-
-
-def _label_back(label: Any) -> Any:
-    if isinstance(label, dict) and "bytes" in label:
-        return bytes.fromhex(label["bytes"])
-    if isinstance(label, dict):
-        return tuple(_label_back(item) for item in label["tuple"])
-    return label
-
-
-def _classes(parts: Settings) -> np.ndarray:
-    labels = [_label_back(label) for label in parts["labels"]]
-    _require(1 <= len(labels) <= 2, "it does not name one or two classes")
-    dtype = np.dtype(parts["dtype"])
-    return as_objects(labels) if dtype.kind == "O" else np.array(labels, dtype)
+def _options_back(options: Settings, tensors: Tensors) -> Settings:
+    options = options_from(options)
+    if options["initial"] is None:
+        options["initial"] = tensors["initial"]
+    return options
 
 
 # ---- votes
 
 
 def _vote_parts(ballot: Ballot, tensors: Tensors) -> Settings:
-    for name in ("row", "step", "norm", "held"):
+    names = ("row", "step", "norm", "held")
+    for name in (*names, "code", "rival") if isinstance(ballot, ClassBallot) else names:
         tensors[f"votes.{name}"] = getattr(ballot, name)
     support = ballot.support
     if sparse.issparse(support):
@@ -189,10 +177,20 @@ def _ballot(parts: Settings, tensors: Tensors, width: int) -> Ballot:
     else:
         support = tensors["votes.support"]
     row, step, norm, held = (tensors[f"votes.{name}"] for name in ("row", "step", "norm", "held"))
-    _require(support.shape == shape, "the stored mistakes have another width")
-    _require(row.size == step.size == norm.size == held.size - 1, "the votes are incomplete")
-    _require(bool(np.all((row >= 0) & (row < shape[0]))), "a vote names a row that is not there")
+    require(support.shape == shape, "the stored mistakes have another width")
+    require(row.size == step.size == norm.size == held.size - 1, "the votes are incomplete")
+    require(bool(np.all((row >= 0) & (row < shape[0]))), "a vote names a row that is not there")
     return Ballot(support, row, step, norm, held)
+
+
+def _class_ballot(parts: Settings, tensors: Tensors, classes: int, width: int) -> ClassBallot:
+    plain = _ballot(parts, tensors, width)
+    code, rival = tensors["votes.code"], tensors["votes.rival"]
+    require(code.size == rival.size == plain.row.size, "the votes are incomplete")
+    for places in (code, rival):
+        known = (places >= 0) & (places < classes)
+        require(bool(known.all()), "a vote names a class that is not there")
+    return ClassBallot(**vars(plain), code=code, rival=rival)
 
 
 # ---- runs

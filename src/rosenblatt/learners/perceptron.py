@@ -6,13 +6,9 @@ import sys
 import warnings
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
-from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix
-from rosenblatt.learners.one_row import RowReader
+from rosenblatt.learners.front import Front
 from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress
 from rosenblatt.run import Stop
@@ -20,11 +16,13 @@ from rosenblatt.run import Stop
 LIMITED = (Stop.PASSES, Stop.UPDATES, Stop.SECONDS)
 
 
-class Perceptron(PlainPerceptron, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Learn a hyperplane from mistakes (theory D1 to D8).
+class Perceptron(Front, PlainPerceptron):
+    """Learn a hyperplane from mistakes (theory D1 to D8), or one for each of more classes (D18).
 
     By default `fit` passes over the data until a pass makes no mistake, which happens after at
-    most (R/γ)² mistakes if a hyperplane separates the data with margin γ.
+    most (R/γ)² mistakes if a hyperplane separates the data with margin γ. With more than two
+    classes, each has its own weights, and the largest score wins; a mistake adds the row to those
+    of its class and takes it from those of the best wrong class.
 
     Parameters
     ----------
@@ -32,7 +30,8 @@ class Perceptron(PlainPerceptron, ClassifierMixin, BaseEstimator):  # type: igno
         pass, ``"random"`` a random mistaken example, ``"worst"`` the most wrong one, ``"first"``
         from the first example again after every update.
     initial : starting weights: ``"zero"``, ``"unit"`` (all equal, norm 1), ``"random"`` (norm 1),
-        or an array of one number for each column, and one more for the intercept if you like.
+        or an array of one number for each column, and one more for the intercept if you like; for
+        more than two classes, such a row for each.
     eta0 : learning rate. From a zero start it changes no mistake.
     renormalize : scale the weights to norm 1 after every update.
     fit_intercept : learn an affine separator, by lifting each row x to (x, lift).
@@ -46,20 +45,27 @@ class Perceptron(PlainPerceptron, ClassifierMixin, BaseEstimator):  # type: igno
     random_state : seed of ``order``, ``initial``: a number, None, or a NumPy `RandomState`.
     verbose : 1 to print a line now and then during `fit`.
     tie : what a score of 0 is: ``"mistake"``, whatever the label (*I don't know*), or
-        ``"positive"``, as in some textbooks.
+        ``"positive"``, as in some textbooks; of two classes only.
 
     Attributes
     ----------
-    coef_, intercept_ : the hyperplane ``x @ coef_[0] + intercept_[0] = 0``. With voted output, the
-        last weights; the vote is not a hyperplane.
-    classes_ : the two labels; the second one is on the positive side.
+    coef_, intercept_ : the hyperplane ``x @ coef_[0] + intercept_[0] = 0``; for more than two
+        classes, one row for each. With voted output, the last weights; the vote is not a
+        hyperplane.
+    classes_ : the labels; of two, the second one is on the positive side.
     run_ : what training did, a `Run`. `fit` begins a new one; `partial_fit` and `learn_one` go on.
     n_iter_ : passes of the run.
 
     Notes
     -----
     *Boundary convention.* A row with score exactly 0 is a mistake while learning; `predict_one`
-    answers None there, and `predict`, which must name a class, ``classes_[0]``.
+    answers None there, and `predict`, which must name a class, ``classes_[0]``. With more than two
+    classes, the same holds for rows on which several tie for the largest score; `predict` then
+    names the first of these, and of equally good wrong classes the first one is corrected.
+
+    *Classes of a stream* may appear at any time. When a third one does, the weights w become w for
+    the positive and -w for the negative class, which answer all rows as before and are what
+    discriminators would have learned (theory F14); a new class begins at 0.
 
     Examples
     --------
@@ -74,39 +80,27 @@ class Perceptron(PlainPerceptron, ClassifierMixin, BaseEstimator):  # type: igno
     Converged: every example was looked at under the final weights without a mistake.
     """
 
+    many_classes = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.tie != "positive"
+        return tags
+
     def fit(self, X: Any, y: Any, *, comparator: Any = None) -> Perceptron:
         """Learn from a data set, from the start (or from the weights held, with `warm_start`).
 
         Parameters
         ----------
         X : rows; C-order float arrays and CSR matrices are used without a copy.
-        y : labels of two classes, of any hashable type.
+        y : labels of two or more classes, of any hashable type.
         comparator : a vector w*; if given, ``run_.history`` records w·w* and ‖w‖² at each mistake.
+            For more than two classes, a row for each.
         """
         self._fit(X, y, comparator, _print_progress if self.verbose else None)
         if self.run_.stop in LIMITED:
             warnings.warn(str(self.run_.stop), ConvergenceWarning, stacklevel=2)
         return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._is_fitted()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _adopt_columns(self, X: Any, matrix: Matrix) -> None:
-        """Make the columns of X, and their names if they have any, those of the learner."""
-        validate_data(self, X, reset=True, skip_check_array=True)
-        self._reader = RowReader(matrix.shape[1], getattr(self, "feature_names_in_", None))
-
-    def _check_columns(self, X: Any, matrix: Matrix) -> None:
-        try:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            raise InputError(str(error)) from error
 
 
 def _print_progress(progress: Progress) -> None:

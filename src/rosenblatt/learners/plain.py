@@ -1,14 +1,14 @@
 """The perceptron itself, without scikit-learn, whose import takes longer than most commands.
 
-The mathematics is in `rosenblatt.online.perceptron`; this module turns what people hand over into
-rows and signs, and what was learned into attributes. `Perceptron` adds scikit-learn's manners.
+The mathematics is in `rosenblatt.online.perceptron` and `rosenblatt.online.discriminators`; this
+module turns what people hand over into rows and marks (signs, or places of more than two classes),
+and what was learned into attributes. `Perceptron` adds scikit-learn's manners.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from inspect import signature
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -24,34 +24,38 @@ from rosenblatt.examples import (
     two_classes,
     without_duplicates,
 )
+from rosenblatt.learners.base import PlainLearner
 from rosenblatt.learners.beginning import (
     begin,
     begin_again,
     check_options,
     check_stream,
-    rule_of,
+    with_classes,
 )
 from rosenblatt.learners.one_row import RowReader, as_one_row_matrix, check_row
 from rosenblatt.learners.options import random_numbers
-from rosenblatt.margin.bounds import MistakeBound, lifted, theorem_one, unit
+from rosenblatt.learners.weights import as_marks, several_classes
+from rosenblatt.margin.bounds import MistakeBound, lifted, unit
+from rosenblatt.margin.class_bounds import class_theorem, lifted_classes
 from rosenblatt.online.driver import Limits, Watch
-from rosenblatt.online.halfspace import Halfspace, OneRow
-from rosenblatt.run import Run
+from rosenblatt.online.halfspace import Halfspace
+from rosenblatt.online.partition import Partition
+from rosenblatt.online.separator import OneRow
+from rosenblatt.run import Run, Stop
+
+if TYPE_CHECKING:
+    from rosenblatt.decide.mistakes import Problem
 
 FIRST_WIDTH = 64  # columns that a learner has room for before it has seen any
 MOST_COLUMNS = 2**31 - 1
 
 
-class PlainPerceptron:
-    """Learn a hyperplane from mistakes; `Perceptron` documents the options and attributes."""
+class PlainPerceptron(PlainLearner):
+    """Learn hyperplanes from mistakes; `Perceptron` documents the options and attributes."""
 
-    _halfspace: Halfspace
-    _reader: RowReader
+    _separator: Halfspace | Partition
     _run: Run | None
     _tally: np.ndarray
-    classes_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray  # where the columns have names
 
     def __init__(
         self,
@@ -96,50 +100,52 @@ class PlainPerceptron:
         warm = self.warm_start and self._is_fitted()
         matrix = self._take(X) if warm else as_matrix(X)
         labels = as_labels(y, matrix.shape[0])
-        classes = joint_classes(labels, None, self.classes_) if warm else two_classes(labels)
-        signs = as_signs(labels, classes)
+        classes = joint_classes(labels, None, self.classes_) if warm else several_classes(labels)
+        marks = as_marks(labels, classes)
         if warm:
-            earlier = self._prepared(matrix.shape[1], classes)
-            halfspace = begin_again(self, matrix, signs, classes, earlier)
+            earlier = self._prepared(matrix.shape[1], classes, labels)
+            separator = begin_again(self, matrix, marks, classes, earlier)
         else:
-            halfspace = begin(self, matrix, signs, classes)
-        run = halfspace.fit(
+            separator = begin(self, matrix, marks, classes)
+        run = separator.fit(
             matrix,
-            signs,
+            marks,
             order=self.order,
             seed=int(random_numbers(self.random_state).randint(2**31 - 1)),
             limits=Limits(self.max_iter, self.max_updates, self.max_seconds),
             watch=watch,
-            comparator=_unit_or_none(comparator, halfspace),
+            comparator=None if comparator is None else unit(_lifted(comparator, separator)),
         )
         if not warm:
             self._adopt_columns(X, matrix)
-        self._hold(halfspace, classes, run)
+        self._hold(separator, classes, run)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Present new examples once, in the order given.
+        """Present new examples once, in the order given; classes may appear at any time.
 
         Parameters
         ----------
         X, y : the new examples.
-        classes : both labels, if they are known before the examples show them.
+        classes : all labels, if they are known before the examples show them. A class that is not
+            known yet cannot be mistaken for another: from the third class on, knowing them
+            beforehand may change what is learned.
         """
         first = not self._is_fitted()
         matrix = as_matrix(X) if first else self._take(X)
         labels = as_labels(y, matrix.shape[0])
         known = joint_classes(labels, classes, None if first else self.classes_)
-        signs = as_signs(labels, known)
+        marks = as_marks(labels, known)
         if first:
             check_stream(self, known)
-            halfspace = begin(self, matrix, np.zeros(0, np.int8), known)
+            separator = begin(self, matrix, np.zeros(0, np.int8), known)
         else:
-            halfspace = self._prepared(matrix.shape[1], known).copied()
+            separator = self._prepared(matrix.shape[1], known, labels).copied()
         earlier = None if first else self._run_so_far()
-        run = halfspace.once(matrix, signs)
+        run = separator.once(matrix, marks)
         if first:
             self._adopt_columns(X, matrix)
-        self._hold(halfspace, known, run if earlier is None else earlier.followed_by(run))
+        self._hold(separator, known, run if earlier is None else earlier.followed_by(run))
         return self
 
     def learn_one(self, x: Any, y: Hashable) -> bool:
@@ -149,122 +155,181 @@ class PlainPerceptron:
         learner that has not been fitted learns its columns and classes as they come.
         """
         try:
-            step = self._steps[y]
+            move = self._moves[y]
             row = self._reader.read(x)
-            halfspace = self._halfspace
+            separator = self._separator
         except (AttributeError, KeyError, TypeError):
-            row, step = self._meet(x, y)
-            halfspace = self._halfspace
-        if halfspace.plain:
-            outcome = halfspace.learn(row, step)
+            row, move = self._meet(x, y)
+            separator = self._separator
+        if separator.plain:
+            outcome = separator.learn(row, move)
             if outcome == outcome:
                 return outcome > 0.0
-        return self._learn_with_care(row, step)
+        return self._learn_with_care(row, move)
 
-    def _learn_with_care(self, row: OneRow, step: float) -> bool:
+    def _learn_with_care(self, row: OneRow, move: Any) -> bool:
         """Learn a row that needs more columns or another rule than the short path knows."""
         needed = check_row(row, self._reader.width or MOST_COLUMNS)
-        if needed > self._halfspace.width:
-            width = max(2 * self._halfspace.width, needed)
-            self._halfspace = self._halfspace.widened(width)
+        if needed > self._separator.width:
+            width = max(2 * self._separator.width, needed)
+            self._separator = self._separator.widened(width)
             self.n_features_in_ = width
-        halfspace = self._halfspace
-        if halfspace.plain:
-            outcome = halfspace.learn(row, step)
+        separator = self._separator
+        if separator.plain:
+            outcome = separator.learn(row, move)
             if outcome != outcome:
                 raise InputError("the row is too large for float64; divide it by a constant")
             return outcome > 0.0
-        sign = np.array([1 if step > 0 else -1], np.int8)
-        learned = halfspace.copied()
-        run = learned.once(as_one_row_matrix(row, halfspace.width), sign)
-        self._halfspace = learned
+        learned = separator.copied()
+        run = learned.once(as_one_row_matrix(row, separator.width), separator.mark_of(move))
+        self._separator = learned
         return run.mistakes > 0
 
     # ---- predicting
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Give the score of each row, positive for ``classes_[1]``.
+        """Give the score of each row, positive for ``classes_[1]``; or one for each class.
 
         That is ``x @ coef_[0] + intercept_[0]``, or for voted output the balance of the votes,
-        between -1 and 1.
+        between -1 and 1. With more than two classes, ``x @ coef_.T + intercept_``, or the share
+        of the votes that each class gets.
         """
         self._check_fitted()
         matrix = self._take(X)
-        return self._prepared(matrix.shape[1], self.classes_).scores(matrix)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Give the label of each row; ``classes_[0]`` where the score is 0."""
-        return self._answers(self.decision_function(X))
+        return self._widened(matrix.shape[1]).scores(matrix)
 
     def _answers(self, scores: np.ndarray) -> np.ndarray:
-        """Give the labels that scores stand for."""
+        """Give the labels that scores stand for: of tied classes, the first."""
+        if scores.ndim > 1:
+            best: np.ndarray = self.classes_[scores.argmax(axis=1)]
+            return best
         positive = scores >= 0 if self.tie == "positive" else scores > 0
         labels: np.ndarray = self.classes_[positive.astype(np.intp) % self.classes_.size]
         return labels
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the share of rows answered as y says; labels of any type."""
-        answers = self.predict(X).tolist()
-        labels = as_labels(y, len(answers)).tolist()
-        right = [answer == label for answer, label in zip(answers, labels, strict=True)]
-        return float(np.average(right, weights=sample_weight))
-
     def predict_one(self, x: Any) -> Any:
-        """Give the label of one row, or None for *I don't know* (a score of 0).
+        """Give the label of one row, or None for *I don't know* (a score of 0, or a tie).
 
         A learner that has seen nothing yet does not know.
         """
         try:
-            halfspace = self._halfspace
+            separator = self._separator
         except AttributeError:
             return None
         row = self._reader.read(x)
-        score = np.nan if halfspace.votes else halfspace.score(row)
+        if isinstance(separator, Partition):
+            return self._best_class(separator, row)
+        score = np.nan if separator.votes else separator.score(row)
         if not -np.inf < score < np.inf:
             row = self._known_part(row)
-            score = halfspace.scores(as_one_row_matrix(row, halfspace.width))[0]
+            score = separator.scores(as_one_row_matrix(row, separator.width))[0]
         if score == 0.0:
             return self._labels[1] if self.tie == "positive" else None
         return self._labels[bool(score > 0.0)]
 
-    def bound(self, X: Any, y: Any, comparator: Any) -> MistakeBound:
-        """Bound the mistakes of the run as it was made: its start, rate, lifting and weights.
+    def _best_class(self, partition: Partition, row: OneRow) -> Any:
+        scores = np.full(1, np.nan) if partition.votes else partition.score(row)
+        if not np.isfinite(scores).all():
+            row = self._known_part(row)
+            scores = partition.scores(as_one_row_matrix(row, partition.width))[0]
+        best = scores.argmax()
+        return None if np.count_nonzero(scores == scores[best]) > 1 else self._labels[best]
 
-        X and y hold every example that was presented; the comparator is any vector that separates
-        them, such as a planted one: a number for each column, and possibly the intercept.
+    def bound(self, X: Any, y: Any, comparator: Any = None) -> MistakeBound:
+        """Bound the mistakes of the run as it was made: its passes, start, lifting and weights.
+
+        X and y hold every example that was presented; the comparator is any vector, such as a
+        planted one: a number for each column, and possibly the intercept. If it separates them,
+        Theorem 1 gives the bound, else Theorem 2. None for the best comparator there is.
+
+        With more than two classes, the comparator has such a row for each of them, must separate
+        them, and cannot be left out: the bound is 2R²/γ² (theory F15).
         """
         self._check_fitted()
-        if self._halfspace.rule.renormalize:
-            raise InputError("Theorem 1 does not speak of runs that renormalise their weights")
+        if isinstance(self._separator, Partition):
+            return self._class_bound(self._separator, X, y, comparator)
+        return self._mistake_problem(X, y).bound(comparator)
+
+    def _class_bound(self, partition: Partition, X: Any, y: Any, comparator: Any) -> MistakeBound:
+        if comparator is None:
+            raise InputError(
+                "with more than two classes the bound needs a comparator that separates them: a "
+                "row of weights for each class"
+            )
+        matrix = self._rows_of_the_run(X)
+        partition = partition.widened(max(partition.width, matrix.shape[1]))
+        rule = partition.rule
+        return class_theorem(
+            matrix,
+            as_marks(as_labels(y, matrix.shape[0]), self.classes_),
+            _lifted(comparator, partition),
+            partition.start,
+            lift=partition.lift,
+            eta=rule.eta,
+            weights=rule.weights,
+        )
+
+    def _rows_of_the_run(self, X: Any) -> Matrix:
+        """Take rows that a bound may speak of."""
+        if self._separator.rule.renormalize:
+            raise InputError("neither theorem speaks of runs that renormalise their weights")
         matrix = self._take(X)
         check_finite(matrix)
-        matrix = without_duplicates(matrix)
-        halfspace = self._prepared(matrix.shape[1], self.classes_)
-        return theorem_one(
-            matrix,
-            as_signs(as_labels(y, matrix.shape[0]), self.classes_),
-            lifted(comparator, halfspace.width, halfspace.lift),
+        return without_duplicates(matrix)
+
+    def _mistake_problem(self, X: Any, y: Any) -> Problem:
+        """Give the examples, and the runs that are like the one that was made."""
+        from rosenblatt.decide.mistakes import Problem, Runs  # learning starts without them
+
+        self._check_fitted()
+        matrix = self._rows_of_the_run(X)
+        halfspace = self._widened(matrix.shape[1])
+        if isinstance(halfspace, Partition):
+            two_classes(self.classes_)  # which says what is wrong
+        assert isinstance(halfspace, Halfspace)
+        signs = as_signs(as_labels(y, matrix.shape[0]), self.classes_)
+        rule = halfspace.rule
+        runs = Runs(
+            halfspace.lift,
             halfspace.start,
-            lift=halfspace.lift,
-            eta=halfspace.rule.eta,
-            weights=(halfspace.rule.negative_weight, halfspace.rule.positive_weight),
+            rule.eta,
+            (rule.negative_weight, rule.positive_weight),
+            self._most_on_a_row(signs.size),
         )
+        return Problem(matrix, signs, self.classes_, runs)
+
+    def _most_on_a_row(self, rows: int) -> int | None:
+        """Give how often one of these rows was a mistake at most; None if that is not known.
+
+        In passes over a data set, that is their number, or more where orders begin anew after a
+        mistake. Of a stream it is known that the rows are all that was presented, each once, if
+        there are as many of them as there were looks.
+        """
+        run = self._run_so_far()
+        if run is None:
+            return 1
+        if run.stop is Stop.STREAM:
+            return 1 if run.operations.dot_products == rows else None
+        return max(run.passes, int(run.counts.max(initial=0)), 1)
 
     # ---- what was learned
 
     @property
     def coef_(self) -> np.ndarray:
-        """The weights of the columns, as one row: a copy, since learning goes on in place."""
+        """The weights of the columns, as one row, or one for each of more than two classes.
+
+        They are a copy, since learning goes on in place.
+        """
         self._check_fitted()
-        weights = self._halfspace.weights()[np.newaxis, :-1].copy()
+        weights = np.atleast_2d(self._separator.weights())[:, :-1].copy()
         weights.flags.writeable = False
         return weights
 
     @property
     def intercept_(self) -> np.ndarray:
-        """The constant term, in the coordinates of the rows as given."""
+        """The constant terms, in the coordinates of the rows as given."""
         self._check_fitted()
-        return self._halfspace.weights()[-1:] * self._halfspace.lift
+        return np.atleast_2d(self._separator.weights())[:, -1] * self._separator.lift
 
     @property
     def run_(self) -> Run:
@@ -281,38 +346,26 @@ class PlainPerceptron:
         return self.run_.passes
 
     def _is_fitted(self) -> bool:
-        return hasattr(self, "_halfspace")
-
-    def _check_fitted(self) -> None:
-        if not self._is_fitted():
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("the learner has seen no examples yet; call fit first")
-
-    def _options(self) -> dict[str, Any]:
-        """Give the options by name, as scikit-learn's `get_params` does."""
-        return {name: getattr(self, name) for name in signature(PlainPerceptron).parameters}
+        return hasattr(self, "_separator")
 
     # ---- keeping
 
-    def _hold(self, halfspace: Halfspace, classes: np.ndarray, run: Run | None) -> None:
+    def _hold(self, separator: Halfspace | Partition, classes: np.ndarray, run: Run | None) -> None:
         """Take over what was learned; until here, nothing of the learner has changed."""
-        self._halfspace = halfspace
-        self.n_features_in_ = halfspace.width
+        self._separator = separator
+        self.n_features_in_ = separator.width
         self._name_classes(classes)
         self._run = run
-        self._tally = halfspace.state.tally.copy()
+        self._tally = separator.state.tally.copy()
 
     def _name_classes(self, classes: np.ndarray) -> None:
         self.classes_ = classes
-        self._labels = [*classes.tolist(), None][:2]  # the other side of a single class is unknown
-        rule = self._halfspace.rule
-        steps = (-rule.eta * rule.negative_weight, rule.eta * rule.positive_weight)
-        self._steps: dict[Any, float] = dict(zip(classes.tolist(), steps, strict=False))
-
-    def _adopt_columns(self, X: Any, matrix: Matrix) -> None:
-        """Make the columns of X, which is held as a matrix, those of the learner."""
-        self._reader = RowReader(matrix.shape[1])
+        self._labels = classes.tolist()
+        if classes.size == 1:
+            self._labels.append(None)  # the other side is unknown
+        # What the short path for single rows wants to know of each label.
+        moves = self._separator.moves()
+        self._moves: dict[Any, Any] = dict(zip(classes.tolist(), moves, strict=False))
 
     def _open_columns(self) -> None:
         """Let the columns grow from here on, as those of a stream do."""
@@ -320,46 +373,33 @@ class PlainPerceptron:
 
     def _conclude(self, run: Run) -> None:
         """End a stream: its columns are known now, and what is learned later is counted anew."""
-        self._hold(self._halfspace, self.classes_, run)
+        self._hold(self._separator, self.classes_, run)
         self._reader = RowReader(self.n_features_in_)
 
-    def _take(self, X: Any) -> Matrix:
-        """Take rows of the columns that the learner knows, or of any if they are open."""
-        matrix = as_matrix(X)
-        if self._reader.width is not None:
-            self._check_columns(X, matrix)
-        return matrix
-
-    def _check_columns(self, X: Any, matrix: Matrix) -> None:
-        if matrix.shape[1] != self.n_features_in_:
-            raise InputError(
-                f"X has {matrix.shape[1]} columns, but the learner knows {self.n_features_in_}"
-            )
-
     def _run_so_far(self) -> Run | None:
-        later = self._halfspace.learned_since(self._tally)
+        later = self._separator.learned_since(self._tally)
         if later is None or self._run is None:
             return later or self._run
         return self._run.followed_by(later)
 
     # ---- meeting new columns and classes in a stream
 
-    def _prepared(self, width: int, classes: np.ndarray) -> Halfspace:
-        """Give the half-space as it is for more columns, or for a second class.
+    def _widened(self, width: int) -> Halfspace | Partition:
+        """Give what was learned, with room for rows of this width."""
+        separator = self._separator
+        return separator.widened(width) if width > separator.width else separator
 
-        The first class counts as negative until the second one is known; it may have to turn.
-        """
-        halfspace = self._halfspace
-        if width > halfspace.width:
-            halfspace = halfspace.widened(width)
+    def _prepared(
+        self, width: int, classes: np.ndarray, labels: np.ndarray
+    ) -> Halfspace | Partition:
+        """Give what was learned as it is for more columns, and for more classes."""
+        separator = self._widened(width)
         if classes.size > self.classes_.size:
-            if classes[-1] == self.classes_[0]:
-                halfspace = halfspace.turned()
-            halfspace = halfspace.ruled_by(rule_of(self, classes, np.zeros(0, np.int8)))
-        return halfspace
+            separator = with_classes(self, separator, self.classes_, classes, labels)
+        return separator
 
-    def _meet(self, x: Any, label: Hashable) -> tuple[OneRow, float]:
-        """Read a row whose label is new; give it with the step of that label.
+    def _meet(self, x: Any, label: Hashable) -> tuple[OneRow, Any]:
+        """Read a row whose label is new; give it with the move of that label.
 
         The row comes first: one that cannot be used must not teach a class.
         """
@@ -371,27 +411,29 @@ class PlainPerceptron:
             hash(label)
         except TypeError:
             raise InputError(f"the label {label!r} is not hashable") from None
-        known = joint_classes(as_labels([label], 1), None, self.classes_ if fitted else None)
+        labels = as_labels([label], 1)
+        known = joint_classes(labels, None, self.classes_ if fitted else None)
         if fitted:
-            self._halfspace = self._prepared(self._halfspace.width, known)
+            self._separator = self._prepared(self._separator.width, known, labels)
             self._name_classes(known)
         else:
             check_stream(self, known)
             nothing = sparse.csr_matrix((1, FIRST_WIDTH))
             self._hold(begin(self, nothing, np.zeros(0, np.int8), known), known, None)
             self._reader = reader
-        return row, self._steps[label]
+        return row, self._moves[label]
 
     def _known_part(self, row: OneRow) -> OneRow:
         """Leave out the columns that a stream has not shown yet: their weights are 0."""
-        if check_row(row, self._reader.width or MOST_COLUMNS) <= self._halfspace.width:
+        if check_row(row, self._reader.width or MOST_COLUMNS) <= self._separator.width:
             return row
         columns, values, length = row
-        known = np.flatnonzero(columns[:length] < self._halfspace.width)
+        known = np.flatnonzero(columns[:length] < self._separator.width)
         return columns[known], values[known], known.size
 
 
-def _unit_or_none(comparator: Any, halfspace: Halfspace) -> np.ndarray | None:
-    if comparator is None:
-        return None
-    return unit(lifted(comparator, halfspace.width, halfspace.lift))
+def _lifted(comparator: Any, separator: Halfspace | Partition) -> np.ndarray:
+    width, lift = separator.width, separator.lift
+    if isinstance(separator, Partition):
+        return lifted_classes(comparator, separator.start.shape[0], width, lift)
+    return lifted(comparator, width, lift)

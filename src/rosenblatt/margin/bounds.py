@@ -1,9 +1,13 @@
-"""Mistake bounds: what a run can cost at most, given one good hyperplane (theory F5, F7, F9).
+"""Mistake bounds: what a run can cost at most, given one hyperplane (theory F5, F7 to F9).
 
-Problem     given examples and a comparator w* with y·(w*·x) > 0 on all of them
-Bound       k·γ + c1 <= √(k·R² + c0), hence at most
+Theorem 1   given examples and a comparator w* with y·(w*·x) > 0 on all of them:
+            k·γ + c1 <= √(k·R² + c0), hence at most
             [R² - 2γ·c1 + √(R⁴ - 4γ·c1·R² + 4γ²·c0)] / (2γ²) mistakes, (R/γ)² from a zero start
-Symbols     R = max ‖x‖; w* of norm 1; γ = min y·(w*·x); c0 = ‖w0‖², c1 = w0·w*, w0 = start / η
+Theorem 2   from a zero start and for any w*: R²‖w*‖² + 2·P·L, if no row is a mistake more than P
+            times. For a direction w*, the best length t minimises a parabola with a kink at
+            each 1/m, m = y·(w*·x): sorted, they show where its slope turns positive
+Symbols     R = max ‖x‖; w* of norm 1; γ = min y·(w*·x); c0 = ‖w0‖², c1 = w0·w*, w0 = start / η;
+            L = Σ max(0, 1 - y·(w*·x)), where w* is of any length
 Lifting     R, γ and w* are those of the lifted rows (x, c)                          (F9)
 Weights     the update η·c·y·x makes the mistakes of the plain one on rows c·x, so R and γ are
             those of the weighted rows
@@ -19,22 +23,17 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from rosenblatt.blocks import in_blocks
+from rosenblatt.certificates import MistakeProof
 from rosenblatt.errors import InputError
-from rosenblatt.examples import (
-    Matrix,
-    as_labels,
-    as_matrix,
-    as_rows,
-    as_signs,
-    check_finite,
-    two_classes,
-    without_duplicates,
-)
-from rosenblatt.loops import loop
-from rosenblatt.rows import Rows, absolute_dot, dot, size, sqnorm
+from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.loops import loop, part
+from rosenblatt.rows import Rows, absolute_dot, dot, size, span, sqnorm
 
 UNIT = 2.0**-53  # unit round-off of float64
+TINY = 2.0**-1000  # far more than an underflow: numbers of that size take as long as a whole row
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,19 @@ class MistakeBound:
     ----------
     value : at most this many mistakes, in any order and along every prefix of the run.
     radius : R, the largest norm of a (lifted, weighted) row, rounded up.
-    margin : γ, the smallest y·(w*·x), rounded down.
-    hinge_loss : 0, since the comparator is right on every example.
-    comparator : w*, scaled to norm 1, in the lifted space if rows are lifted.
-    theorem : 1, for Theorem 1 (Block, Novikoff).
+    margin : γ, the smallest y·(w*·x) with w* of norm 1, rounded down; negative if w* is on the
+        wrong side of a row, NaN if it is zero.
+    hinge_loss : L, the sum of max(0, 1 - y·(w*·x)) over the rows, rounded up; 0 for Theorem 1.
+    comparator : w*, in the lifted space if rows are lifted; for Theorem 1 of norm 1, for
+        Theorem 2 as long as it serves the bound best.
+    theorem : 1 for (R/γ)², or its form for any start (Block, Novikoff); 2 for
+        R²‖w*‖² + 2·passes·L.
+    passes : how often the run looks at a row at most; None for any number of times, which is what
+        Theorem 1 speaks of.
+    minimum : no comparator gives a bound below this one, by Theorem 2 in so many passes (or by
+        Theorem 1 if passes is None), but for rounding; None if no comparator was looked for.
+    certificate : the proof, for `verify`; None for another start than zero, for class weights and
+        for labels that JSON cannot hold.
     """
 
     value: float
@@ -57,12 +65,36 @@ class MistakeBound:
     hinge_loss: float
     comparator: np.ndarray
     theorem: int = 1
+    passes: int | None = None
+    minimum: float | None = None
+    certificate: MistakeProof | None = None
 
     def __str__(self) -> str:
+        most = f"at most {math.floor(self.value):,} mistakes: no row is longer than "
+        if self.theorem == 1:
+            return (
+                f"{most}R = {self.radius:.6g} and the comparator leaves a margin of "
+                f"γ = {self.margin:.6g}"
+            )
+        times = "once" if self.passes == 1 else f"{self.passes:,} times at most"
         return (
-            f"at most {math.floor(self.value):,} mistakes: no row is longer than "
-            f"R = {self.radius:.6g} and the comparator leaves a margin of γ = {self.margin:.6g}"
+            f"{most}R = {self.radius:.6g}, looks at a row are made {times}, and the comparator, of "
+            f"norm {float(np.linalg.norm(self.comparator)):.6g}, has a hinge loss of "
+            f"{self.hinge_loss:.6g}"
         )
+
+
+@part
+def score_below(rows: Rows, i: Any, sign: Any, w: np.ndarray) -> float:
+    """Give a lower bound of y·(w·x).
+
+    m terms summed in any order err by at most m·u / (1 - m·u) of the sum of their sizes, and by
+    half the smallest number for each product that underflows.
+    """
+    terms = size(rows, i) + 4.0
+    error = terms * 2.0**-52 * absolute_dot(rows, i, w) + terms * TINY
+    below: float = sign * dot(rows, i, w) - error
+    return below
 
 
 @loop
@@ -73,16 +105,100 @@ def extremes(
     largest, smallest, where = 0.0, np.inf, -1
     for i in range(signs.size):
         weight = weights[1] if signs[i] > 0 else weights[0]
-        # m terms summed in any order err by at most m·u / (1 - m·u) of the sum of their sizes, and
-        # by half the smallest number for each product that underflows.
-        error = (size(rows, i) + 4) * 2.0**-52
-        tiny = (size(rows, i) + 4) * 5e-324
-        norm = math.sqrt(sqnorm(rows, i) + tiny) * (1 + error)
-        score = signs[i] * dot(rows, i, w) - error * absolute_dot(rows, i, w) - tiny
+        terms = size(rows, i) + 4.0
+        norm = math.sqrt(sqnorm(rows, i) + terms * TINY) * (1 + terms * 2.0**-52)
+        score = score_below(rows, i, signs[i], w)
         largest = max(largest, weight * norm)
         if weight * score < smallest:
             smallest, where = weight * score, i
     return largest, smallest, where
+
+
+@loop
+def weighted_loss(
+    rows: Rows, signs: np.ndarray, weights: tuple[float, float], w: np.ndarray
+) -> float:
+    """Bound Σ max(0, 1 - c·y·(w·x)) from above, but for the rounding of the sum itself."""
+    total = 0.0
+    for i in range(signs.size):
+        score = (weights[1] if signs[i] > 0 else weights[0]) * score_below(rows, i, signs[i], w)
+        total += max(0.0, 1.0 - (score - abs(score) * 2.0**-52 - TINY))
+    return total
+
+
+@loop
+def write_margins(
+    rows: Rows, signs: np.ndarray, weights: tuple[float, float], w: np.ndarray, out: np.ndarray
+) -> None:
+    """Write c·y·(w·x) of every row, as it is rounded."""
+    for i in range(signs.size):
+        out[i] = (weights[1] if signs[i] > 0 else weights[0]) * signs[i] * dot(rows, i, w)
+
+
+def spread(
+    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: tuple[float, float]
+) -> tuple[float, float, int]:
+    """Give what `extremes` gives, of all rows."""
+    rows = as_rows(X, lift)
+
+    def work(start: int, stop: int) -> tuple[float, float, int]:
+        found = extremes(span(rows, start, stop), signs[start:stop], weights, w)
+        return found[0], found[1], start + found[2]
+
+    found = in_blocks(work, signs.size, stored(X))
+    _, margin, where = min(found, key=lambda block: block[1])
+    return max(block[0] for block in found), margin, where
+
+
+def loss_above(
+    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: tuple[float, float]
+) -> float:
+    """Bound Σ max(0, 1 - c·y·(w·x)) from above."""
+    rows = as_rows(X, lift)
+
+    def work(start: int, stop: int) -> float:
+        return weighted_loss(span(rows, start, stop), signs[start:stop], weights, w)
+
+    total = math.fsum(in_blocks(work, signs.size, stored(X)))
+    return total * (1 + (signs.size + 8) * 2 * UNIT)
+
+
+def margins_of(
+    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: tuple[float, float]
+) -> np.ndarray:
+    """Give c·y·(w·x) of every row, as it is rounded."""
+    rows, out = as_rows(X, lift), np.empty(signs.size)
+
+    def work(start: int, stop: int) -> None:
+        inside = slice(start, stop)
+        write_margins(span(rows, start, stop), signs[inside], weights, w, out[inside])
+
+    in_blocks(work, signs.size, stored(X))
+    return out
+
+
+def stored(X: Matrix) -> int:
+    """Give the number of entries stored."""
+    return int(X.nnz if sparse.issparse(X) else X.size)
+
+
+def best_length(margins: np.ndarray, square: float, factor: float) -> float:
+    """Give the t >= 0 that minimises square·t² + factor·Σ max(0, 1 - t·m), up to rounding.
+
+    Examples
+    --------
+    >>> best_length(np.array([1.0, 1.0, -1.0]), 1.0, 2.0)
+    1.0
+    """
+    helpful = np.sort(margins[margins > 0])[::-1]
+    # Behind the k-th kink, rows k + 1, … of those still count, and all rows of margin <= 0.
+    pull = margins.sum() - np.concatenate([[0.0], np.cumsum(helpful)])
+    bottoms = factor * pull / (2 * square)
+    with np.errstate(over="ignore"):
+        kinks = np.append(1 / helpful, np.inf)
+    piece = int(np.argmax(bottoms <= kinks))  # the first piece whose slope turns positive
+    reached = kinks[piece - 1] if piece else 0.0
+    return float(max(bottoms[piece], reached))
 
 
 def theorem_one(
@@ -97,14 +213,13 @@ def theorem_one(
 ) -> MistakeBound:
     """Give the bound of F7 for a run from `start`; comparator and start are lifted vectors."""
     direction = unit(comparator)
-    radius, margin, where = extremes(as_rows(X, lift), signs, weights, direction)
+    radius, margin, where = spread(X, signs, direction, lift, weights)
     if not margin > 0:
         raise InputError(
             f"the comparator leaves row {where} on the wrong side or on its boundary "
             f"(margin {margin:.3g}); Theorem 1 needs one that separates the data"
         )
-    if not radius < 1e150:
-        raise InputError("the rows are too long for their squares; divide X by a constant")
+    check_radius(radius)
     slack = 1 + (comparator.size + 8) * 2 * UNIT  # its norm is 1 only up to rounding
     margin, start = margin / slack, start / eta
     if not np.abs(start).max() < 1e150:
@@ -115,51 +230,10 @@ def theorem_one(
     return MistakeBound(value, radius, margin, 0.0, direction)
 
 
-def mistake_bound(
-    X: Any,
-    y: Any,
-    comparator: Any,
-    *,
-    fit_intercept: bool = False,
-    lift: float = 1.0,
-    initial: Any = None,
-    eta0: float = 1.0,
-) -> MistakeBound:
-    """Bound the mistakes of any perceptron run on these data by Theorem 1 (theory F5, F7).
-
-    Parameters
-    ----------
-    X, y : the examples, of two classes; the second one, in sorted order, is positive.
-    comparator : a vector that separates them, such as the planted one: a number for each column,
-        and one more for the intercept if the run has one.
-    fit_intercept, lift : whether, and with which constant, the run lifts its rows.
-    initial, eta0 : starting weights (None for zero) and learning rate of the run.
-
-    Examples
-    --------
-    >>> import rosenblatt as rb
-    >>> X, y, w = rb.make_separable(100, 4, margin=0.1, seed=0)
-    >>> bound = rb.mistake_bound(X, y, w)
-    >>> print(f"{bound.radius:.3f} {bound.margin:.3f} {bound.value:.1f}")
-    1.000 0.100 100.0
-    """
-    X = as_matrix(X)
-    check_finite(X)
-    X = without_duplicates(X)
-    labels = as_labels(y, X.shape[0])
-    if not (0 < lift < math.inf and 0 < eta0 < math.inf):
-        raise InputError(f"lift and eta0 must be positive numbers, got {lift!r} and {eta0!r}")
-    constant = float(lift) if fit_intercept else 0.0
-    start = np.zeros(X.shape[1]) if initial is None else initial
-    return theorem_one(
-        X,
-        as_signs(labels, two_classes(labels)),
-        lifted(comparator, X.shape[1], constant),
-        lifted(start, X.shape[1], constant, name="initial"),
-        lift=constant,
-        eta=eta0,
-        weights=(1.0, 1.0),
-    )
+def check_radius(radius: float) -> None:
+    """Refuse rows whose squares are beyond float64."""
+    if not radius < 1e150:
+        raise InputError("the rows are too long for their squares; divide X by a constant")
 
 
 def unit(comparator: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.margin.descent import MOST_PASSES, Limits, combine, descend
+from rosenblatt.margin.intercepts import balanced
 from rosenblatt.margin.interior import interior
 from rosenblatt.rows import scores
 
@@ -115,6 +116,8 @@ def soft_margin(
     best, duals = None, None
     if start is not None:
         duals = np.clip(start[1], 0.0, caps)
+        if intercept == "free":  # they may be those of other labels or caps
+            duals = balanced(duals, signs)
         best = problem.judged(start[0], duals, 0, tol, "earlier")
         if best.converged:
             return best

@@ -14,7 +14,7 @@ new w, as in Freund & Schapire 1999.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -22,14 +22,16 @@ from scipy import sparse
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop
+from rosenblatt.online.discriminators import ClassLog, ClassState
 from rosenblatt.online.perceptron import CLOCK, SEEN, Log, Rule, State
 from rosenblatt.rows import Rows, dot, scores, sqnorm
 from rosenblatt.run import History
 
 BLOCK_ENTRIES = 2**22  # products held at a time while voting, 32 MiB
+LogKind = TypeVar("LogKind", bound=tuple[np.ndarray, ...])
 
 
-def mean_weights(state: State) -> np.ndarray:
+def mean_weights(state: State | ClassState) -> np.ndarray:
     """Give the mean of the weights over all examples presented so far."""
     seen = state.tally[SEEN]
     if not seen:
@@ -45,9 +47,9 @@ def steps(log: Log, signs: np.ndarray, rule: Rule) -> np.ndarray:
     return np.asarray(rule.eta * weights[signed + 1] * signed)
 
 
-def trim(log: Log, used: int) -> Log:
+def trim(log: LogKind, used: int) -> LogKind:
     """Drop the unused end of a log."""
-    return Log(*(column[:used].copy() for column in log))
+    return type(log)(*(column[:used].copy() for column in log))
 
 
 def history(rows: Rows, signs: np.ndarray, rule: Rule, log: Log, frame: np.ndarray) -> History:
@@ -96,53 +98,56 @@ class Ballot:
     held: np.ndarray
 
     @classmethod
-    def of(cls, X: Matrix, log: Log, factors: np.ndarray, seen: tuple[float, float]) -> Ballot:
+    def of(
+        cls, X: Matrix, log: Log | ClassLog, factors: np.ndarray, seen: tuple[float, float]
+    ) -> Ballot:
         """Collect the mistakes of a log; `seen` counts examples before and after the stretch."""
         support, row = np.unique(log.example, return_inverse=True)
         edges = np.concatenate([[seen[0]], log.seen, [seen[1]]])
         return cls(as_double(X[support]), row, factors, log.norm, np.diff(edges))
 
-    def followed_by(self, later: Ballot) -> Ballot:
+    def followed_by(self, later: Self) -> Self:
         """Join two stretches: the last weights of the first are the first of the second."""
-        support = _stacked(self.support, later.support)
         middle = self.held[-1] + later.held[0]
-        return Ballot(
-            support,
-            np.concatenate([self.row, later.row + self.support.shape[0]]),
-            np.concatenate([self.step, later.step]),
-            np.concatenate([self.norm, later.norm]),
-            np.concatenate([self.held[:-1], [middle], later.held[1:]]),
+        return replace(
+            later,
+            support=_stacked(self.support, later.support),
+            row=np.concatenate([self.row, later.row + self.support.shape[0]]),
+            step=np.concatenate([self.step, later.step]),
+            norm=np.concatenate([self.norm, later.norm]),
+            held=np.concatenate([self.held[:-1], [middle], later.held[1:]]),
         )
 
 
 class Votes:
-    """All weight vectors that a run has held, stored as its start and its mistakes."""
+    """All weights that a run has held, stored as its start and its mistakes."""
 
-    def __init__(self, start: np.ndarray, lift: float, ballots: list[Ballot]) -> None:
+    def __init__(self, start: np.ndarray, lift: float, ballots: list[Any]) -> None:
         self.start = start
         self.lift = lift
         self._ballots = ballots
 
     def append(self, ballot: Ballot) -> None:
         """Add a stretch of training; joining waits until somebody asks."""
-        support = _wide(ballot.support, self.start.size - 1)
+        support = _wide(ballot.support, self.start.shape[-1] - 1)
         self._ballots.append(replace(ballot, support=support))
 
-    def ballot(self) -> Ballot:
+    def ballot(self) -> Any:
         """Give all stretches as one, joining neighbours pairwise so that each is copied rarely."""
         while len(self._ballots) > 1:
             pairs = [self._ballots[k : k + 2] for k in range(0, len(self._ballots), 2)]
             self._ballots = [p[0].followed_by(p[1]) if len(p) == 2 else p[0] for p in pairs]
         return self._ballots[0]
 
-    def copied(self) -> Votes:
+    def copied(self) -> Self:
         """Give votes that can grow apart from these."""
-        return Votes(self.start, self.lift, [*self._ballots])
+        return type(self)(self.start, self.lift, [*self._ballots])
 
-    def widened(self, start: np.ndarray) -> Votes:
+    def widened(self, start: np.ndarray) -> Self:
         """Give the same votes on rows of more columns."""
-        ballots = [replace(b, support=_wide(b.support, start.size - 1)) for b in self._ballots]
-        return Votes(start, self.lift, ballots)
+        width = start.shape[-1] - 1
+        ballots = [replace(b, support=_wide(b.support, width)) for b in self._ballots]
+        return type(self)(start, self.lift, ballots)
 
     def turned(self) -> Votes:
         """Give the votes of the opposite weights."""
@@ -150,7 +155,7 @@ class Votes:
 
     def scores(self, X: Matrix) -> np.ndarray:
         """Give the voted score of each row, as a share of all votes: between -1 and 1."""
-        out = np.zeros(X.shape[0])
+        out = self._no_scores(X.shape[0])
         if not self._ballots:
             return out
         ballot = self.ballot()
@@ -162,10 +167,17 @@ class Votes:
                 products = as_dense(part @ support.T) + self.lift**2
             if not np.isfinite(products).all():
                 raise InputError("the scores are too large for float64; divide X by a constant")
-            base = np.empty(part.shape[0])
-            scores(as_rows(part, self.lift), self.start, base)
-            vote(products, base, ballot.row, ballot.step, ballot.norm, ballot.held, out[begin:])
-        return out / max(float(ballot.held.sum()), 1.0)
+            self._count(part, products, ballot, out[begin : begin + block])
+        return np.asarray(out / max(float(ballot.held.sum()), 1.0))
+
+    def _no_scores(self, rows: int) -> np.ndarray:
+        return np.zeros(rows)
+
+    def _count(self, X: Matrix, products: np.ndarray, ballot: Ballot, out: np.ndarray) -> None:
+        """Let every w_k vote on each row."""
+        base = np.empty(X.shape[0])
+        scores(as_rows(X, self.lift), self.start, base)
+        vote(products, base, ballot.row, ballot.step, ballot.norm, ballot.held, out)
 
 
 @loop

@@ -1,5 +1,8 @@
 """The driver: one loop that owns order, limits, time, the log and interrupts (theory D4, D8).
 
+`Training` drives the loops of two classes, `ClassTraining` those of many; the kernel perceptron
+derives its own.
+
 The compiled loops get work in portions of about ten milliseconds, so that a limit on time, a
 progress display and Ctrl-C are served between two of them. All that is learned lies in arrays that
 the loops write in place: whenever an interrupt strikes, nothing is lost.
@@ -10,9 +13,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from rosenblatt.online.discriminators import (
+    ClassLog,
+    ClassRule,
+    ClassState,
+    correct_one_of_many,
+    furthest_behind,
+    present_classes,
+)
 from rosenblatt.online.perceptron import (
     CLOCK,
     CURSOR,
@@ -25,8 +37,6 @@ from rosenblatt.online.perceptron import (
     Allowance,
     Log,
     Plan,
-    Rule,
-    State,
     correct_one,
     most_wrong,
     present,
@@ -77,20 +87,20 @@ class Training:
 
     rows: Rows
     signs: np.ndarray
-    rule: Rule
-    state: State
+    rule: Any
+    state: Any
     order: str = "cycle"
     seed: int = 0
     logging: bool = False
     limits: Limits = Limits()
     watch: Watch | None = None
-    log: Log = field(init=False)
+    log: Any = field(init=False)
     counts: np.ndarray = field(init=False)
     mistakes_per_pass: list[int] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         n = self.signs.size
-        self.log = Log.empty(1024 if self.logging else 0)
+        self.log = self._empty_log(1024 if self.logging else 0)
         self.counts = np.zeros(n, np.uint32)
         self.state.tally[[CURSOR, LOGGED]] = 0
         self.began = self.watched = time.perf_counter()
@@ -112,14 +122,11 @@ class Training:
 
     def _load_loops(self) -> None:
         """Have the loops compiled or loaded before the clock starts, by calls that do nothing."""
-        nothing = Allowance(0, 0)
-        state = State(self.state.w, self.state.drift, self.state.tally.copy())
+        state = self.state._replace(tally=self.state.tally.copy())
         if self.order == "worst":
-            most_wrong(self.rows, self.signs[:0], self.rule, state)
+            self._find_worst(self.signs[:0], state)
         else:
-            present(
-                self.rows, self.signs, self.plan, self.rule, state, self.counts, self.log, nothing
-            )
+            self._go_on(state, Allowance(0, 0))
         self.began = self.watched = time.perf_counter()
 
     def once(self) -> Run:
@@ -162,32 +169,42 @@ class Training:
         """Let the loop work for a while; tell whether every example was seen without a mistake."""
         tally, n = self.state.tally, self.signs.size
         looks = min(n - self._gained(LOOKS, self.pass_began), self._affordable_looks())
-        allowance = Allowance(looks, self._updates_left())
-        present(
-            self.rows,
-            self.signs,
-            self.plan,
-            self.rule,
-            self.state,
-            self.counts,
-            self.log,
-            allowance,
-        )
+        self._go_on(self.state, Allowance(looks, self._updates_left()))
         self._check_usable()
         self._grow_log()
         return self.plan.restart and bool(tally[CURSOR] == n)
 
     def _scan(self) -> bool:
         """Look at all examples and learn from the worst; tell whether none was a mistake."""
-        worst = most_wrong(self.rows, self.signs, self.rule, self.state)
+        worst = self._find_worst(self.signs, self.state)
         self._check_usable()
         if worst < 0:
             self.state.tally[[SEEN, CLOCK]] += self.signs.size
             return True
-        sign = float(self.signs[worst])
-        correct_one(self.rows, worst, sign, self.rule, self.state, self.counts, self.log)
+        self._learn_from(worst)
         self._grow_log()
         return False
+
+    # ---- the loops of two classes
+
+    def _empty_log(self, capacity: int) -> Any:
+        return Log.empty(capacity)
+
+    def _go_on(self, state: Any, allowance: Allowance) -> None:
+        """Present examples from the cursor on."""
+        rows, signs, plan, rule = self.rows, self.signs, self.plan, self.rule
+        present(rows, signs, plan, rule, state, self.counts, self.log, allowance)
+
+    def _find_worst(self, signs: np.ndarray, state: Any) -> int:
+        """Look at all examples; give the most wrong one, or -1 for none."""
+        return most_wrong(self.rows, signs, self.rule, state)
+
+    def _learn_from(self, i: int) -> None:
+        """Learn from an example that is known to be mistaken."""
+        sign = float(self.signs[i])
+        correct_one(self.rows, i, sign, self.rule, self.state, self.counts, self.log)
+
+    # ---- limits, and what is told
 
     def _affordable_looks(self) -> int:
         """Give the looks that cost about a portion, judged by the cost of those so far."""
@@ -211,7 +228,7 @@ class Training:
     def _grow_log(self) -> None:
         used = int(self.state.tally[LOGGED])
         if self.logging and used == self.log.example.size:
-            self.log = Log(*(np.resize(column, 2 * used) for column in self.log))
+            self.log = type(self.log)(*(np.resize(column, 2 * used) for column in self.log))
 
     def _limit(self, ended: bool) -> Stop | None:
         if self._updates_left() <= 0:
@@ -255,3 +272,24 @@ class Training:
             seconds=time.perf_counter() - self.began,
             operations=operations,
         )
+
+
+class ClassTraining(Training):
+    """A run in progress on many classes: `signs` holds the places of the classes."""
+
+    rule: ClassRule
+    state: ClassState
+
+    def _empty_log(self, capacity: int) -> ClassLog:
+        return ClassLog.empty(capacity)
+
+    def _go_on(self, state: ClassState, allowance: Allowance) -> None:
+        rows, codes, plan, rule = self.rows, self.signs, self.plan, self.rule
+        present_classes(rows, codes, plan, rule, state, self.counts, self.log, allowance)
+
+    def _find_worst(self, signs: np.ndarray, state: ClassState) -> int:
+        return furthest_behind(self.rows, signs, state)
+
+    def _learn_from(self, i: int) -> None:
+        y, rule, state = self.signs[i], self.rule, self.state
+        correct_one_of_many(self.rows, i, y, rule, state, self.counts, self.log)

@@ -14,7 +14,7 @@ Sources     Rosenblatt 1958; Block 1962; Novikoff 1962; Freund & Schapire 1999 f
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -162,7 +162,7 @@ def rescale(w: np.ndarray) -> float:
 
 
 @part
-def record(log: Log, state: State, i: int | np.int64, score: float, norm: float) -> None:
+def record(log: Any, state: Any, i: int | np.int64, score: float, norm: float) -> None:
     """Note a mistake in the log."""
     k = int(state.tally[LOGGED])
     log.example[k] = i

@@ -1,0 +1,120 @@
+"""What the command bound does: a run, and the bound that it keeps to."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import rosenblatt as rb
+from rosenblatt.cli.decide import _spoken, _write_proof
+from rosenblatt.cli.source import Source
+from rosenblatt.cli.work import _check_writable, _plain, _print, people
+from rosenblatt.decide.answers import Clock
+from rosenblatt.errors import InputError
+from rosenblatt.learners.plain import PlainPerceptron
+
+MOST_PASSES = 1000  # of the run, if any number is asked about
+
+
+def bound_file(
+    source: Source,
+    certificate: Path | None,
+    chosen: dict[str, Any],
+    passes: int | None,
+    *,
+    json: bool,
+) -> None:
+    """Read, learn, bound the mistakes, write the proof, report."""
+    if certificate is not None:
+        _check_writable(certificate, source.data)
+    with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the report says why the run ended
+        X, y = source.labelled(source.examples())
+        status.update(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
+        learner = PlainPerceptron(max_iter=passes or MOST_PASSES, **chosen)._fit(X, y)
+        status.update("looking for the least bound")
+        bound = _bounded(learner, X, y, passes)
+    facts = _facts(source.data, learner, bound, X.shape)
+    facts["certificate"] = _write_proof(certificate, bound.certificate)
+    _print(facts if json else _for_people(facts, bound), json)
+
+
+def _bounded(learner: PlainPerceptron, X: Any, y: Any, passes: int | None) -> rb.MistakeBound:
+    """Bound all runs like this one; orders that begin anew may err on a row more than once."""
+    problem = learner._mistake_problem(X, y)
+    most = max(passes, int(learner.run_.counts.max())) if passes else None
+    clock = Clock(learner.max_seconds)
+    try:
+        return replace(problem, runs=replace(problem.runs, passes=most), clock=clock).bound()
+    except InputError as error:
+        raise InputError(_spoken(str(error)).replace("(passes)", "(--passes)")) from error
+
+
+def _facts(
+    data: str, learner: PlainPerceptron, bound: rb.MistakeBound, shape: tuple[int, int]
+) -> dict[str, Any]:
+    run = learner.run_
+    return {
+        "data": data,
+        "rows": shape[0],
+        "columns": shape[1],
+        "classes": [_plain(label) for label in learner.classes_.tolist()],
+        "looks": run.operations.dot_products,
+        "passes": run.passes,
+        "mistakes": run.mistakes,
+        "converged": run.converged,
+        "bound": bound.value,
+        "theorem": bound.theorem,
+        "looks_at_a_row": bound.passes,
+        "radius": bound.radius,
+        "margin": None if math.isnan(bound.margin) else bound.margin,
+        "hinge_loss": bound.hinge_loss,
+        "norm": float((bound.comparator**2).sum() ** 0.5),
+        "minimum": bound.minimum,
+        "seconds": round(run.seconds, 6),
+        "stop": str(run.stop),
+    }
+
+
+def _for_people(facts: dict[str, Any], bound: rb.MistakeBound) -> dict[str, Any]:
+    """Give each quantity its sentence."""
+    separates = facts["margin"] is not None and facts["margin"] > 0
+    told = {
+        "mistakes": f"{facts['mistakes']:,}, in {facts['looks']:,} looks; the run "
+        + ("converged" if facts["converged"] else "did not converge"),
+        "bound": f"{math.floor(bound.value):,} mistakes at most, in whatever order",
+        "theorem": _theorem(bound),
+        "radius": f"R = {bound.radius:.6g}: no row is longer, the added coordinate included",
+        "margin": f"γ = {bound.margin:.6g}: w* has every row on its side, at least so far inside"
+        if separates
+        else None,
+        "hinge_loss": f"L = {bound.hinge_loss:.6g}: what rows fall short of 1 by, in all"
+        if bound.theorem == 2
+        else None,
+        "norm": f"‖w*‖ = {facts['norm']:.6g}" if bound.theorem == 2 else None,
+        "minimum": _tightness(bound),
+    }
+    left_out = ("passes", "looks", "looks_at_a_row", "converged", "stop")
+    return {name: told.get(name, value) for name, value in facts.items() if name not in left_out}
+
+
+def _theorem(bound: rb.MistakeBound) -> str:
+    if bound.theorem == 1:
+        return "1 (Block, Novikoff): (R/γ)², for any number of looks at a row"
+    times = "once" if bound.passes == 1 else f"{bound.passes:,} times"
+    return (
+        f"2 (hinge loss): R²‖w*‖² + 2·{bound.passes:,}·L, separable or not, where a row is a "
+        f"mistake {times} at most"
+    )
+
+
+def _tightness(bound: rb.MistakeBound) -> str | None:
+    if not bound.minimum:
+        return None
+    return (
+        f"no other w* gives a bound below {bound.minimum:,.6g}: this one is "
+        f"{bound.value / bound.minimum:.4f} times that"
+    )

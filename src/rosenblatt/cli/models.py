@@ -1,0 +1,47 @@
+"""What `info` tells of a model file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from rosenblatt.cli.work import _plain, _print
+
+
+def is_model(path: str) -> bool:
+    """Tell whether a file begins as model files do: a length, and the notes in JSON."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(24)[8:] == b'{"__metadata__":'
+
+
+def describe_model(path: str, *, json: bool) -> None:
+    """Tell what a model is."""
+    from rosenblatt.cli.svms import described
+    from rosenblatt.data.models import kind_of, read_model
+    from rosenblatt.learners.linear import PlainLinear
+
+    learner, _ = read_model(path)
+    facts: dict[str, Any] = {"model": path, "learner": kind_of(learner)}
+    if isinstance(learner, PlainLinear):
+        facts |= described(learner)
+    else:
+        run = learner.run_
+        facts["columns"] = learner.n_features_in_
+        facts["classes"] = [_plain(label) for label in learner.classes_.tolist()]
+        facts |= {"mistakes": run.mistakes, "passes": run.passes, "converged": run.converged}
+    options = {name: value for name, value in learner._options().items() if value is not None}
+    facts["options"] = {name: _as_json(value) for name, value in options.items()}
+    if not json:
+        facts["options"] = ", ".join(f"{k}={v!r}" for k, v in facts["options"].items())
+    _print(facts, json)
+
+
+def _as_json(value: Any) -> Any:
+    """Give an option as JSON has it; those of other types as their text."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {str(label): factor for label, factor in value.items()}
+    return value if isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,226 @@
+"""The command `fit`: what to train, with which options, on what."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rosenblatt.cli.options import Cache, Data, Format, Json, Label, Missing, Stream, ZeroBased
+
+INTERRUPTED = 130  # what a shell reports for Ctrl-C
+kept: list[str] = []  # models written in spite of an interrupt
+
+
+class Learner(StrEnum):
+    """What to train."""
+
+    perceptron = "perceptron"
+    svm = "svm"
+    hard_svm = "hard-svm"
+
+
+class Order(StrEnum):
+    """Which example comes next."""
+
+    cycle = "cycle"
+    shuffle = "shuffle"
+    random = "random"
+    worst = "worst"
+    first = "first"
+
+
+class Start(StrEnum):
+    """Where the weights begin."""
+
+    zero = "zero"
+    unit = "unit"
+    random = "random"
+
+
+class Output(StrEnum):
+    """What predicts."""
+
+    last = "last"
+    averaged = "averaged"
+    voted = "voted"
+
+
+class Intercept(StrEnum):
+    """How a hyperplane may miss the origin."""
+
+    free = "free"
+    lifted = "lifted"
+    none = "none"
+
+
+class Multiclass(StrEnum):
+    """What an SVM does with more than two classes."""
+
+    joint = "joint"
+    one_vs_rest = "one-vs-rest"
+
+
+# The options that belong to some learners only; all others are about reading and writing.
+OWN = {
+    "order": [Learner.perceptron],
+    "initial": [Learner.perceptron],
+    "eta0": [Learner.perceptron],
+    "renormalize": [Learner.perceptron],
+    "output": [Learner.perceptron],
+    "max_updates": [Learner.perceptron],
+    "stream": [Learner.perceptron],
+    "lam": [Learner.svm],
+    "C": [Learner.svm],
+    "multiclass": [Learner.svm],
+    "tol": [Learner.svm, Learner.hard_svm],
+    "max_iter": [Learner.perceptron, Learner.svm],
+    "balanced": [Learner.perceptron, Learner.svm],
+    "seed": [Learner.perceptron, Learner.svm],
+}
+
+
+def fit(
+    context: typer.Context,
+    data: Data,
+    model: Annotated[Path, typer.Option("--model", "-m", help="Where to write the model.")],
+    learner: Annotated[Learner, typer.Option(help="What to train.")] = Learner.perceptron,
+    order: Annotated[Order, typer.Option(help="Which example comes next.")] = Order.cycle,
+    initial: Annotated[Start, typer.Option(help="Starting weights.")] = Start.zero,
+    eta0: Annotated[float, typer.Option(help="Learning rate.")] = 1.0,
+    renormalize: Annotated[
+        bool, typer.Option("--renormalize", help="Scale the weights to norm 1 after updates.")
+    ] = False,
+    intercept: Annotated[
+        Intercept | None,
+        typer.Option(
+            help="SVMs: an intercept that costs nothing, one that is part of the weights, or none. "
+            "[default: free; the perceptron's is lifted]"
+        ),
+    ] = None,
+    no_intercept: Annotated[
+        bool, typer.Option("--no-intercept", help="The same as --intercept none.")
+    ] = False,
+    lift: Annotated[str, typer.Option(help="Constant of the added coordinate, or radius.")] = "1",
+    output: Annotated[Output, typer.Option(help="What predicts.")] = Output.last,
+    lam: Annotated[float | None, typer.Option(help="SVM: λ of Σ hinge + λ‖w‖².")] = None,
+    c: Annotated[float | None, typer.Option("--C", help="SVM: the same as --lam 1/(2C).")] = None,
+    tol: Annotated[
+        float | None,
+        typer.Option(help="SVMs: relative gap to end with. [default: 1e-3, hard 1e-6]"),
+    ] = None,
+    multiclass: Annotated[
+        Multiclass, typer.Option(help="SVM: what to do with more than two classes.")
+    ] = Multiclass.joint,
+    max_iter: Annotated[
+        int | None,
+        typer.Option(help="Most passes; 0 for no limit. [default: 1000 for the perceptron]"),
+    ] = None,
+    max_updates: Annotated[int | None, typer.Option(help="Most updates.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Most seconds of training.")] = None,
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="Weigh classes against their sizes.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random choices.")] = None,
+    format: Format = None,
+    label: Label = None,
+    missing: Missing = None,
+    zero_based: ZeroBased = False,
+    double: Annotated[bool, typer.Option("--float64", help="Read values as float64.")] = False,
+    stream: Stream = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="With --stream: file to go on from if the run is killed.")
+    ] = None,
+    cache: Cache = False,
+    json: Json = False,
+) -> None:
+    """Learn from DATA and write a model.
+
+    The perceptron runs until a pass makes no mistake, or a limit; Ctrl-C keeps what was learned up
+    to then. An SVM minimises Σ hinge + λ‖w‖² until the gap is proven to be small; hard-svm finds
+    the widest margin, or says why there is none.
+    """
+    from rosenblatt.cli.source import Source, reading
+    from rosenblatt.cli.svms import fit_svm
+    from rosenblatt.cli.work import fit_file
+
+    _refuse_foreign(context, learner)
+    kind = _intercept(learner, intercept, no_intercept)
+    if checkpoint is not None and not stream:
+        raise typer.BadParameter("--checkpoint goes with --stream")
+    source = Source(data, stream, cache, reading(format, label, missing, zero_based, double))
+    options: dict[str, Any] = {"max_seconds": max_seconds}
+    if learner is Learner.perceptron:
+        options |= {
+            "order": order.value,
+            "initial": initial.value,
+            "eta0": eta0,
+            "renormalize": renormalize,
+            "fit_intercept": kind is not Intercept.none,
+            "lift": lift if lift == "radius" else _number(lift, " or radius"),
+            "output": output.value,
+            "max_iter": 1000 if max_iter is None else max_iter or None,
+            "max_updates": max_updates,
+            "class_weight": "balanced" if balanced else None,
+            "random_state": seed,
+        }
+        if fit_file(source, model, options, checkpoint=checkpoint, json=json):
+            kept.append(str(model))
+            raise typer.Exit(INTERRUPTED)
+        return
+    options |= {"intercept": kind.value, "lift": _number(lift)}
+    if tol is not None:
+        options["tol"] = tol
+    if learner is Learner.svm:
+        options |= {
+            "C": c,
+            "multiclass": multiclass.value,
+            "max_iter": max_iter or None,
+            "class_weight": "balanced" if balanced else None,
+            "random_state": seed,
+        }
+        if lam is not None:
+            options["lam"] = lam
+        if lam is not None and c is not None:
+            raise typer.BadParameter("--lam and --C say the same thing; give one of them")
+    fit_svm(source, model, learner.value, options, json=json)
+
+
+def _refuse_foreign(context: typer.Context, learner: Learner) -> None:
+    """Refuse options that are not of the learner, if somebody gave them."""
+    for name, owners in OWN.items():
+        source = context.get_parameter_source(name.lower())
+        if learner in owners or source is None or source.name != "COMMANDLINE":
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if name == "stream":
+            raise typer.BadParameter(
+                "--stream goes with --learner perceptron: an SVM looks at its rows again and again"
+            )
+        raise typer.BadParameter(
+            f"{option} goes with --learner {' or '.join(owners)}, not with {learner.value}"
+        )
+
+
+def _intercept(learner: Learner, chosen: Intercept | None, without: bool) -> Intercept:
+    if without and chosen not in (None, Intercept.none):
+        raise typer.BadParameter("--intercept and --no-intercept exclude each other")
+    if without or chosen is Intercept.none:
+        return Intercept.none
+    if learner is not Learner.perceptron:
+        return chosen or Intercept.free
+    if chosen is Intercept.free:
+        raise typer.BadParameter(
+            "the perceptron's intercept is lifted: it is a weight like others; give "
+            "--intercept lifted or none"
+        )
+    return Intercept.lifted
+
+
+def _number(text: str, other: str = "") -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"--lift takes a number{other}, got {text!r}") from None

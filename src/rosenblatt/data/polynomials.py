@@ -1,0 +1,332 @@
+"""`PolynomialFeatures`: polynomials of the columns as columns of their own (theory D16, F12).
+
+Problem     a map φ with φ(x)·φ(z) = (c + x·z)^q for all rows x and z
+Map         one feature for each product of columns that differs from the others (a monomial):
+            of j factors, with exponents m_1, m_2, …, it is
+                √( q!/(m_1! m_2! … (q - j)!) · c^(q - j) ) · x_1^m_1 · x_2^m_2 · …
+            for all j from 0 to q, and for j = q only if c = 0
+Size        C(d + q, q) features of d columns; C(d + q - 1, q) if c = 0. All d^q products with their
+            factors in order would give the same inner products: equal ones are collected here, so
+            many of them being worth one times the root of their number
+Proof       the multinomial theorem for (c + x_1 z_1 + x_2 z_2 + …)^q
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from itertools import chain, combinations_with_replacement, groupby
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import validate_data
+
+from rosenblatt.blocks import cores, in_blocks
+from rosenblatt.data.polynomial_loops import (
+    Expansion,
+    Features,
+    expand_dense,
+    expand_sparse,
+    multinomials,
+)
+from rosenblatt.decide.equals import without_zeros
+from rosenblatt.errors import InputError
+from rosenblatt.examples import (
+    Matrix,
+    as_matrix,
+    as_rows,
+    check_finite,
+    without_duplicates,
+    writable_alias,
+)
+from rosenblatt.rows import Sparse, span
+
+__all__ = ["PolynomialFeatures"]
+
+MOST_COLUMNS = 2**31 - 1
+HIGHEST_DEGREE = 1000  # the coefficients of higher ones leave the range of floats
+NAME_BYTES = 100  # of memory, about
+
+
+class Polynomials(NamedTuple):
+    """All polynomials of a degree in some columns: the options, checked."""
+
+    degree: int
+    c: float
+    columns: int
+
+    def size(self, columns: int) -> int:
+        """Count the features of a row with so many entries."""
+        return math.comb(columns + self.degree - (self.c == 0), self.degree)
+
+    def smaller(self, columns: int) -> int:
+        """Count the monomials of all lower degrees."""
+        return math.comb(columns + self.degree - 1, self.degree - 1)
+
+
+class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn rows into the products of their entries, so that hyperplanes become polynomials.
+
+    The inner product of two rows of features is (c + x·z)^degree: a `Perceptron` on them makes the
+    mistakes of the kernel perceptron with that kernel (theory F12), and has a weight for each
+    monomial to look at. A kernel needs no room for them.
+
+    Parameters
+    ----------
+    degree : of the polynomials, a whole number from 1 on.
+    c : 0 for the monomials of exactly that degree; a positive number for those of all degrees up
+        to it, the lower ones the heavier the larger c is.
+
+    Attributes
+    ----------
+    n_features_in_ : columns of the rows.
+    n_output_features_ : columns of the result.
+    feature_names_in_ : names of the columns, if they have any.
+
+    Notes
+    -----
+    *Order of the features.* By degree, and within a degree as in a dictionary:
+    1, x0, x1, x0^2, x0 x1, x1^2, x0^3, and so on, for dense and for sparse rows.
+    `get_feature_names_out` names them.
+
+    Sparse rows give sparse rows, in time proportional to the entries of the result; single
+    precision stays single.
+
+    Examples
+    --------
+    >>> import numpy as np, rosenblatt as rb
+    >>> exclusive_or = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
+    >>> features = rb.PolynomialFeatures(degree=2, c=1.0)
+    >>> Z = features.fit_transform(exclusive_or)
+    >>> features.get_feature_names_out().tolist()
+    ['1', 'x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
+    >>> np.allclose(Z @ Z.T, (1 + exclusive_or @ exclusive_or.T) ** 2)
+    True
+    >>> rb.Perceptron(fit_intercept=False).fit(Z, [0, 1, 1, 0]).score(Z, [0, 1, 1, 0])
+    1.0
+    """
+
+    def __init__(self, degree: int = 2, c: float = 0.0) -> None:
+        self.degree = degree
+        self.c = c
+
+    def fit(self, X: Any, y: Any = None) -> PolynomialFeatures:
+        """Take note of the columns; the rows are not looked at further."""
+        matrix = as_matrix(X)
+        polynomials = self._polynomials(matrix.shape[1])
+        check_finite(matrix)
+        check_columns(polynomials, matrix)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        self.n_output_features_ = polynomials.size(matrix.shape[1])
+        return self
+
+    def transform(self, X: Any) -> Matrix:
+        """Give the features of each row: dense for dense rows, compressed sparse for sparse."""
+        self._check_fitted()
+        matrix = as_matrix(X)
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        check_finite(matrix)
+        polynomials = self._polynomials(self.n_features_in_)
+        if sparse.issparse(matrix):
+            return of_sparse(polynomials, without_zeros(without_duplicates(matrix)))
+        return of_dense(polynomials, matrix)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Name the features, such as ``"x0^2 x3"``, by the names of the columns."""
+        from sklearn.utils.validation import _check_feature_names_in
+
+        self._check_fitted()
+        columns = _check_feature_names_in(self, input_features)
+        polynomials = self._polynomials(self.n_features_in_)
+        size = polynomials.size(polynomials.columns)
+        if size * NAME_BYTES > memory() // 2:
+            raise InputError(
+                f"the names of {size:,} features need about {size * NAME_BYTES / 2**30:,.0f} GiB, "
+                "more than this machine can spare; name those that matter by their order"
+            )
+        degrees = range(polynomials.degree if polynomials.c == 0 else 0, polynomials.degree + 1)
+        factors = (combinations_with_replacement(columns, degree) for degree in degrees)
+        return np.fromiter(map(monomial, chain.from_iterable(factors)), object, size)
+
+    def _polynomials(self, columns: int) -> Polynomials:
+        return Polynomials(checked_degree(self.degree), checked_c(self.c), columns)
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("the columns are not known yet; call fit first")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_output_features_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def monomial(factors: tuple[str, ...]) -> str:
+    """Name a product of columns, equal ones side by side."""
+    powers = ((name, len(list(same))) for name, same in groupby(factors))
+    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in powers) or "1"
+
+
+# ---- options and room
+
+
+def checked_degree(degree: Any) -> int:
+    """Give the degree if polynomials can have it."""
+    whole = isinstance(degree, Integral) and not isinstance(degree, bool)
+    if not (whole and 1 <= int(degree) <= HIGHEST_DEGREE):
+        raise InputError(
+            f"degree must be a whole number from 1 to {HIGHEST_DEGREE}, got {degree!r}"
+        )
+    return int(degree)
+
+
+def checked_c(c: Any) -> float:
+    """Give the constant of the kernel (c + x·z)^degree."""
+    real = isinstance(c, Real) and not isinstance(c, bool)
+    if not (real and 0 <= float(c) < math.inf):
+        raise InputError(f"c must be 0 or a positive finite number, got {c!r}")
+    return float(c)
+
+
+def memory() -> int:
+    """Give the bytes of memory that are to be had, or all there are where nothing tells."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        fields = dict(line.split(":", 1) for line in lines)
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pass
+    if hasattr(os, "sysconf"):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 2**63  # such a system will say so itself
+
+
+def check_columns(polynomials: Polynomials, X: Matrix) -> None:
+    """Refuse a result with more columns than a matrix can number."""
+    size = polynomials.size(X.shape[1])
+    if size > MOST_COLUMNS:
+        dense = X.shape[0] * size * X.dtype.itemsize
+        limit = f"if dense, and no matrix may have more than {MOST_COLUMNS:,} columns"
+        raise too_large(polynomials, X, dense, limit)
+
+
+def check_room(polynomials: Polynomials, X: Matrix, entries: int, bytes_each: int) -> None:
+    """Refuse a result that would take more than half of the memory."""
+    # A row's coefficients are held three times over, and for each thread its lower degrees.
+    widest = polynomials.size(polynomials.columns) if not sparse.issparse(X) else 0
+    if (entries + (3 + cores()) * widest) * bytes_each > memory() // 2:
+        limit = "which is more than this machine can spare"
+        raise too_large(polynomials, X, entries * bytes_each, limit)
+
+
+def too_large(polynomials: Polynomials, X: Matrix, needed: int, limit: str) -> InputError:
+    """Say how large the result would be, and what to do."""
+    degree, c, columns = polynomials
+    return InputError(
+        f"polynomials of degree {degree} in {columns:,} columns make {X.shape[0]:,} rows × "
+        f"{polynomials.size(columns):,} columns, {needed / 2**30:,.1f} GiB, {limit}; "
+        f"use a kernel instead, Polynomial({degree}, {c:g}), which never forms them"
+    )
+
+
+# ---- rows to features
+
+
+def of_dense(polynomials: Polynomials, X: np.ndarray) -> np.ndarray:
+    """Multiply the rows of a dense matrix out."""
+    width = polynomials.size(X.shape[1])
+    check_room(polynomials, X, X.shape[0] * width, X.itemsize)
+    expansion = expanding(polynomials, X, X.shape[1])
+    out, X = np.empty((X.shape[0], width), X.dtype), writable_alias(X)
+
+    def work(start: int, stop: int) -> None:
+        below = np.empty(polynomials.smaller(X.shape[1]), X.dtype)
+        expand_dense(X[start:stop], expansion, below, out[start:stop])
+
+    in_blocks(work, X.shape[0], out.size)
+    return out
+
+
+def of_sparse(polynomials: Polynomials, X: Matrix) -> Matrix:
+    """Multiply the rows of a sparse matrix out: their columns ascend, and no zero is stored."""
+    lengths = np.diff(X.indptr)
+    longest = max(1, int(lengths.max()))
+    sizes = np.array([polynomials.size(k) for k in range(longest + 1)], np.int64)
+    starts = np.append(0, np.cumsum(sizes[lengths]))
+    entries, width = int(starts[-1]), polynomials.size(X.shape[1])
+    kind = np.int32 if entries <= MOST_COLUMNS else np.int64
+    check_room(polynomials, X, entries, X.dtype.itemsize + np.dtype(kind).itemsize)
+    expansion = expanding(polynomials, X, longest)
+    shifts, rows = column_shifts(polynomials), as_rows(X, 0.0)
+    columns, values = np.empty(entries, kind), np.empty(entries, X.dtype)
+
+    def work(start: int, stop: int) -> None:
+        below = np.empty(polynomials.smaller(longest), X.dtype)
+        numbers = np.empty(expansion.factors.size, kind)
+        part = Features(starts[start : stop + 1], columns, values)
+        some = cast(Sparse, span(rows, start, stop))
+        expand_sparse(some, expansion, shifts, below, numbers, part)
+
+    in_blocks(work, X.shape[0], entries)
+    result = type(X)((values, columns, starts.astype(kind)), shape=(X.shape[0], width))
+    result.has_canonical_format = True
+    return result
+
+
+def expanding(polynomials: Polynomials, X: Matrix, longest: int) -> Expansion:
+    """Prepare the loops for rows with so many entries, and refuse what floats cannot hold."""
+    degree, c, _ = polynomials
+    sizes = monomials(degree, longest)
+    counts = sizes[:, longest]
+    coefficients = np.empty(int(counts.sum()))
+    multinomials(sizes, np.empty_like(coefficients), coefficients)
+    degrees = np.arange(degree + 1)
+    with np.errstate(over="ignore", under="ignore"):
+        powers = np.float64(c) ** (degree - degrees)
+        coefficients *= np.repeat(
+            [math.comb(degree, j) for j in range(degree + 1)] * powers, counts
+        )
+        factors = np.sqrt(coefficients).astype(X.dtype)
+        heaviest = np.maximum.reduceat(factors, np.cumsum(counts) - counts)
+        values = X.data if sparse.issparse(X) else X
+        largest = np.float64(max(values.max(initial=0), -values.min(initial=0)))
+        bound = (largest**degrees * heaviest).max() * (1 + degree * 1e-6)
+    if not bound < np.finfo(X.dtype).max:
+        raise InputError(
+            f"polynomials of degree {degree} in numbers up to {largest:g} leave the range of "
+            f"{X.dtype}; lower the degree, or divide X by a constant and c by its square"
+        )
+    return Expansion(sizes, factors, degree if c == 0 else 0)
+
+
+def monomials(degree: int, columns: int) -> np.ndarray:
+    """Count the monomials of each degree in 0, 1, … columns."""
+    sizes = np.zeros((degree + 1, columns + 1), np.int64)
+    sizes[0] = 1
+    for j in range(1, degree + 1):
+        sizes[j, 1:] = np.cumsum(sizes[j - 1, 1:])
+    return sizes
+
+
+def column_shifts(polynomials: Polynomials) -> np.ndarray:
+    """Tell for degrees from 2 on how far a further first factor moves a product's column."""
+    degree, c, columns = polynomials
+    if degree == 1:
+        return np.zeros((0, 0), np.int64)  # there may be very many columns
+    sizes = monomials(degree, columns)
+    larger, smaller = sizes[2:, ::-1], sizes[1:-1, ::-1]
+    skipped = larger[:, :1] - larger[:, :-1] + smaller[:, :-1]
+    return np.ascontiguousarray(skipped - smaller[:, :1] if c == 0 else skipped)

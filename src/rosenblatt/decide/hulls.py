@@ -1,0 +1,182 @@
+"""The margin without rounding: the nearest points of two hulls, or that of one to the origin.
+
+Problem     γ = min ‖Σ λ·z‖ over λ >= 0 with z = s·x and class sums 1/2 each (free intercept), or
+            z = s·x or s·(x, c) and Σ λ = 1                                         (theory D10)
+Method      `nearest.descend`, each class a group of its own where the intercept is free. Floats
+            propose the row with the least z·w; that no row has less than the least is certain.
+End         w = p and b with s(x·p + b) >= t on all rows and = t on those with weight, which proves
+            that γ = t/‖p‖; γ² is a fraction
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import flint
+import numpy as np
+
+from rosenblatt.certificates import Number
+from rosenblatt.decide.exact import Whole, exact_row, exact_sum, is_exact, rounded_down, whole
+from rosenblatt.decide.nearest import Corral, Nearest, descend
+from rosenblatt.decide.products import Weights, compare, exact_product, rough_products
+from rosenblatt.decide.relations import independent_rows
+from rosenblatt.examples import Matrix
+
+
+class Plane(NamedTuple):
+    """A w that is a multiple of Σ λ·z, its intercept last, and the rows with their λ."""
+
+    w: list[Number]
+    rows: list[int]
+    weights: list[Fraction]
+
+
+@dataclass(frozen=True)
+class Hulls:
+    """Rows z = s·(x, c) whose hulls are looked at.
+
+    Attributes
+    ----------
+    X, signs : rows x, floats or exact Python numbers, and +1 or -1 for each.
+    lift : the constant c, 0 for none.
+    free : whether the intercept is free: each class then has a hull of its own.
+    """
+
+    X: Matrix
+    signs: np.ndarray
+    lift: Number
+    free: bool
+    known: dict[int, tuple[list[int], Whole]] = field(default_factory=dict, repr=False)
+
+    @property
+    def width(self) -> int:
+        """The number of coordinates that count in lengths."""
+        return int(self.X.shape[1]) + bool(self.lift)
+
+    @property
+    def added(self) -> Number:
+        """The constant behind x whose weight is the last number of w, 0 for none."""
+        return 1 if self.free else self.lift
+
+    @property
+    def sides(self) -> list[np.ndarray]:
+        """Tell for each hull which rows belong to it."""
+        return [self.signs < 0, self.signs > 0] if self.free else [self.signs != 0]
+
+    def group(self, i: int) -> int:
+        """Tell which hull a row belongs to."""
+        return int(self.signs[i] > 0) if self.free else 0
+
+    def measured(self, w: Sequence[Number]) -> Sequence[Number]:
+        """Give the part of w that counts in its length."""
+        return w[: self.width]
+
+    def mean(self, rows: Sequence[int], weights: Sequence[Number]) -> dict[int, Fraction]:
+        """Give Σ λ·z."""
+        numbers, common = whole(weights)
+        total = exact_sum((y, self._row(i)) for y, i in zip(numbers, rows, strict=True))
+        return {column: value / common for column, value in total.items()}
+
+    def shared(self, weights: dict[int, Fraction]) -> dict[int, Fraction]:
+        """Scale positive weights so that each hull has its share of a whole."""
+        sums: dict[int, Fraction] = {}
+        for i, weight in weights.items():
+            sums[self.group(i)] = sums.get(self.group(i), Fraction(0)) + weight
+        return {i: weight / (sums[self.group(i)] * len(sums)) for i, weight in weights.items()}
+
+    def nearest(self, start: dict[int, Fraction], watch: Callable[[Plane], None]) -> Plane:
+        """Find the nearest point, exactly, from some weights; `watch` sees every step."""
+        plane = None
+
+        def propose(found: Nearest) -> int | None:
+            nonlocal plane
+            plane, least = self._plane(found)
+            watch(plane)
+            return self._below(plane.w, least)
+
+        descend(self._table, self._corral(start), propose, self.group)
+        assert plane is not None
+        return plane
+
+    def _row(self, i: int) -> list[tuple[int, Number]]:
+        """Give z of a row without a free intercept."""
+        sign = int(self.signs[i])
+        pairs: list[tuple[int, Number]] = [(j, sign * value) for j, value in exact_row(self.X, i)]
+        return [*pairs, (self.X.shape[1], sign * self.lift)] if self.lift else pairs
+
+    def _integers(self, i: int) -> tuple[list[int], Whole]:
+        if i not in self.known:
+            entries = self._row(i)
+            self.known[i] = [j for j, _ in entries], whole([value for _, value in entries])
+        return self.known[i]
+
+    def _columns(self, rows: Sequence[int]) -> list[int]:
+        return sorted({j for i in rows for j in self._integers(i)[0]}) or [0]
+
+    def _table(self, rows: Sequence[int]) -> flint.fmpz_mat:
+        """Give some rows as integers, all in one unit, on the columns that they use."""
+        columns = self._columns(rows)
+        places = {j: k for k, j in enumerate(columns)}
+        unit = math.lcm(*(self._integers(i)[1].denominator for i in rows))
+        listed = []
+        for i in rows:
+            used, (numbers, denominator) = self._integers(i)
+            dense = [0] * len(columns)
+            for j, value in zip(used, numbers, strict=True):
+                dense[places[j]] = value * (unit // denominator)
+            listed.append(dense)
+        return flint.fmpz_mat(listed)
+
+    def _corral(self, start: dict[int, Fraction]) -> Corral:
+        """Choose independent rows, those with most weight first, and share out the whole."""
+        order = sorted(start, key=lambda i: start[i], reverse=True)
+        groups = sorted({self.group(i) for i in order})
+        marks = [[int(self.group(i) == name) for name in groups] for i in order]
+        table = self._table(order).tolist()
+        joined: list[list[Any]] = [[*row, *mark] for row, mark in zip(table, marks, strict=True)]
+        kept = [order[k] for k in independent_rows(flint.fmpz_mat(joined))]
+        shares = self.shared({i: start[i] for i in kept})
+        return Corral(kept, [shares[i] * len(groups) for i in kept])
+
+    def _plane(self, found: Nearest) -> tuple[Plane, Fraction]:
+        """Give the hyperplane of a point, and the product that its rows have with it."""
+        rows, weights = found.corral
+        direction = [0] * self.width
+        for j, value in zip(self._columns(rows), found.point, strict=True):
+            direction[j] = value
+        unit = 1 << max(abs(value).bit_length() for value in direction)
+        w: list[Number] = [Fraction(value, unit) for value in direction]
+        weighed = Weights.of([*w, 0] if self.free else w, self.X.shape[1], self.added)
+        products = {self.group(i): self._product(i, weighed) for i in rows}
+        if self.free:
+            w.append((products[0] - products[1]) / 2)
+        least = sum(products.values(), Fraction(0)) / len(products)
+        shares = [weight / len(products) for weight in weights]
+        return Plane(w, list(rows), shares), least
+
+    def _below(self, w: list[Number], least: Fraction) -> int | None:
+        """Name a row with less z·w than the least, nearly the one with the least of all, or None.
+
+        The rows of the corral have the least itself, so floats alone cannot tell.
+        """
+        weights = Weights.of(w, self.X.shape[1], self.added)
+        if is_exact(self.X):
+            return self._lowest(range(self.X.shape[0]), weights, least)
+        guess = int(np.argmin(rough_products(self.X, self.signs, weights)))
+        if self._product(guess, weights) < least:
+            return guess
+        above = -rounded_down(-least)
+        signs = compare(self.X, self.signs, weights, np.array([above])).signs
+        return self._lowest(np.flatnonzero(signs < 0).tolist(), weights, least)
+
+    def _product(self, i: int, weights: Weights) -> Fraction:
+        return exact_product(self.X, i, int(self.signs[i]), weights)
+
+    def _lowest(self, rows: Sequence[int], weights: Weights, least: Fraction) -> int | None:
+        products = [(self._product(i, weights), i) for i in rows]
+        lowest, i = min(products, default=(least, 0))
+        return i if lowest < least else None

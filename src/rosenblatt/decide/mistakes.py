@@ -1,0 +1,444 @@
+"""`mistake_bound`: how many mistakes a perceptron can make at most, with a proof (theory F5 to F9).
+
+Problem     the least of Theorem 1, (R/γ)² for any number of looks at a row, and Theorem 2,
+            R²‖w‖² + 2·P·Σ max(0, 1 - z·w) for at most P looks at each, over all w; z = s·(x, lift)
+Method      Theorem 2 at its least is 2·P times the soft-margin problem with λ = R²/(2P), which its
+            dual encloses from below. The w found is then scaled to the length that is best, and
+            also to the one that leaves no loss, where it can be: that is Theorem 1.
+            For any number of looks, the hard margin.
+Rigour      the value is recomputed from the rows, rounded up, and is that of the certificate, which
+            has passed the check. It holds whatever the solvers did; they decide how small it is.
+Sources     Block 1962; Novikoff 1962; Freund & Schapire 1999; Shalev-Shwartz & Singer 2005
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.certificates import Data, MistakeProof
+from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.check import proven
+from rosenblatt.decide.digest import labelled_digest
+from rosenblatt.decide.hand import Labelled
+from rosenblatt.decide.hinges import enclosed_loss
+from rosenblatt.decide.products import Weights
+from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, separate
+from rosenblatt.errors import CertificateError, InputError, InseparableError
+from rosenblatt.examples import (
+    Matrix,
+    as_labels,
+    as_matrix,
+    as_signs,
+    check_finite,
+    radius,
+    two_classes,
+    without_duplicates,
+)
+from rosenblatt.margin.bounds import (
+    UNIT,
+    MistakeBound,
+    best_length,
+    check_radius,
+    lifted,
+    loss_above,
+    margins_of,
+    spread,
+    theorem_one,
+    unit,
+)
+from rosenblatt.margin.hard import hard_margin
+from rosenblatt.margin.soft import SoftMargin, soft_margin
+
+TIGHTER = (1.0, 1 / 8, 1 / 64)  # what the tolerance is multiplied by, one after the other
+SHORTEST = 1e-140  # norm of rows below which their squares lose digits
+NUDGES = 14
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs that a bound is for.
+
+    Attributes
+    ----------
+    lift : the constant of the added coordinate, 0 for none (theory D7).
+    start : the weights at the start, in the lifted space.
+    eta : the learning rate.
+    weights : the factors of the updates on the negative and the positive class.
+    passes : how often a row is looked at, or a mistake, at most; None for any number of times.
+    """
+
+    lift: float
+    start: np.ndarray
+    eta: float = 1.0
+    weights: tuple[float, float] = (1.0, 1.0)
+    passes: int | None = 1
+
+    @property
+    def from_zero(self) -> bool:
+        """Whether they start from zero."""
+        return not self.start.any()
+
+    @property
+    def weighted(self) -> bool:
+        """Whether updates differ in size."""
+        return self.weights != (1.0, 1.0)
+
+
+def mistake_bound(
+    X: Any,
+    y: Any,
+    comparator: Any = None,
+    fit_intercept: bool = False,
+    *,
+    lift: float | str = 1.0,
+    passes: int | None = 1,
+    initial: Any = None,
+    eta0: float = 1.0,
+    tol: float = 0.005,
+    max_seconds: float | None = None,
+) -> MistakeBound:
+    """Bound the mistakes of any perceptron run on these data, and prove it (theory F5 to F9).
+
+    Parameters
+    ----------
+    X, y : the examples, of two classes; the second one, in sorted order, is positive.
+    comparator : a vector w* to compare with: a number for each column, and possibly one more for
+        the intercept. If it separates the classes, Theorem 1 gives the bound, else Theorem 2 with
+        w* as long as serves it best. None for the best one there is.
+    fit_intercept, lift : whether, and with which constant, the run lifts its rows; ``"radius"`` is
+        the largest norm of a row.
+    passes : how often the run looks at a row at most, in whatever order. None for any number of
+        times: then the classes must be separable.
+    initial, eta0 : starting weights (None for zero) and learning rate of the run. From another
+        start than zero only Theorem 1 has an answer, so that the classes must be separable.
+    tol : without a comparator, the value comes within 1 + 2·tol times the least that any comparator
+        gives, if time allows.
+    max_seconds : most seconds to look for a comparator. The bound holds in any case.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y, w = rb.make_separable(100, 4, margin=0.1, seed=0)
+    >>> bound = rb.mistake_bound(X, y, w)
+    >>> print(f"{bound.radius:.3f} {bound.margin:.3f} {bound.value:.1f}")
+    1.000 0.100 100.0
+    >>> y[:3] *= -1  # now nothing separates them
+    >>> bound = rb.mistake_bound(X, y)
+    >>> bound.theorem, bound.value < 1.01 * bound.minimum
+    (2, True)
+    >>> rb.verify(bound.certificate, X, y).ok
+    True
+    """
+    X = as_matrix(X)
+    check_finite(X)
+    X = without_duplicates(X)
+    labels = as_labels(y, X.shape[0])
+    classes = two_classes(labels)
+    constant = _checked_lift(lift, X) if fit_intercept else 0.0
+    start = np.zeros(X.shape[1]) if initial is None else initial
+    runs = Runs(
+        constant,
+        lifted(start, X.shape[1], constant, name="initial"),
+        _positive("eta0", eta0),
+        passes=_checked_passes(passes),
+    )
+    clock = Clock(checked_seconds(max_seconds))
+    problem = Problem(X, as_signs(labels, classes), classes, runs, _positive("tol", tol), clock)
+    return problem.bound(comparator)
+
+
+def _positive(name: str, value: Any) -> float:
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not (real and 0 < value < math.inf):
+        raise InputError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
+def _checked_lift(lift: Any, X: Matrix) -> float:
+    if not isinstance(lift, str):
+        return _positive("lift", lift)
+    if lift != "radius":
+        raise InputError(f"lift must be a positive number or 'radius', got {lift!r}")
+    return radius(X) or 1.0
+
+
+def _checked_passes(passes: Any) -> int | None:
+    whole = isinstance(passes, Integral) and not isinstance(passes, bool)
+    if passes is not None and not (whole and 1 <= passes < 2**53):
+        raise InputError(
+            f"passes must be a whole number from 1 on, or None for any number, got {passes!r}"
+        )
+    return None if passes is None else int(passes)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Examples that were taken and checked, and the runs on them that a bound is for."""
+
+    X: Matrix
+    signs: np.ndarray
+    classes: np.ndarray
+    runs: Runs
+    tol: float = 0.005
+    clock: Clock = field(default_factory=Clock)
+
+    def bound(self, comparator: Any = None) -> MistakeBound:
+        """Give the bound by a comparator, or the least one."""
+        runs = self.runs
+        if comparator is not None:
+            found = self._by(unit(lifted(comparator, self.X.shape[1], runs.lift)))
+        elif runs.passes is None or not runs.from_zero:
+            found = self._widest()
+        else:
+            found = self._least()
+        return self._proved(found) if runs.from_zero and not runs.weighted else found
+
+    # ---- a comparator that is given
+
+    def _by(self, direction: np.ndarray) -> MistakeBound:
+        longest, margin, where = self._spread(direction)
+        if margin > 0:
+            return self._theorem_one(direction)
+        if self.runs.passes is None or not self.runs.from_zero:
+            advice = (
+                "say how often a row is looked at (passes)"
+                if self.runs.from_zero
+                else "Theorem 2, which does without, needs a start from zero"
+            )
+            raise InputError(
+                f"the comparator leaves row {where} on the wrong side or on its boundary (margin "
+                f"{margin:.3g}), and Theorem 1 needs one that separates the data; {advice}"
+            )
+        check_radius(longest)
+        return self._theorem_two(direction, longest, margin)
+
+    # ---- the least bound in some passes
+
+    def _least(self) -> MistakeBound:
+        """Minimise Theorem 2 over all w, and look what is left of Theorem 1 there."""
+        nothing = np.zeros(self.X.shape[1] + 1)
+        longest, _, _ = self._spread(nothing)
+        check_radius(longest)
+        if longest < SHORTEST:
+            raise InputError(
+                "the rows are zero, or too short for their squares; multiply X by a constant"
+            )
+        best, least, found = self._theorem_two(nothing, longest, math.nan), 0.0, None
+        for tighter in TIGHTER:
+            found = self._soft_margin(longest, self.tol * tighter, found)
+            best = min(best, self._by_direction(self._as_held(found.w), longest), key=_value)
+            least = max(least, 2.0 * self._passes * found.dual)
+            if best.value <= (1 + 2 * self.tol) * least or not self._has_time():
+                break
+        return replace(best, minimum=min(least, best.value))
+
+    def _soft_margin(self, longest: float, tol: float, near: SoftMargin | None) -> SoftMargin:
+        """Minimise half of Theorem 2 over the passes; its dual is a bound from below."""
+        X, intercept = self._as_solved()
+        return soft_margin(
+            X,
+            self.signs,
+            longest**2 / (2.0 * self._passes),
+            intercept=intercept,
+            lift=self.runs.lift,
+            tol=tol,
+            start=None if near is None else (near.w, near.alphas),
+            max_seconds=self._seconds(),
+        )
+
+    def _by_direction(self, w: np.ndarray, longest: float) -> MistakeBound:
+        """Give the lesser of the bounds that a vector yields by both theorems."""
+        if not (np.isfinite(w).all() and w.any()):
+            return self._theorem_two(np.zeros(w.size), longest, math.nan)
+        direction = unit(w)
+        _, margin, _ = self._spread(direction)
+        by_loss = self._theorem_two(direction, longest, margin)
+        return min(by_loss, self._theorem_one(direction), key=_value) if margin > 0 else by_loss
+
+    # ---- the least bound in any number of passes
+
+    def _widest(self) -> MistakeBound:
+        """Look for the widest margin, which makes Theorem 1 least."""
+        w = self._separator()
+        found = [self._theorem_one(w)] if self._spread(unit(w))[1] > 0 else []
+        X, intercept = self._as_solved()
+        wide = hard_margin(
+            X, self.signs, intercept=intercept, lift=self.runs.lift, max_seconds=self._seconds()
+        )
+        w = self._as_held(wide.w)
+        if np.isfinite(w).all() and w.any() and self._spread(unit(w))[1] > 0:
+            found.append(self._theorem_one(w))
+        if not found:
+            raise InputError(
+                "a hyperplane separates these data, but by a margin too small for float64; say how "
+                "often a row is looked at (passes)"
+            )
+        best = min(found, key=_value)
+        if not self.runs.from_zero:
+            return best
+        least = (best.radius / self._largest_margin(wide.alphas)) ** 2
+        return replace(best, minimum=min(least, best.value))
+
+    def _separator(self) -> np.ndarray:
+        """Give a vector that separates the rows, or say that there is none."""
+        runs = self.runs
+        answer = separate(
+            self.X,
+            self.signs,
+            fit_intercept=runs.lift > 0,
+            max_seconds=self._seconds(),
+        )
+        if answer.verdict == UNDECIDED:
+            raise InputError(
+                "whether a hyperplane separates these data was not decided in time; allow more "
+                "seconds, or say how often a row is looked at (passes)"
+            )
+        if answer.verdict != SEPARABLE:
+            reason = (
+                "no bound holds for any number of looks at a row; say how many there are (passes)"
+                if runs.from_zero
+                else "only a run from zero has a bound"
+            )
+            raise InseparableError(
+                f"nothing separates these data (`rosenblatt separate` proves it), so that {reason}",
+                answer,
+            )
+        added = answer.intercept / runs.lift if runs.lift else 0.0
+        return np.append(answer.coef, added)
+
+    def _largest_margin(self, duals: np.ndarray) -> float:
+        """Bound every margin by the norm of a mean of the rows, up to rounding."""
+        factors = np.where(self.signs > 0, self.runs.weights[1], self.runs.weights[0])
+        total = float(duals.sum())
+        if not 0 < total < math.inf:
+            return math.inf
+        shares = duals / total * self.signs * factors
+        mean = np.asarray(shares @ self.X, np.float64).ravel()
+        return float(np.linalg.norm(np.append(mean, shares.sum() * self.runs.lift)))
+
+    # ---- what the solvers see
+
+    def _as_solved(self) -> tuple[Matrix, str]:
+        """Give the rows, in place, and the kind of intercept; a copy if classes have weights."""
+        runs = self.runs
+        if not runs.weighted:
+            return self.X, "lifted" if runs.lift else "none"
+        factors = np.where(self.signs > 0, runs.weights[1], runs.weights[0])
+        factors = factors.astype(self.X.dtype)[:, np.newaxis]
+        added = factors * self.X.dtype.type(runs.lift)
+        if sparse.issparse(self.X):
+            stacked = [self.X.multiply(factors), sparse.csr_matrix(added)]
+            return sparse.hstack(stacked, format="csr", dtype=self.X.dtype), "none"
+        return np.hstack([self.X * factors, added]), "none"
+
+    def _as_held(self, w: np.ndarray) -> np.ndarray:
+        """Give weights that were found as those of the lifted rows."""
+        return w[:-1] if self.runs.weighted else w
+
+    def _seconds(self) -> float | None:
+        if self.clock.seconds is None:
+            return None
+        return max(self.clock.left(), 1e-3) if self._has_time() else 1e-3
+
+    def _has_time(self) -> bool:
+        try:
+            return self.clock.left() > 0
+        except OutOfTimeError:
+            return False
+
+    # ---- the theorems, rounded up and proved
+
+    @property
+    def _passes(self) -> int:
+        assert self.runs.passes is not None
+        return self.runs.passes
+
+    def _spread(self, w: np.ndarray) -> tuple[float, float, int]:
+        return spread(self.X, self.signs, w, self.runs.lift, self.runs.weights)
+
+    def _theorem_one(self, comparator: np.ndarray) -> MistakeBound:
+        runs = self.runs
+        return theorem_one(
+            self.X,
+            self.signs,
+            comparator,
+            runs.start,
+            lift=runs.lift,
+            eta=runs.eta,
+            weights=runs.weights,
+        )
+
+    def _theorem_two(self, direction: np.ndarray, longest: float, margin: float) -> MistakeBound:
+        """Give the bound by the best multiple of a unit vector, or by zero."""
+        runs, w = self.runs, direction
+        if w.any():
+            margins = margins_of(self.X, self.signs, w, runs.lift, runs.weights)
+            w = w * best_length(margins, longest**2, 2.0 * self._passes)
+        loss = self._loss(w)
+        value = self._above(w, longest, 2.0 * self._passes * loss)
+        return MistakeBound(value, longest, margin, loss, w, 2, self._passes)
+
+    def _proved(self, found: MistakeBound) -> MistakeBound:
+        """Give the bound with its certificate, whose bound it then is."""
+        w = found.comparator if found.theorem == 2 else self._without_loss(found)
+        if w is None:
+            return found
+        value = found.value if found.theorem == 2 else self._above(w, found.radius, 0.0)
+        proof = self._proof(w, found.passes, value)
+        return found if proof is None else replace(found, value=value, certificate=proof)
+
+    def _without_loss(self, found: MistakeBound) -> np.ndarray | None:
+        """Give the shortest multiple of a comparator that leaves no loss to the check either."""
+        w = found.comparator / found.margin
+        for k in range(NUDGES):
+            if not np.isfinite(w).all():
+                return None
+            if self._loss(w) == 0:
+                return w
+            w = w * (1 + 2.0**-51 * 8**k)
+        return None
+
+    def _loss(self, w: np.ndarray) -> float:
+        """Bound the hinge loss from above, as the check does where it can."""
+        runs = self.runs
+        if runs.weighted:
+            return loss_above(self.X, self.signs, w, runs.lift, runs.weights)
+        weights = Weights.of(w.tolist(), self.X.shape[1], runs.lift)
+        enclosed = enclosed_loss(self.X, self.signs, weights)
+        return math.inf if enclosed is None else float(enclosed[1]) * (1 + 4 * UNIT)
+
+    def _above(self, w: np.ndarray, longest: float, losses: float) -> float:
+        """Give R²‖w‖² and losses, rounded up by as much as the check may round."""
+        with np.errstate(over="ignore"):
+            product = w * longest  # whose squares are in range where those of w may not be
+            square = float(product @ product)
+        return (square + losses) * (1 + (4 * self.signs.size + 16 * w.size + 64) * UNIT)
+
+    def _proof(self, w: np.ndarray, passes: int | None, value: float) -> MistakeProof | None:
+        """Give the certificate, checked; None if the labels cannot be written in one."""
+        rows, columns = self.X.shape
+        digest = labelled_digest(self.X, self.signs)
+        data = Data(rows=rows, columns=columns, digest=digest, numbers=str(self.X.dtype))
+        try:
+            proof = MistakeProof(
+                data=data,
+                classes=tuple(self.classes.tolist()),
+                lift=self.runs.lift,
+                w=tuple(w.tolist()),
+                passes=passes,
+                bound=value,
+            )
+        except CertificateError:
+            return None
+        proven(proof, Labelled.of(self.X, self.signs))
+        return proof
+
+
+def _value(bound: MistakeBound) -> float:
+    return bound.value

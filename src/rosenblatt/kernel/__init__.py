@@ -1,0 +1,1 @@
+"""Kernels, and the perceptron in its dual form."""

@@ -1,0 +1,214 @@
+"""Budgets: at most B stored examples, for streams without end.
+
+Each example is compared with at most B stored ones, so that time and memory stay flat. When a
+mistake finds the budget full,
+
+oldest    the row stored first makes room, as in the Forgetron (Dekel, Shalev-Shwartz & Singer
+          2008), but without its shrinking, hence without its bound;
+random    a row drawn at random makes room (Cavallanti, Cesa-Bianchi & Gentile 2007). If every
+          K(x, x) <= R², then for every u whose norm U satisfies R·U <= (1 - ε)·√B, the expected
+          number of mistakes of one pass is at most (L + B·R·U) / ε, L the sum of the hinge
+          losses max(0, 1 - y·⟨u, φ(x)⟩).
+              Why: let V = ‖w‖². A mistake with a full budget gives E V' <= (1 - 2/B)·V + 2R²,
+              since E‖w - z‖² = (1 - 2/B)·V + mean ‖z‖² for a random stored z, and the product of
+              w with y·φ(x) is not positive. The first B mistakes give V <= B·R². As V >= 0 at the
+              end, the sum of V over all mistakes with a full budget is at most B·R²·E M on
+              average. Likewise E⟨w', u⟩ = (1 - 1/B)·⟨w, u⟩ + y·⟨u, φ(x)⟩, and at the end
+              ⟨w, u⟩ <= B·R·U; so E M <= L + B·R·U + (U/B)·E Σ√V, and Σ√V <= √(M·ΣV);
+project   the mistake is projected on the span of the stored rows, whose coefficients take it up
+          (the Projectron of Orabona, Keshet & Caputo 2008). Before the budget is full, this
+          happens to rows that lie in the span already, up to rounding.
+
+In the last case d = K⁻¹k, with K the Gram matrix of the stored rows and k the values of the new one
+beside them; δ² = K(x, x) - k·d is the squared distance from the span. Storing a row extends K⁻¹ by
+(d, -1)(d, -1)ᵀ/δ².
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.kernel.walk import DONE, UNUSABLE_SCORE, Found, rivals
+from rosenblatt.loops import loop, part
+from rosenblatt.online.perceptron import draw, mistaken
+
+FORGETTING = ("oldest", "random", "project")
+OLDEST, RANDOM, PROJECT = range(3)
+IN_THE_SPAN = 1e-9  # of K(x, x): a smaller δ² is rounding, and dividing by it would spread that
+
+
+@dataclass
+class Budget:
+    """How many rows may be stored, and what happens when there are more.
+
+    Attributes
+    ----------
+    most : B.
+    forget : one of `FORGETTING`.
+    oldest : the place of the row that was stored first, in an array of one number.
+    seed : of the draws, in an array of one number.
+    inverse : K⁻¹, with room for B rows, for projections.
+    """
+
+    most: int
+    forget: str
+    oldest: np.ndarray
+    seed: np.ndarray
+    inverse: np.ndarray
+
+    @classmethod
+    def of(cls, most: int, forget: str, seed: int) -> Budget:
+        """Begin with nothing stored."""
+        room = most if forget == "project" else 0
+        return cls(
+            most, forget, np.zeros(1, np.int64), np.array([seed], np.uint64), np.zeros((room, room))
+        )
+
+    def copied(self) -> Budget:
+        """Give a budget that can be used apart from this one."""
+        oldest, seed, inverse = (part.copy() for part in (self.oldest, self.seed, self.inverse))
+        return replace(self, oldest=oldest, seed=seed, inverse=inverse)
+
+
+class Shelf(NamedTuple):
+    """The stored rows while a block is walked through.
+
+    Slot j holds the row whose values are in column `column[j]` of the block's table: those of the
+    rows stored before the block come first, then those of the block's own rows. `example` is
+    the place of a row in the data set, -1 if it is not in it, `place_of` the slot of an example.
+    `used` is an array of one number.
+    """
+
+    alphas: np.ndarray
+    counts: np.ndarray
+    column: np.ndarray
+    example: np.ndarray
+    place_of: np.ndarray
+    used: np.ndarray
+
+
+class Forgetting(NamedTuple):
+    """A budget as the loops see it.
+
+    `beside` has room for the values of a row beside those in the slots, `spare` for K⁻¹ times them.
+    """
+
+    most: int
+    how: int
+    oldest: np.ndarray
+    seed: np.ndarray
+    inverse: np.ndarray
+    beside: np.ndarray
+    spare: np.ndarray
+
+
+@loop
+def walk_within(
+    codes: np.ndarray,
+    examples: np.ndarray,
+    table: np.ndarray,
+    scores: np.ndarray,
+    shelf: Shelf,
+    rule: Forgetting,
+    allowed: int,
+    found: Found,
+) -> tuple[int, int, int]:
+    """Present the rows of a block; give where it stopped, how many mistakes it made, and why.
+
+    `table` holds the values of each row of the block beside those stored and those of the block.
+    """
+    made, stored = 0, table.shape[1] - table.shape[0]
+    for t in range(codes.size):
+        if made == allowed:
+            return t, made, DONE
+        score_slots(table, t, shelf, rule.beside, scores)
+        rival, lead, _ = rivals(scores, 0, codes[t])
+        if not (abs(lead) < np.inf and abs(table[t, stored + t]) < np.inf):
+            return t, made, UNUSABLE_SCORE
+        if mistaken(1.0, lead, False):
+            found.place[made], found.rival[made] = t, rival
+            made += 1
+            slot = slot_for(table, t, examples[t], shelf, rule, stored)
+            if slot >= 0:
+                shelf.alphas[codes[t], slot] += 1.0
+                shelf.alphas[rival, slot] -= 1.0
+                shelf.counts[slot] += 1
+            else:
+                for j in range(shelf.used[0]):
+                    shelf.alphas[codes[t], j] += rule.spare[j]
+                    shelf.alphas[rival, j] -= rule.spare[j]
+    return codes.size, made, DONE
+
+
+@part
+def score_slots(
+    table: np.ndarray, t: int, shelf: Shelf, beside: np.ndarray, scores: np.ndarray
+) -> None:
+    """Collect the values of row t beside those in the slots, and score it by them."""
+    for j in range(shelf.used[0]):
+        beside[j] = table[t, shelf.column[j]]
+    for r in range(scores.shape[1]):
+        total = 0.0
+        for j in range(shelf.used[0]):
+            total += beside[j] * shelf.alphas[r, j]
+        scores[0, r] = total
+
+
+@part
+def slot_for(
+    table: np.ndarray, t: int, example: int, shelf: Shelf, rule: Forgetting, stored: int
+) -> int:
+    """Give the slot of a mistaken row, made free if need be; -1 if it was projected."""
+    kept = int(shelf.place_of[example])
+    if kept >= 0:
+        return kept
+    if rule.how == PROJECT and projected(table[t, stored + t], shelf.used[0], rule):
+        return -1
+    full = shelf.used[0] == rule.most
+    slot = victim(rule) if full else int(shelf.used[0])
+    if full:
+        if shelf.example[slot] >= 0:
+            shelf.place_of[shelf.example[slot]] = -1
+        for r in range(shelf.alphas.shape[0]):
+            shelf.alphas[r, slot] = 0.0
+        shelf.counts[slot] = 0
+    else:
+        shelf.used[0] += 1
+    shelf.column[slot] = stored + t
+    shelf.example[slot] = example
+    shelf.place_of[example] = slot
+    return slot
+
+
+@part
+def victim(rule: Forgetting) -> int:
+    """Choose the slot that makes room."""
+    if rule.how == RANDOM:
+        return int(draw(rule.seed, rule.most))
+    slot = int(rule.oldest[0])
+    rule.oldest[0] = (slot + 1) % rule.most
+    return slot
+
+
+@part
+def projected(itself: float, used: int, rule: Forgetting) -> bool:
+    """Write d = K⁻¹k into `spare`; tell whether the row is to be projected, else extend K⁻¹."""
+    inverse, d, apart = rule.inverse, rule.spare, itself
+    for i in range(used):
+        total = 0.0
+        for j in range(used):
+            total += inverse[i, j] * rule.beside[j]
+        d[i] = total
+        apart -= total * rule.beside[i]
+    if used == rule.most or apart <= IN_THE_SPAN * itself:
+        return True
+    for i in range(used):
+        for j in range(used):
+            inverse[i, j] += d[i] * d[j] / apart
+        inverse[i, used] = -d[i] / apart
+        inverse[used, i] = -d[i] / apart
+    inverse[used, used] = 1.0 / apart
+    return False

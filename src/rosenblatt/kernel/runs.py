@@ -1,0 +1,72 @@
+"""How a run is made: which of the three ways of presenting examples serves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, check_finite
+from rosenblatt.kernel.budgeted import BudgetedTraining
+from rosenblatt.kernel.expansion import Expansion
+from rosenblatt.kernel.training import BlockedTraining, KernelTraining, ResidentTraining
+from rosenblatt.online.driver import Limits, UnusableRowError, Watch
+from rosenblatt.run import Run
+
+GRAM_BYTES = 2**30
+GRAM_PAYS = 3  # passes from which on the whole Gram matrix is cheaper than values as needed
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How examples are presented; `block_rows` is for trying sizes of blocks."""
+
+    order: str = "cycle"
+    seed: int = 0
+    limits: Limits = field(default_factory=Limits)
+    watch: Watch | None = None
+    gram_bytes: int = GRAM_BYTES
+    block_rows: int | None = None
+
+
+def fit(learned: Expansion, X: Matrix, codes: np.ndarray, manner: Manner) -> Run:
+    """Pass over the examples until convergence, a limit or an interrupt."""
+    check_finite(X)
+    options: dict[str, Any] = {
+        "order": manner.order,
+        "seed": manner.seed,
+        "limits": manner.limits,
+        "watch": manner.watch,
+    }
+    n, passes = codes.size, manner.limits.passes
+    affordable = 8 * n * n <= manner.gram_bytes
+    sequential = manner.order in ("cycle", "shuffle")
+    if learned.budget is not None:
+        training: KernelTraining = BudgetedTraining(
+            learned, X, codes, block_rows=manner.block_rows, **options
+        )
+    elif sequential and not (affordable and (passes is None or passes >= GRAM_PAYS)):
+        training = BlockedTraining(learned, X, codes, block_rows=manner.block_rows, **options)
+    else:
+        training = ResidentTraining(learned, X, codes, keep_gram=affordable, **options)
+    return _explained(training.run, X)
+
+
+def once(learned: Expansion, X: Matrix, codes: np.ndarray, block_rows: int | None = None) -> Run:
+    """Present each example once, in the order given."""
+    check_finite(X)
+    kind = BlockedTraining if learned.budget is None else BudgetedTraining
+    training = kind(learned, X, codes, order="once", block_rows=block_rows)
+    return _explained(training.once, X)
+
+
+def _explained(present: Any, X: Matrix) -> Run:
+    try:
+        run: Run = present()
+    except UnusableRowError as unusable:
+        raise InputError(
+            f"the score of row {unusable.row} is too large for float64; divide X by a constant"
+        ) from None
+    return run

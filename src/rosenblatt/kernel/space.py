@@ -1,0 +1,147 @@
+"""Where a kernel learner lives: a kernel, the lifting of rows, and how their values are computed.
+
+Dense rows of single precision give values of single precision on request (`single=True` blocks),
+with a bound of their error; all other values are float64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, without_duplicates
+from rosenblatt.kernel.functions import (
+    Custom,
+    Kernel,
+    Lengths,
+    Precomputed,
+    Rounding,
+    dense_product,
+    squared_norms,
+)
+from rosenblatt.kernel.store import Block, Store, dense_pays
+
+SYMMETRIC = 1e-5  # of the largest value: what single precision leaves of symmetry, and more
+TRIED = 16  # rows on which a function is tried
+TILE = 512  # stored rows, or rows, whose values are computed at a time
+
+
+@dataclass(frozen=True)
+class Space:
+    """A kernel on lifted rows; `dense` says whether sparse rows are made dense block by block."""
+
+    kernel: Kernel
+    lift: float
+    dense: bool
+
+    @classmethod
+    def around(cls, kernel: Kernel, lift: float, X: Matrix) -> Space:
+        """Choose how rows like those of X are kept."""
+        if not sparse.issparse(X) or not kernel.by_products:
+            return cls(kernel, lift, dense=not sparse.issparse(X))
+        return cls(kernel, lift, dense_pays(X.shape[0], X.shape[1], X.nnz))
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether rows are kernel values already."""
+        return isinstance(self.kernel, Precomputed)
+
+    @property
+    def shift(self) -> float:
+        """What is added to each product of two rows."""
+        return self.kernel.shift(self.lift)
+
+    def block(self, X: Matrix, places: Any, numbers: np.ndarray) -> Block:
+        """Take rows out of a matrix: a slice of it or an array of places."""
+        rows = X[places]
+        if sparse.issparse(rows):
+            rows = rows.toarray() if self.dense else without_duplicates(rows)
+        squares = squared_norms(rows) if self.kernel.by_products else np.zeros(rows.shape[0])
+        return Block(rows, squares, numbers)
+
+    def kept(self, block: Block) -> Block:
+        """Give what is stored of rows: of those that hold kernel values, their numbers suffice."""
+        return block._replace(rows=block.rows[:, :0]) if self.precomputed else block
+
+    def values(self, block: Block, others: Block) -> np.ndarray:
+        """Give the kernel's values; single precision if both blocks are dense and single."""
+        if self.precomputed:
+            return np.ascontiguousarray(block.rows[:, others.numbers], np.float64)
+        if isinstance(self.kernel, Custom):
+            return called(self.kernel, block.rows, others.rows)
+        left, right = block.rows, others.rows
+        if sparse.issparse(left):
+            left, right = (rows.astype(np.float64, copy=False) for rows in (left, right))
+        products = dense_product(left, right)
+        self.kernel.from_products(products, block.squares, others.squares, self.shift)
+        return products
+
+    def on_itself(self, block: Block, places: np.ndarray) -> np.ndarray:
+        """Give K(x, x) of each row; `places` are its columns where rows are kernel values."""
+        if self.precomputed:
+            return np.asarray(block.rows[np.arange(places.size), places], np.float64)
+        if self.kernel.by_products:
+            return self.kernel.on_itself(block.squares, self.shift)
+        single = (block.picked(slice(i, i + 1)) for i in range(block.squares.size))
+        return np.array([self.values(row, row)[0, 0] for row in single])
+
+    def rounding(self, block: Block, store: Store) -> Rounding:
+        """Bound the errors of single precision for rows beside those stored and each other."""
+        longest = max(store.longest, float(block.squares.max(initial=0.0)))
+        nonnegative = store.nonnegative and bool(block.rows.min(initial=0.0) >= 0.0)
+        lengths = Lengths(np.sqrt(block.squares), longest**0.5, block.rows.shape[1], nonnegative)
+        return self.kernel.rounding(lengths, self.shift)
+
+
+def called(kernel: Custom, left: Matrix, right: Matrix) -> np.ndarray:
+    """Call a function of two blocks of rows, and look at what it gives."""
+    given = kernel.function(left, right)
+    given = given.toarray() if sparse.issparse(given) else given
+    shape = (left.shape[0], right.shape[0])
+    try:
+        values = np.array(given, np.float64, order="C")  # a copy: values are worked on in place
+    except (TypeError, ValueError):
+        raise InputError("the kernel gives something that is not a matrix of numbers") from None
+    if values.shape != shape:
+        raise InputError(
+            f"the kernel gives an array of shape {values.shape} for {shape[0]} and {shape[1]} "
+            "rows; it must give one row for each of the former, one column for each of the latter"
+        )
+    if not np.isfinite(values).all():
+        raise InputError("the kernel gives NaN or infinity; look at its formula, or scale X")
+    return values
+
+
+def check_function(kernel: Custom, X: Matrix) -> None:
+    """Try a function on a few rows: it must give a symmetric matrix of finite numbers."""
+    some = X[:TRIED]
+    called(kernel, some, some[:1])
+    values = called(kernel, some, some)
+    if not _nearly_equal(values, values.T, float(np.abs(values).max())):
+        raise InputError("the kernel is not symmetric: K(x, z) must be K(z, x) for all rows")
+
+
+def check_gram(K: Matrix) -> None:
+    """Refuse what cannot be the Gram matrix of a training set."""
+    if K.shape[0] != K.shape[1]:
+        raise InputError(
+            f"a precomputed kernel needs a square matrix to fit on, one row and one column for "
+            f"each example; got {K.shape[0]} × {K.shape[1]}"
+        )
+    largest = max(float(np.abs(K[start : start + TILE]).max()) for start in _tiles(K))
+    for start in _tiles(K):
+        inside = slice(start, start + TILE)
+        if not _nearly_equal(K[inside, start:], K[start:, inside].T, largest):
+            raise InputError("the precomputed kernel is not symmetric: K[i, j] must be K[j, i]")
+
+
+def _tiles(K: Matrix) -> range:
+    return range(0, K.shape[0], TILE)
+
+
+def _nearly_equal(A: np.ndarray, B: np.ndarray, largest: float) -> bool:
+    return bool(np.abs(A - B).max() <= SYMMETRIC * largest)

@@ -1,0 +1,304 @@
+"""Training of an expansion: three ways to present examples, under the one driver.
+
+Blocked    The next B rows meet all stored rows by one matrix product; then the rule runs through
+           the block in order, and a mistake corrects the scores of the rows behind it. Stored
+           order and shuffles only. Memory: the stored rows, and B² values.
+Resident   The scores of all n examples are kept and follow each mistake by one column of the Gram
+           matrix, which is kept if it fits, else computed when it is needed. Any order.
+Budgeted   As blocked, but stored rows may be forgotten within a block (see `budget`).
+
+All make the mistakes that presenting one example at a time in float64 makes. Where the products are
+in single precision, a rigorous bound of their errors tells which rows are in doubt; these are
+scored again in float64. If that happens too often, single precision is given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.examples import Matrix
+from rosenblatt.kernel.expansion import Expansion
+from rosenblatt.kernel.scoring import gram, weighed
+from rosenblatt.kernel.space import TILE
+from rosenblatt.kernel.store import Block
+from rosenblatt.kernel.threads import Apply, in_turn, working
+from rosenblatt.kernel.walk import (
+    DONE,
+    DOUBT,
+    Doubt,
+    Found,
+    doubtful,
+    move,
+    run_through,
+    walk,
+    worst_mistake,
+)
+from rosenblatt.online.driver import (
+    Limits,
+    Training,
+    UnusableRowError,
+    Watch,
+)
+from rosenblatt.online.perceptron import CLOCK, CURSOR, LOOKS, SEEN, WORK, Rule, State
+from rosenblatt.rows import Dense
+from rosenblatt.run import Run
+
+SMALLEST_BLOCK, LARGEST_BLOCK = 256, 1024
+STORED_FOR_EACH = 8  # rows stored for each row of a block, so that values within it cost little
+TOO_DOUBTFUL = 0.25  # the share of rows in doubt from which on double precision is faster
+NOTED = 1024  # mistakes noted before they are learned from
+JUDGED = 2048  # rows after which that share is looked at
+
+
+class KernelTraining(Training):
+    """A run in progress; how examples are presented is up to those that derive from it."""
+
+    def __init__(
+        self,
+        expansion: Expansion,
+        X: Matrix,
+        codes: np.ndarray,
+        *,
+        order: str = "cycle",
+        seed: int = 0,
+        limits: Limits | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self.expansion, self.X = expansion, X
+        self.codes = np.ascontiguousarray(codes, np.int64)
+        self.first = expansion.presented  # the number of the first row
+        self.place_of = np.full(codes.size, -1, np.int64)  # where a row is stored
+        super().__init__(
+            Dense(np.zeros((0, 0)), 0.0),
+            self.codes,
+            Rule(1.0, 1.0, 1.0, False, False),
+            State(np.zeros(0), np.zeros(0), expansion.tally),
+            order=order,
+            seed=seed,
+            limits=limits or Limits(),
+            watch=watch,
+        )
+
+    def run(self) -> Run:
+        """Train until convergence, a limit or an interrupt."""
+        return self._at_work(super().run)
+
+    def once(self) -> Run:
+        """Present each example once, in the order given."""
+        return self._at_work(super().once)
+
+    def _at_work(self, present: Callable[[], Run]) -> Run:
+        with working() as apply:
+            self.apply: Apply = apply
+            self._prepare()
+            run = present()
+        self.expansion.presented += self.codes.size
+        return run
+
+    def _prepare(self) -> None:
+        """Compute beforehand what takes long, if anything."""
+
+    def _load_loops(self) -> None:
+        """Loops are loaded when they are first called: the products take longer."""
+
+    def _block(self, places: np.ndarray | slice) -> Block:
+        numbers = self._numbers(places) + self.first
+        return self.expansion.space.block(self.X, places, numbers)
+
+    def _numbers(self, places: np.ndarray | slice) -> np.ndarray:
+        if isinstance(places, slice):
+            return np.arange(*places.indices(self.codes.size))
+        return places
+
+    def _upcoming(self, most: int) -> np.ndarray | slice:
+        """Give the examples whose turn comes next; a slice where they lie side by side."""
+        cursor = int(self.state.tally[CURSOR])
+        inside = slice(cursor, min(cursor + most, self.codes.size))
+        return self.plan.sequence[inside].astype(np.int64) if self.plan.sequence.size else inside
+
+    def _passed(self, rows: int) -> None:
+        """Count rows that were presented; each was compared with the stored ones."""
+        tally = self.state.tally
+        tally[[CURSOR, LOOKS, SEEN, CLOCK]] += rows
+        tally[WORK] += rows * self.expansion.size * self._width
+
+    @property
+    def _width(self) -> int:
+        return max(1, self.expansion.store.width)
+
+    def _correct(self, examples: np.ndarray, rivals: np.ndarray, earlier: np.ndarray) -> None:
+        """Learn from mistakes in order, storing the examples that are not stored yet."""
+        new = examples[self.place_of[examples] < 0]
+        if new.size:
+            new = new[np.sort(np.unique(new, return_index=True)[1])]
+            self.place_of[new] = self.expansion.keep(self._block(new))
+        places = self.place_of[examples]
+        self.expansion.correct(places, self.codes[examples], rivals, earlier)
+        np.add.at(self.counts, examples, 1)
+
+
+class BlockedTraining(KernelTraining):
+    """Presents blocks of examples, in stored order or shuffled."""
+
+    def __init__(self, *given: Any, block_rows: int | None = None, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.block_rows = block_rows
+        self.single = True
+        self.doubted = self.walked = 0
+
+    def _portion(self) -> bool:
+        rows = self.block_rows or min(
+            max(SMALLEST_BLOCK, self.expansion.size // STORED_FOR_EACH), LARGEST_BLOCK
+        )
+        chosen = self._upcoming(rows)
+        self._present(self._block(chosen), self._numbers(chosen))
+        return False
+
+    def _present(self, block: Block, examples: np.ndarray) -> None:
+        """Walk through a block, scoring rows in doubt again whenever one is met."""
+        block, scores, within, doubt = self._scored(block)
+        codes, found = self.codes[examples], room_for(examples.size)
+        left, place = self._updates_left(), 0
+        while True:
+            place, made, why = walk(codes, scores, within, doubt, place, left, found)
+            left -= made
+            mistakes = found.place[:made]
+            self._correct(examples[mistakes], found.rival[:made].copy(), mistakes.astype(float))
+            if why != DOUBT:
+                break
+            self._score_again(block, codes, scores, doubt, place)
+        self._passed(place)
+        self.walked += place
+        if why != DONE:
+            raise UnusableRowError(int(examples[place]))
+
+    def _scored(self, block: Block) -> tuple[Block, np.ndarray, np.ndarray, Doubt]:
+        """Give the scores of a block, the values within it, and what is known of their errors."""
+        learned = self.expansion
+        n, sizes = block.squares.size, learned.sizes
+        doubt = Doubt(np.zeros(n), np.zeros(n), np.zeros(n))
+        single = self._in_single(block)
+        if not single:
+            block = block.doubled()
+        scores, spread = weighed(
+            learned.space,
+            block,
+            learned.store,
+            learned.alphas,
+            self.apply,
+            sizes if single else None,
+        )
+        if single:
+            doubt = self._doubt(block, spread, float(sizes.sum()))
+        within = gram(learned.space, block, block, self.apply)
+        return block, scores, within, doubt
+
+    def _in_single(self, block: Block) -> bool:
+        """Tell whether this block is worth a try in single precision."""
+        if self.walked >= JUDGED and self.doubted > TOO_DOUBTFUL * self.walked:
+            self.single = False
+        learned = self.expansion
+        dense = isinstance(block.rows, np.ndarray) and block.rows.dtype == np.float32
+        return self.single and dense and learned.space.kernel.by_products and learned.store.single
+
+    def _doubt(self, block: Block, spread: np.ndarray, total: float) -> Doubt:
+        relative, absolute = self.expansion.space.rounding(block, self.expansion.store)
+        with np.errstate(invalid="ignore", over="ignore"):
+            slack = relative * spread + absolute * total
+        slack[np.isnan(slack)] = np.inf
+        return Doubt(slack, relative, absolute)
+
+    def _score_again(
+        self, block: Block, codes: np.ndarray, scores: np.ndarray, doubt: Doubt, begin: int
+    ) -> None:
+        """Score the rows in doubt in float64, by all that is stored by now."""
+        places = np.empty(codes.size, np.int64)
+        places = places[: doubtful(codes, scores, doubt, begin, places)]
+        self.doubted += places.size
+        learned = self.expansion
+        again = block.picked(places).doubled()
+        scores[places] = weighed(learned.space, again, learned.store, learned.alphas, self.apply)[0]
+        doubt.slack[places] = 0.0
+
+
+class ResidentTraining(KernelTraining):
+    """Keeps the scores of all examples; and their Gram matrix, if that fits."""
+
+    def __init__(self, *given: Any, keep_gram: bool, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.keep_gram = keep_gram
+
+    def _prepare(self) -> None:
+        learned, n = self.expansion, self.codes.size
+        self.scores = np.zeros((n, learned.classes))
+        self.gram = np.zeros((n, n) if self.keep_gram else (0, 0))
+        everything = self._block(slice(None)).doubled() if self.keep_gram else None
+
+        def work(start: int) -> None:
+            inside = slice(start, min(start + TILE, n))
+            block = self._block(inside).doubled()
+            if learned.size:
+                self.scores[inside] = weighed(
+                    learned.space, block, learned.store, learned.alphas, in_turn
+                )[0]
+            if everything is not None:
+                # Row i holds K(·, x_i), not K(x_i, ·): values need not be symmetric to the last
+                # bit, and blocks of rows use the former.
+                self.gram[inside] = learned.space.values(everything, block).T
+
+        self.apply(work, range(0, n, TILE))
+
+    def _portion(self) -> bool:
+        """Go on for a while; tell whether every example was seen without a mistake."""
+        tally, n, before = self.state.tally, self.codes.size, int(self.state.tally[LOOKS])
+        looks = n - self._gained(LOOKS, self.pass_began)
+        found = room_for(min(NOTED, self._updates_left()))
+        gram = self.gram
+        made = run_through(self.codes, self.scores, gram, self.plan, tally, looks, found)
+        self._check_usable()
+        examples, rivals, earlier = (column[:made] for column in found)
+        if made and not gram.size:
+            self._move(examples[0], rivals[0])
+        self._correct(examples, rivals, earlier.astype(np.float64))
+        tally[[SEEN, CLOCK]] += int(tally[LOOKS]) - before
+        tally[WORK] += made * n * self._width
+        return self.plan.restart and bool(tally[CURSOR] == n)
+
+    def _scan(self) -> bool:
+        """Look at all examples and learn from the worst; tell whether none was a mistake."""
+        tally = self.state.tally
+        worst, rival = worst_mistake(self.codes, self.scores)
+        tally[LOOKS] += self.codes.size
+        if worst < 0:
+            tally[[SEEN, CLOCK]] += self.codes.size
+            return True
+        self._move(worst, rival)
+        self._correct(np.array([worst]), np.array([rival]), np.zeros(1))
+        tally[[SEEN, CLOCK]] += 1
+        tally[WORK] += self.codes.size * self._width
+        return False
+
+    def _move(self, example: int, rival: int) -> None:
+        if not move(self.scores, self._column(example), self.codes[example], rival):
+            raise UnusableRowError(int(example))
+
+    def _column(self, example: int) -> np.ndarray:
+        """Give the kernel's values of all examples beside one."""
+        if self.gram.size:
+            kept: np.ndarray = self.gram[example]
+            return kept
+        one = self._block(np.array([example])).doubled()
+
+        def work(start: int) -> np.ndarray:
+            block = self._block(slice(start, start + TILE)).doubled()
+            return self.expansion.space.values(block, one)[:, 0]
+
+        return np.concatenate(self.apply(work, range(0, self.codes.size, TILE)))
+
+
+def room_for(rows: int) -> Found:
+    """Make room for as many mistakes as there are rows."""
+    return Found(*np.empty((3, rows), np.int64))

@@ -1,0 +1,85 @@
+"""What all learners share, without scikit-learn: their columns, their labels, and being asked."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, as_labels, as_matrix
+from rosenblatt.learners.one_row import RowReader
+
+
+class PlainLearner:
+    """A learner that answers rows with labels."""
+
+    _reader: RowReader
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray  # where the columns have names
+
+    def _is_fitted(self) -> bool:
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Give the score of each row."""
+        raise NotImplementedError
+
+    def _answers(self, scores: np.ndarray) -> np.ndarray:
+        """Give the labels that scores stand for."""
+        raise NotImplementedError
+
+    def _unsure(self, scores: np.ndarray) -> np.ndarray:
+        """Tell for each row whether its scores mean *I don't know*: 0, or a tie of classes."""
+        if scores.ndim == 1:
+            return np.asarray(scores == 0)
+        on_top = scores == scores.max(axis=1, keepdims=True)
+        return np.asarray(np.count_nonzero(on_top, axis=1) > 1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give the label of each row; of tied classes, and where the score is 0, the first."""
+        return self._answers(self.decision_function(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the share of rows answered as y says; labels of any type."""
+        answers = self.predict(X).tolist()
+        labels = as_labels(y, len(answers)).tolist()
+        right = [answer == label for answer, label in zip(answers, labels, strict=True)]
+        return float(np.average(right, weights=sample_weight))
+
+    def _check_fitted(self) -> None:
+        if not self._is_fitted():
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("the learner has seen no examples yet; call fit first")
+
+    @classmethod
+    def _option_names(cls) -> list[str]:
+        """Give the names of the options: those of the class that defines them."""
+        return [name for name in signature(cls.__init__).parameters if name != "self"]
+
+    def _options(self) -> dict[str, Any]:
+        """Give the options by name, as scikit-learn's `get_params` does."""
+        return {name: getattr(self, name) for name in self._option_names()}
+
+    # ---- columns
+
+    def _adopt_columns(self, X: Any, matrix: Matrix) -> None:
+        """Make the columns of X, which is held as a matrix, those of the learner."""
+        self.n_features_in_ = matrix.shape[1]
+        self._reader = RowReader(matrix.shape[1])
+
+    def _take(self, X: Any) -> Matrix:
+        """Take rows of the columns that the learner knows, or of any if they are open."""
+        matrix = as_matrix(X)
+        if self._reader.width is not None:
+            self._check_columns(X, matrix)
+        return matrix
+
+    def _check_columns(self, X: Any, matrix: Matrix) -> None:
+        if matrix.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {matrix.shape[1]} columns, but the learner knows {self.n_features_in_}"
+            )

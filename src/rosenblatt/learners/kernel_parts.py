@@ -1,0 +1,209 @@
+"""Kernel perceptrons as plain parts: settings that JSON can hold, and arrays. And back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.errors import InputError
+from rosenblatt.kernel.budget import Budget
+from rosenblatt.kernel.expansion import Expansion
+from rosenblatt.kernel.functions import Custom, Gaussian, Kernel, Linear, Polynomial, as_kernel
+from rosenblatt.kernel.space import Space
+from rosenblatt.kernel.store import Block, Store
+from rosenblatt.kernel.voting import Ballots
+from rosenblatt.learners.beginning import OUTPUTS
+from rosenblatt.learners.kernel_plain import PlainKernelPerceptron
+from rosenblatt.learners.one_row import RowReader
+from rosenblatt.learners.parts import _run as run_from
+from rosenblatt.learners.parts import _run_parts as run_parts
+from rosenblatt.learners.values import (
+    Settings,
+    Tensors,
+    class_parts,
+    classes_from,
+    column_names,
+    option_parts,
+    options_from,
+    require,
+    require_numbers,
+)
+
+KERNELS: dict[str, type[Kernel]] = {kind.__name__: kind for kind in (Linear, Polynomial, Gaussian)}
+
+
+def kernel_parts(learner: PlainKernelPerceptron) -> tuple[Settings, Tensors]:
+    """Take a fitted kernel perceptron apart."""
+    held = learner._expansion
+    tensors: Tensors = {
+        "alphas": held.alphas[:, : held.size],
+        "drift": held.drift[:, : held.size],
+        "counts": held.counts[: held.size],
+        "tally": held.tally,
+    }
+    settings: Settings = {
+        "options": _options(learner),
+        "classes": class_parts(learner.classes_),
+        "columns": learner.n_features_in_,
+        "names": column_names(learner),
+        "open_width": learner._reader.width is None,
+        "lift": held.space.lift,
+        "dense": held.space.dense,
+        "output": held.output,
+        "presented": held.presented,
+        "store": _store_parts(held.store, tensors),
+        "run": run_parts(learner._run_so_far(), tensors),
+    }
+    if held.ballots is not None:
+        names = ("place", "code", "rival", "seen")
+        for name, column in zip(names, held.ballots.columns(), strict=True):
+            tensors[f"ballots.{name}"] = column
+    if held.budget is not None:
+        settings["budget"] = {"most": held.budget.most, "forget": held.budget.forget}
+        for name in ("oldest", "seed", "inverse"):
+            tensors[f"budget.{name}"] = getattr(held.budget, name)
+    return settings, tensors
+
+
+def kernel_from(
+    settings: Settings, tensors: Tensors, make: type[PlainKernelPerceptron]
+) -> PlainKernelPerceptron:
+    """Put a kernel perceptron of a class together again, checking that the parts fit."""
+    learner = make(**_options_back(settings["options"]))
+    learner._check_options()
+    classes, width = classes_from(settings["classes"]), settings["columns"]
+    require(classes.size >= 1, "it names no class")
+    require(type(width) is int and width > 0, "the number of columns is not one")
+    kernel = as_kernel(learner.kernel)
+    space = Space(kernel, float(settings["lift"]), bool(settings["dense"]))
+    store = _store(settings["store"], tensors, 0 if space.precomputed else width)
+    expansion = _expansion(settings, tensors, space, store, max(2, classes.size))
+    names = settings["names"]
+    if names is not None:
+        require(len(names) == width, "the names of the columns have another number")
+        learner.feature_names_in_ = np.array(names, object)
+    learner.n_features_in_ = width
+    learner._reader = RowReader(None if settings["open_width"] else width, names)
+    learner._hold(expansion, classes, run_from(settings["run"], tensors))
+    return learner
+
+
+# ---- options
+
+
+def _options(learner: PlainKernelPerceptron) -> Settings:
+    options = option_parts(learner)
+    kernel = as_kernel(learner.kernel)
+    if isinstance(kernel, Custom):
+        raise InputError(
+            "a learner whose kernel is a function cannot be saved; a model file holds no code"
+        )
+    if not isinstance(learner.kernel, str):
+        numbers = {} if isinstance(kernel, Linear) else asdict(kernel)  # type: ignore[call-overload]
+        options["kernel"] = {"name": type(kernel).__name__, **numbers}
+    return options
+
+
+def _options_back(options: Settings) -> Settings:
+    options = options_from(options)
+    if isinstance(options["kernel"], dict):
+        numbers: dict[str, Any] = dict(options["kernel"])
+        options["kernel"] = KERNELS[numbers.pop("name")](**numbers)
+    require(isinstance(options["kernel"], str | Kernel), "it names no kernel")
+    return options
+
+
+# ---- stored rows
+
+
+def _store_parts(store: Store, tensors: Tensors) -> Settings:
+    block = store.span()
+    tensors["store.numbers"], tensors["store.squares"] = block.numbers, block.squares
+    if store.is_sparse:
+        for name in ("data", "indices", "indptr"):
+            tensors[f"store.{name}"] = getattr(block.rows, name)
+    else:
+        tensors["store.rows"] = block.rows
+    return {"sparse": store.is_sparse, "rows": store.size}
+
+
+def _store(parts: Settings, tensors: Tensors, width: int) -> Store:
+    shape = (int(parts["rows"]), width)
+    if parts["sparse"]:
+        arrays = [tensors[f"store.{name}"] for name in ("data", "indices", "indptr")]
+        rows = sparse.csr_matrix(tuple(arrays), shape=shape)
+        rows.check_format(full_check=True)
+        values = rows.data
+    else:
+        rows = values = tensors["store.rows"]
+    require(rows.shape == shape, "the stored rows have another width")
+    require(values.dtype in (np.float32, np.float64), "the stored rows are not floats")
+    require(bool(np.isfinite(values).all()), "a stored row has NaN or infinity")
+    numbers, squares = tensors["store.numbers"], tensors["store.squares"]
+    require(numbers.shape == squares.shape == shape[:1], "the stored rows are incomplete")
+    require(numbers.dtype == np.int64 and bool((numbers >= 0).all()), "a row has no number")
+    require_numbers(squares, "the squared norms")
+    return Store.of(Block(rows, squares, numbers))
+
+
+# ---- what was learned
+
+
+def _expansion(
+    settings: Settings, tensors: Tensors, space: Space, store: Store, classes: int
+) -> Expansion:
+    alphas, drift = tensors["alphas"], tensors["drift"]
+    counts, tally = tensors["counts"], tensors["tally"]
+    output, presented = settings["output"], settings["presented"]
+    require(alphas.shape == (classes, store.size), "the coefficients have another number")
+    require(output in OUTPUTS, f"it has the unknown output {output!r}")
+    averaged = store.size if output == "averaged" else 0
+    require(drift.shape == (classes, averaged), "the averages do not fit")
+    require(counts.shape == (store.size,) and counts.dtype == np.int64, "the counts do not fit")
+    require(tally.shape == (8,), "the counters are incomplete")
+    for name, part in (("alphas", alphas), ("averages", drift), ("counters", tally)):
+        require_numbers(part, f"the {name}")
+    require(type(presented) is int and presented >= 0, "it does not say what it has seen")
+    if space.precomputed:
+        width = settings["columns"]
+        require(bool((store.span().numbers < width).all()), "a stored row has no column")
+    return Expansion(
+        space,
+        output,
+        store,
+        alphas.copy(),
+        drift.copy(),
+        counts.copy(),
+        tally.copy(),
+        presented,
+        _ballots(tensors, store.size, classes) if output == "voted" else None,
+        _budget(settings["budget"], tensors) if "budget" in settings else None,
+    )
+
+
+def _ballots(tensors: Tensors, rows: int, classes: int) -> Ballots:
+    place, code, rival, seen = (
+        tensors[f"ballots.{name}"] for name in ("place", "code", "rival", "seen")
+    )
+    require(place.shape == code.shape == rival.shape == seen.shape, "the votes are incomplete")
+    limits = (("row", place, rows), ("class", code, classes), ("class", rival, classes))
+    for name, column, most in limits:
+        require(column.dtype == np.int64 and column.ndim == 1, "the votes are no lists of numbers")
+        fine = bool(((column >= 0) & (column < most)).all())
+        require(fine, f"a vote names a {name} that is not there")
+    require_numbers(seen, "the votes")
+    return Ballots(place, code, rival, seen, place.size)
+
+
+def _budget(parts: Settings, tensors: Tensors) -> Budget:
+    budget = Budget.of(int(parts["most"]), parts["forget"], 0)
+    found = {name: tensors[f"budget.{name}"] for name in ("oldest", "seed", "inverse")}
+    for name, part in found.items():
+        like = getattr(budget, name)
+        require(part.shape == like.shape and part.dtype == like.dtype, "the budget does not fit")
+    require(0 <= int(found["oldest"][0]) < budget.most, "the budget does not fit")
+    require_numbers(found["inverse"], "the projections")
+    return Budget(budget.most, budget.forget, *(part.copy() for part in found.values()))

@@ -1,0 +1,242 @@
+"""The soft-margin SVM itself, without scikit-learn: options, examples, and what was solved.
+
+The mathematics is in `rosenblatt.margin`; `SoftMarginSVM` documents options and attributes.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import numpy as np
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import as_labels, as_matrix, check_finite, radius, without_duplicates
+from rosenblatt.learners import options
+from rosenblatt.learners.linear import PlainLinear
+from rosenblatt.learners.problems import INTERCEPTS, MULTICLASS, Answer, Problem, Settings, solve
+from rosenblatt.learners.weights import as_codes, example_weights, several_classes
+from rosenblatt.online.separator import check_room
+
+LONGEST = 1e150  # a square of it is still a number
+MOST_LAM, LEAST_LAM = 1e150, 1e-150
+CHAINS = 2  # into which a path may be cut
+
+
+class PlainSoftMarginSVM(PlainLinear):
+    """Minimise Σ hinge + λ‖w‖²; `SoftMarginSVM` documents the options and attributes."""
+
+    _answer: Answer
+
+    def __init__(
+        self,
+        lam: float = 1.0,
+        intercept: str = "free",
+        tol: float = 1e-3,
+        *,
+        C: float | None = None,
+        lift: float = 1.0,
+        multiclass: str = "joint",
+        class_weight: Any = None,
+        warm_start: bool = False,
+        max_iter: int | None = None,
+        max_seconds: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.lam = lam
+        self.intercept = intercept
+        self.tol = tol
+        self.C = C
+        self.lift = lift
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+
+    # ---- learning
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve the problem of these examples; see `SoftMarginSVM.fit`."""
+        settings = self._settings()
+        problem = self._problem(X, y, sample_weight)
+        start = self._answer if self.warm_start and self._is_fitted() else None
+        answer = solve(problem, self._lam(), settings, start)
+        self._adopt_columns(X, problem.X)
+        self._hold(answer, problem.classes)
+        return self
+
+    def _path(self, X: Any, y: Any, lams: Any, sample_weight: Any = None) -> list[Self]:
+        """Solve for every λ, from the largest on, each from the duals of the one before."""
+        wanted = _lams(lams)
+        settings = self._settings()
+        problem = self._problem(X, y, sample_weight)
+
+        def descend(chain: list[float]) -> list[Answer]:
+            answers: list[Answer] = []
+            for lam in chain:
+                answers.append(solve(problem, lam, settings, answers[-1] if answers else None))
+            return answers
+
+        found: dict[float, Self] = {}
+        with ThreadPoolExecutor(CHAINS) as pool:
+            chains = _chains(sorted(set(wanted), reverse=True), problem.X)
+            for answer in (each for answers in pool.map(descend, chains) for each in answers):
+                learner = self._copy(answer.lam)
+                learner._adopt_columns(X, problem.X)
+                learner._hold(answer, problem.classes)
+                found[answer.lam] = learner
+        return [found[lam] for lam in wanted]
+
+    def _copy(self, lam: float) -> Self:
+        """Give a learner of the same options for another λ."""
+        return type(self)(**{**self._options(), "lam": lam, "C": None})
+
+    def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        matrix = as_matrix(X)
+        check_finite(matrix)
+        matrix = without_duplicates(matrix)
+        labels = as_labels(y, matrix.shape[0])
+        classes = several_classes(labels)
+        codes = as_codes(labels, classes)
+        check_room(matrix.shape[1] * (1 if classes.size == 2 else classes.size))
+        if not radius(matrix) < LONGEST:
+            raise InputError("the rows are too long for their squares; divide X by a constant")
+        caps = example_weights(sample_weight, self.class_weight, codes, classes)
+        return Problem(matrix, codes, classes, caps)
+
+    def _check_options(self) -> None:
+        """Refuse options that cannot be used, before anything is read or solved."""
+        self._lam()
+        options.one_of("intercept", self.intercept, INTERCEPTS)
+        options.one_of("multiclass", self.multiclass, MULTICLASS)
+        options.positive("lift", self.lift)
+        options.positive("tol", self.tol)
+        options.flag("warm_start", self.warm_start)
+        options.limit("max_iter", self.max_iter)
+        if self.max_seconds is not None:
+            options.positive("max_seconds", self.max_seconds)
+        options.random_numbers(self.random_state)
+
+    def _settings(self) -> Settings:
+        """Give the options of the solver."""
+        self._check_options()
+        return Settings(
+            intercept=self.intercept,
+            lift=float(self.lift),
+            multiclass=self.multiclass,
+            tol=float(self.tol),
+            max_passes=self.max_iter,
+            max_seconds=self.max_seconds,
+            seed=int(options.random_numbers(self.random_state).randint(2**31 - 1)),
+        )
+
+    def _lam(self) -> float:
+        """Give λ, or 1/(2C) if C is given."""
+        lam = _lam("lam", self.lam)
+        if self.C is None:
+            return lam
+        if lam != 1.0:
+            raise InputError(
+                f"lam={self.lam!r} and C={self.C!r} say the same thing twice; give one of them "
+                "(lam is 1/(2C))"
+            )
+        return 1 / (2 * _lam("C", self.C))
+
+    def _hold(self, answer: Answer, classes: np.ndarray) -> None:
+        """Take over what was solved; until here, nothing of the learner has changed."""
+        self.classes_ = classes
+        self._answer = answer
+        self._planes = answer.planes
+
+    # ---- what was solved
+
+    @property
+    def alphas_(self) -> np.ndarray:
+        """The dual variables: one for each row, or with more classes one for each row and class.
+
+        Those of a joint problem are negative for wrong classes, and each row sums to 0.
+        """
+        self._check_fitted()
+        return self._answer.alphas
+
+    @property
+    def support_(self) -> np.ndarray:
+        """The rows whose dual variables are not 0: the hyperplanes are made of them alone."""
+        alphas = self.alphas_
+        if alphas.ndim == 1:
+            return np.flatnonzero(alphas)
+        # Of a joint problem, wrong classes are exactly 0 where they should be; the own one is a
+        # difference of roundings.
+        return np.flatnonzero((alphas < 0 if self._answer.kind == "joint" else alphas).any(axis=1))
+
+    @property
+    def objective_(self) -> float:
+        """The objective of the hyperplanes found, computed from the data."""
+        self._check_fitted()
+        return self._answer.primal
+
+    @property
+    def dual_objective_(self) -> float:
+        """A number that no hyperplane's objective lies below, up to rounding."""
+        self._check_fitted()
+        return self._answer.dual
+
+    @property
+    def gap_(self) -> float:
+        """The share of the objective by which it may be above the smallest possible one."""
+        self._check_fitted()
+        return self._answer.gap
+
+    @property
+    def n_iter_(self) -> int:
+        """The passes of the solver; of several problems, the most."""
+        self._check_fitted()
+        return self._answer.passes
+
+    @property
+    def lam_(self) -> float:
+        """The λ that was solved for."""
+        self._check_fitted()
+        return self._answer.lam
+
+    def _complaint(self) -> str | None:
+        """Say that the gap is larger than wanted, and what to do; None if it is not."""
+        if self._answer.converged:
+            return None
+        return (
+            f"the solver stopped after {self.n_iter_} passes with a relative gap of "
+            f"{self.gap_:.2g}, above tol={self.tol:g}; raise max_iter or max_seconds, bring the "
+            "columns to one scale, or ask for less with a larger tol or lam"
+        )
+
+
+def _lam(name: str, value: Any) -> float:
+    number = options.positive(name, value)
+    if not LEAST_LAM <= number <= MOST_LAM:
+        raise InputError(f"{name} must lie between {LEAST_LAM:g} and {MOST_LAM:g}, got {value!r}")
+    return number
+
+
+def _lams(lams: Any) -> list[float]:
+    try:
+        wanted = list(lams)
+    except TypeError:
+        raise InputError(f"lams must be a list of positive numbers, got {lams!r}") from None
+    if not wanted:
+        raise InputError("lams is empty; give at least one positive number")
+    return [_lam("a number of lams", lam) for lam in wanted]
+
+
+def _chains(lams: list[float], X: Any) -> list[list[float]]:
+    """Cut a path in two, of about the same cost, where the solver uses one core only.
+
+    On any machine, so that the answers are the same on all: small λ take longest.
+    """
+    from rosenblatt.margin.soft import suits_interior
+
+    if suits_interior(X) or len(lams) < 2 * CHAINS:
+        return [lams]
+    cut = len(lams) * 2 // 3
+    return [lams[:cut], lams[cut:]]

@@ -1,0 +1,104 @@
+"""Options, labels and names of columns as JSON can hold them, and back.
+
+Nothing here is code when it comes back: a file made of such parts can be read from strangers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import InputError, ModelFileError
+from rosenblatt.examples import as_objects
+from rosenblatt.learners.base import PlainLearner
+
+Settings = dict[str, Any]
+Tensors = dict[str, np.ndarray]
+
+
+def require(condition: bool, complaint: str) -> None:
+    """Refuse parts that do not fit together."""
+    if not condition:
+        raise ModelFileError(complaint)
+
+
+def require_numbers(array: np.ndarray, name: str) -> None:
+    """Refuse arrays of anything but finite float64 numbers."""
+    require(array.dtype == np.float64, f"{name} are not float64")
+    require(bool(np.isfinite(array).all()), f"one of {name} is NaN or infinity")
+
+
+def option_parts(learner: PlainLearner) -> Settings:
+    """Give the options of a learner; those that are arrays are left to the caller."""
+    options = learner._options()
+    if isinstance(options.get("class_weight"), dict):
+        pairs = options["class_weight"].items()
+        options["class_weight"] = [[label_part(label), float(factor)] for label, factor in pairs]
+    if "random_state" in options:
+        options["random_state"] = _seed(options["random_state"])
+    return {name: _number(value) for name, value in options.items()}
+
+
+def options_from(options: Settings) -> Settings:
+    """Give options back."""
+    options = dict(options)
+    if isinstance(options.get("class_weight"), list):
+        pairs = options["class_weight"]
+        options["class_weight"] = {label_from(label): factor for label, factor in pairs}
+    return options
+
+
+def _seed(value: Any) -> Any:
+    if isinstance(value, np.integer):
+        return int(value)
+    if not isinstance(value, int | None):
+        raise InputError("a learner whose random_state is a generator cannot be saved; give a seed")
+    return value
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def column_names(learner: PlainLearner) -> list[str] | None:
+    """Give the names of the columns, None if they have none."""
+    names = getattr(learner, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def class_parts(classes: np.ndarray) -> Settings:
+    """Give the labels of the classes, and the type of their array."""
+    return {"labels": [label_part(k) for k in classes.tolist()], "dtype": classes.dtype.str}
+
+
+def classes_from(parts: Settings) -> np.ndarray:
+    """Give the classes back."""
+    labels = [label_from(label) for label in parts["labels"]]
+    require(len(set(labels)) == len(labels), "it names a class twice")
+    dtype = np.dtype(parts["dtype"])
+    return as_objects(labels) if dtype.kind == "O" else np.array(labels, dtype)
+
+
+def label_part(label: Any) -> Any:
+    """Give a label as JSON, with a tag where JSON has no such type."""
+    if label is None or type(label) in (bool, int, float, str):
+        return label
+    if isinstance(label, np.generic):
+        return label_part(label.item())
+    if type(label) is bytes:
+        return {"bytes": label.hex()}
+    if type(label) is tuple:
+        return {"tuple": [label_part(item) for item in label]}
+    raise InputError(
+        f"the label {label!r} cannot be saved; use numbers, strings, bytes or tuples of these"
+    )
+
+
+def label_from(label: Any) -> Any:
+    """Give a label back."""
+    if isinstance(label, dict) and "bytes" in label:
+        return bytes.fromhex(label["bytes"])
+    if isinstance(label, dict):
+        return tuple(label_from(item) for item in label["tuple"])
+    return label

@@ -1,0 +1,117 @@
+"""Mistake bounds for many classes: what a run can cost at most, given one W* (theory F15, F7).
+
+Theorem     given examples and W* of Frobenius norm 1 with w*_y·x - w*_r·x >= γ > 0 for all of them
+            and all wrong r: an update adds U with ‖U‖² = 2‖x‖² and U·W* >= γ, hence Theorem 1 of
+            `bounds` with 2R² for R²: at most 2(R/γ)² mistakes from a zero start, and its form for
+            any start
+Symbols     R = max ‖x‖; c0 = ‖W0‖², c1 = W0·W*, W0 = start / η
+Weights     the update η·c·U makes the mistakes of the plain one on rows c·x
+Rigour      every number is rounded so that the bound errs upwards only
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.blocks import in_blocks
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.loops import loop
+from rosenblatt.margin.bounds import (
+    TINY,
+    UNIT,
+    MistakeBound,
+    check_radius,
+    largest_count,
+    lifted,
+    score_below,
+    slack_of,
+    stored,
+    unit,
+)
+from rosenblatt.rows import Rows, size, span, sqnorm
+
+
+@loop
+def class_extremes(
+    rows: Rows, codes: np.ndarray, weights: np.ndarray, W: np.ndarray
+) -> tuple[float, float, int]:
+    """Give an upper bound of max c·‖x‖, a lower bound of min c·(lead of y), and where that is."""
+    largest, smallest, where = 0.0, np.inf, -1
+    for i in range(codes.size):
+        y = codes[i]
+        terms = size(rows, i) + 4.0
+        norm = math.sqrt(sqnorm(rows, i) + terms * TINY) * (1 + terms * 2.0**-52)
+        below = score_below(rows, i, 1.0, W[y])
+        for r in range(W.shape[0]):
+            if r == y:
+                continue
+            lead = below + score_below(rows, i, -1.0, W[r])
+            lead = weights[y] * (lead - abs(lead) * 2.0**-51)
+            if lead < smallest:
+                smallest, where = lead, i
+        largest = max(largest, weights[y] * norm)
+    return largest, smallest, where
+
+
+def class_theorem(
+    X: Matrix,
+    codes: np.ndarray,
+    comparator: np.ndarray,
+    start: np.ndarray,
+    *,
+    lift: float,
+    eta: float,
+    weights: np.ndarray,
+) -> MistakeBound:
+    """Give the bound of F15 for a run from `start`; a row of each is that of a class, lifted."""
+    direction = unit(comparator)
+    radius, margin, where = _spread(X, codes, direction, lift, weights)
+    if not margin > 0:
+        raise InputError(
+            f"the comparator leaves row {where} to a wrong class or to none (margin {margin:.3g}); "
+            "the bound needs one that separates the classes"
+        )
+    check_radius(radius)
+    slack = 1 + (comparator.size + 8) * 2 * UNIT  # its norm is 1 only up to rounding
+    margin, start = margin / slack, start / eta
+    if not np.abs(start).max() < 1e150:
+        raise InputError("the start is too far away for its square; divide it by a constant")
+    along = float(start.ravel() @ direction.ravel()) - slack_of(start, direction)
+    square = float((start * start).sum()) * slack
+    longest = math.sqrt(2) * radius * (1 + 8 * UNIT)
+    value = largest_count(longest, margin * (1 - 4 * UNIT), square, along)
+    return MistakeBound(value, radius, margin, 0.0, direction)
+
+
+def _spread(
+    X: Matrix, codes: np.ndarray, W: np.ndarray, lift: float, weights: np.ndarray
+) -> tuple[float, float, int]:
+    rows = as_rows(X, lift)
+
+    def work(start: int, stop: int) -> tuple[float, float, int]:
+        found = class_extremes(span(rows, start, stop), codes[start:stop], weights, W)
+        return found[0], found[1], start + found[2]
+
+    found = in_blocks(work, codes.size, stored(X))
+    _, margin, where = min(found, key=lambda block: block[1])
+    return max(block[0] for block in found), margin, where
+
+
+def lifted_classes(
+    rows: Any, classes: int, width: int, lift: float, name: str = "the comparator"
+) -> np.ndarray:
+    """Take weights of the user's coordinates, a row for each class, into the lifted space."""
+    try:
+        given = np.asarray(rows, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of numbers") from None
+    if given.ndim != 2 or given.shape[0] != classes:
+        raise InputError(
+            f"{name} needs a row of weights for each of {classes} classes, got an array of shape "
+            f"{given.shape}"
+        )
+    return np.stack([lifted(row, width, lift, name) for row in given])

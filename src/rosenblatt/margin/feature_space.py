@@ -1,0 +1,91 @@
+"""Mistake bounds in feature space (theory F13, F15).
+
+Two classes   if some w* of norm 1 has y·⟨w*, φ(x)⟩ >= γ > 0 on all examples: M <= R²/γ²
+More          if some W* of norm 1 (Frobenius) has ⟨w*_y, φ(x)⟩ - ⟨w*_r, φ(x)⟩ >= γ > 0 for all
+              wrong r: M <= 2R²/γ²
+Symbols       R² = max K(x, x); w*_r = Σ_j c_rj φ(x_j), ‖W*‖² = Σ_r c_r·K c_r
+Rigour        K is that of float64; sums of it are widened by the bound of their rounding errors, so
+              the bound errs upwards only
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix
+from rosenblatt.kernel.scoring import weighed
+from rosenblatt.kernel.space import TILE, Space
+from rosenblatt.kernel.store import Store
+from rosenblatt.kernel.threads import Apply, working
+from rosenblatt.margin.bounds import UNIT, MistakeBound
+
+SAFE = 1 + 2.0**-40  # for the few operations outside of sums
+
+
+def mistake_bound(
+    space: Space,
+    X: Matrix,
+    codes: np.ndarray,
+    store: Store,
+    coefficients: np.ndarray,
+) -> MistakeBound:
+    """Bound the mistakes on X by a comparator: c_rj, one row for each class, on stored rows."""
+    two = coefficients.shape[0] == 2
+    with working() as apply:
+        norm = _norm_above(space, store, coefficients, apply)
+        radius, margin, where = _extremes(space, X, codes, store, coefficients, apply)
+    if not margin > 0:
+        raise InputError(
+            f"the comparator leaves row {where} on the wrong side or on its boundary; the bound "
+            "needs one that separates the data"
+        )
+    # For two classes w*_1 = -w*_0 = w*: the lead is 2·y·⟨w*, φ(x)⟩, and the norm √2·‖w*‖.
+    margin /= norm * (math.sqrt(2) if two else 1.0) * SAFE
+    value = (1 if two else 2) * (radius / margin) ** 2 * SAFE
+    return MistakeBound(value, radius, margin, 0.0, coefficients)
+
+
+def _norm_above(space: Space, store: Store, coefficients: np.ndarray, apply: Apply) -> float:
+    """Give an upper bound of ‖W*‖."""
+    sizes = np.abs(coefficients).sum(axis=0)
+    total, error = 0.0, 0.0
+    for start in range(0, store.size, TILE):
+        inside = slice(start, min(start + TILE, store.size))
+        block = store.span(inside.start, inside.stop).doubled()
+        scores, spread = weighed(space, block, store, coefficients, apply, sizes)
+        total += float((scores * coefficients[:, inside].T).sum())
+        error += float(spread @ sizes[inside])
+    return math.sqrt(max(total, 0.0) + _slack(store.size) * error) * SAFE
+
+
+def _extremes(
+    space: Space,
+    X: Matrix,
+    codes: np.ndarray,
+    store: Store,
+    coefficients: np.ndarray,
+    apply: Apply,
+) -> tuple[float, float, int]:
+    """Give upper and lower bounds of R and of the smallest lead, and where that is."""
+    sizes = np.abs(coefficients).sum(axis=0)
+    square, smallest, where = 0.0, math.inf, -1
+    for start in range(0, codes.size, TILE):
+        inside = slice(start, min(start + TILE, codes.size))
+        numbers = np.arange(inside.start, inside.stop)
+        block = space.block(X, inside, numbers).doubled()
+        square = max(square, float(space.on_itself(block, numbers).max()))
+        scores, spread = weighed(space, block, store, coefficients, apply, sizes)
+        rows = np.arange(numbers.size)
+        own = scores[rows, codes[inside]].copy()
+        scores[rows, codes[inside]] = -np.inf
+        lead = own - scores.max(axis=1) - 2 * _slack(store.size) * spread
+        if lead.min() < smallest:
+            smallest, where = float(lead.min()), start + int(lead.argmin())
+    return math.sqrt(square) * SAFE, smallest, where
+
+
+def _slack(terms: int) -> float:
+    return 2 * (terms + 16) * UNIT

@@ -1,0 +1,327 @@
+"""The joint soft margin of several classes (Crammer & Singer 2001).
+
+Problem     min Σ c·max(0, max over wrong r of 1 + s_r - s_y) + λ Σ ‖w_r‖²,  s_r = w_r·x + b_r
+            over k weight vectors and intercepts; y is the row's class
+Dual        max Σ α_y - ‖Σ α·x‖² / 4λ  over α_r <= 0 for wrong r, α_y <= c, Σ_r α_r = 0 for each
+            row, and Σ_i α_r = 0 for each class if intercepts are free;  w_r = Σ α_r·x / 2λ
+Simplex     q = c·[r = y] - α: numbers >= 0 that sum to c, which is how the sweeps hold them
+Method      sweeps over the rows (`joint_sweeps`): all rows, then those that still matter until
+            their gap is a tenth, and again, until the gap of all is small
+Intercept   none; lifted: rows are (x, lift), so that b_r = lift·v_r costs λv_r²; free: by proximal
+            steps. Minimise with λ·ρ·(b_r - o_r)² in place of no cost, that is with offsets o and a
+            lifted coordinate of size 1/√ρ; put o where b is; repeat. For the dual value, what the
+            class sums still lack is moved within rows where it costs least.
+Gap         no weights have an objective below the dual value; both are computed anew from the data
+Two classes w_1 = -w_0, and w = w_1 - w_0 is the soft margin of λ/2: ‖w_0‖² + ‖w_1‖² = ‖w‖²/2
+Memory      five arrays of n × k numbers (float64), and one more with free intercepts
+Sources     Crammer & Singer 2001; Keerthi, Sundararajan, Chang, Hsieh & Lin 2008; Rockafellar 1976
+            (proximal steps). LIBLINEAR solves the same problem, with C = 1/(2λ).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, as_matrix, as_rows
+from rosenblatt.margin.class_rows import padded
+from rosenblatt.margin.joint_sweeps import (
+    ACTIVE,
+    BOUND,
+    CURSOR,
+    GAP,
+    KEPT,
+    LAST,
+    LOSS,
+    MEMBERS,
+    SWEEPS,
+    Dual,
+    Leaps,
+    Problem,
+    Sweeps,
+    descend,
+    fill_gains,
+    fill_squares,
+    fill_weights,
+    total_loss,
+)
+
+MOST_PASSES = 100_000
+INNER = 0.1  # sweeps over the rows that matter end at this part of the gap of all rows
+SLACK = 2.0  # a sweep adds up gaps from before its steps: the gap behind it is smaller
+ROUNDING = 1e-13  # a smaller gap, relative to the objective, is lost in its rounding
+LOOKS = 2**25  # multiplications between two looks at the clock
+
+
+@dataclass(frozen=True)
+class JointMargin:
+    """A solution, with its proof of quality.
+
+    Attributes
+    ----------
+    W : for each class the weights of the columns, and behind them that of the lifted coordinate,
+        or a free intercept; of shape (k, d + 1).
+    alphas : the dual variables, of shape (n, k).
+    primal, dual : the objective of W, and a number that no objective is below (up to rounding).
+    passes : sweeps over the rows, or over those that mattered.
+    converged : whether the gap is as small as was asked for.
+    """
+
+    W: np.ndarray
+    alphas: np.ndarray
+    primal: float
+    dual: float
+    passes: int
+    converged: bool
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap, (primal - dual) / primal."""
+        return relative_gap(self.primal, self.dual)
+
+
+class Task(NamedTuple):
+    """What is to be minimised."""
+
+    X: Matrix
+    classes: np.ndarray
+    k: int
+    lam: float
+    caps: np.ndarray
+    intercept: str
+    lift: float
+
+
+class Limits(NamedTuple):
+    """When to end."""
+
+    tol: float
+    end: float
+    passes: int
+
+
+def joint_margin(
+    X: Matrix,
+    classes_index: np.ndarray,
+    k: int,
+    lam: float,
+    *,
+    intercept: str = "none",
+    lift: float = 1.0,
+    caps: np.ndarray | None = None,
+    tol: float = 1e-3,
+    start: np.ndarray | None = None,
+    max_seconds: float | None = None,
+    max_passes: int | None = None,
+    seed: int = 0,
+) -> JointMargin:
+    """Minimise the joint objective of k classes.
+
+    Parameters
+    ----------
+    X, classes_index : the rows and the classes, 0 to k - 1, of each.
+    lam : λ; LIBLINEAR's C is 1/(2λ).
+    intercept, lift : "none", "lifted" with the constant that rows are lifted by, or "free".
+    caps : the weights c of the rows, 1 if None.
+    tol : the relative gap to end at.
+    start : `alphas` of an earlier solution.
+    max_seconds, max_passes : limits; the answer then says that it has not converged.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+    >>> found = joint_margin(X, np.arange(3), 3, 0.01)
+    >>> (X @ found.W[:, :2].T).argmax(axis=1)
+    array([0, 1, 2])
+    """
+    lifts = {"none": 0.0, "lifted": lift, "free": 0.0}
+    if intercept not in lifts or k < 2 or not 0 < lam < np.inf:
+        raise InputError(
+            "a joint margin needs two classes or more, a positive lam, and an intercept that is "
+            f"'none', 'lifted' or 'free'; got k={k}, lam={lam!r} and {intercept!r}"
+        )
+    X = as_matrix(X)
+    weights = np.ones(X.shape[0]) if caps is None else np.ascontiguousarray(caps, np.float64)
+    classes = np.ascontiguousarray(classes_index, np.int64)
+    task = Task(X, classes, k, float(lam), weights, intercept, lifts[intercept])
+    end = np.inf if max_seconds is None else time.perf_counter() + max_seconds
+    limits = Limits(tol, end, MOST_PASSES if max_passes is None else max_passes)
+    descent = Descent(task, simplex_points(task, start), seed)
+    return minimised(task, descent, limits)
+
+
+def minimised(task: Task, descent: Descent, limits: Limits) -> JointMargin:
+    """Sweep over all rows, then over those that matter, until the gap is small or time is up."""
+    while descent.goes_on(limits):
+        descent.look_at_all()
+        descent.sweep_until(np.inf, limits)
+        gap, primal = descent.found[GAP], descent.objective()
+        lost = gap <= ROUNDING * primal
+        result = judged(task, descent, limits.tol) if lost or descent.promises(limits.tol) else None
+        if result is not None and (result.converged or lost):
+            return result
+        if task.intercept == "free":
+            descent.shift_offsets()
+        descent.sweep_until(max(INNER * gap, limits.tol * primal), limits)
+        if descent.promises(limits.tol):
+            result = judged(task, descent, limits.tol)
+            if result.converged:
+                return result
+    return judged(task, descent, limits.tol)
+
+
+class Descent:
+    """The state of the sweeps, and how far they may go."""
+
+    def __init__(self, task: Task, q: np.ndarray, seed: int) -> None:
+        n, places = task.X.shape[0], padded(task.k)
+        self.problem = lifted_problem(task)
+        shape = (task.X.shape[1] + 1, places)
+        self.dual = Dual(q, np.zeros(shape), *np.zeros((3, places)))
+        fill_weights(self.problem, q, self.dual.steps, self.dual.weights)
+        self.rows = settled(self.problem, q)
+        self.sweeps = Sweeps(
+            np.empty(n, np.int64), np.zeros(7, np.int64), np.zeros(4), np.array([seed], np.uint64)
+        )
+        self.sweeps.found[BOUND] = np.inf
+        # Touched only when the sweeps are so many that they leap.
+        self.leaps = Leaps(
+            np.empty(n, np.int64),
+            *(np.empty(q.shape) for _ in range(2)),
+            *(np.empty(shape) for _ in range(3)),
+        )
+        self.looks = max(1, LOOKS // (places * (1 + task.X.size // n)))
+
+    @property
+    def found(self) -> np.ndarray:
+        """What the last sweep found."""
+        return self.sweeps.found
+
+    @property
+    def passes(self) -> int:
+        """The number of sweeps."""
+        return int(self.sweeps.tally[SWEEPS])
+
+    def goes_on(self, limits: Limits) -> bool:
+        """Tell whether there are passes and time left."""
+        return self.passes < limits.passes and time.perf_counter() < limits.end
+
+    def look_at_all(self) -> None:
+        """Make all rows active."""
+        tally = self.sweeps.tally
+        self.sweeps.order[: self.rows.size] = self.rows
+        tally[ACTIVE], tally[CURSOR], tally[KEPT], tally[MEMBERS] = self.rows.size, 0, 0, 0
+
+    def sweep_until(self, target: float, limits: Limits) -> None:
+        """Sweep over the active rows until one sweep finds no more gap than the target."""
+        tally = self.sweeps.tally
+        tally[LAST] = limits.passes
+        ended = tally[ACTIVE] == 0 or tally[CURSOR] > 0
+        while not ended and self.goes_on(limits):
+            ended = descend(self.problem, self.dual, self.sweeps, self.leaps, target, self.looks)
+
+    def objective(self) -> float:
+        """Estimate the objective, proximal costs included, from the last sweep over all rows."""
+        weights = self.dual.weights
+        return float(self.found[LOSS] + self.problem.twice_lam / 2 * np.vdot(weights, weights))
+
+    def promises(self, tol: float) -> bool:
+        """Tell whether the gap is small enough by what the last sweep found."""
+        return bool(self.found[GAP] <= SLACK * tol * self.objective())
+
+    def shift_offsets(self) -> None:
+        """Make a proximal step: put the offsets where the intercepts are."""
+        self.dual.offsets[:] = self.intercepts()
+
+    def intercepts(self) -> np.ndarray:
+        """Give the intercepts."""
+        return np.asarray(self.dual.offsets + self.problem.rows.lift * self.dual.weights[-1])
+
+
+def lifted_problem(task: Task) -> Problem:
+    """Give the rows as the sweeps see them, lifted for a penalised or a proximal intercept."""
+    squares = np.empty(task.X.shape[0])
+    fill_squares(as_rows(task.X, task.lift), squares)
+    if not squares.max() < np.inf:
+        raise InputError("the rows are too long for their squares; divide X by a constant")
+    lift = task.lift
+    if task.intercept == "free":
+        # Longer, it needs fewer proximal steps, but then all rows point in the same direction.
+        lift = float(np.sqrt(squares.mean())) or 1.0
+        squares += lift * lift
+    return Problem(as_rows(task.X, lift), task.classes, task.caps, squares, 2 * task.lam)
+
+
+def settled(problem: Problem, q: np.ndarray) -> np.ndarray:
+    """Give the rows to look at; those of length zero are settled here, in any wrong classes."""
+    zero = problem.squares <= problem.twice_lam * 1e-290
+    q[zero] = (problem.caps[zero] / (q.shape[1] - 1))[:, None]
+    q[zero, problem.classes[zero]] = 0.0
+    return np.flatnonzero(~zero)
+
+
+def simplex_points(task: Task, alphas: np.ndarray | None) -> np.ndarray:
+    """Give q = c·[r = y] - α, put back into the simplices if need be."""
+    n = task.X.shape[0]
+    q = np.zeros((n, task.k)) if alphas is None else -np.asarray(alphas, np.float64)
+    q[np.arange(n), task.classes] += task.caps
+    np.maximum(q, 0.0, out=q)
+    return rescaled(q, task.caps)
+
+
+def rescaled(q: np.ndarray, caps: np.ndarray) -> np.ndarray:
+    """Scale each row to sum to c."""
+    return np.asarray(q * (caps / q.sum(axis=1))[:, None])
+
+
+def judged(task: Task, descent: Descent, tol: float) -> JointMargin:
+    """Compute anew, from the duals and the data, what the descent has reached."""
+    q = rescaled(descent.dual.q, task.caps)
+    problem = descent.problem._replace(rows=as_rows(task.X, task.lift))
+    places = padded(task.k)
+    offsets = descent.intercepts() if task.intercept == "free" else np.zeros(places)
+    dual = Dual(q, np.zeros_like(descent.dual.weights), offsets, *np.zeros((2, places)))
+    if task.intercept == "free":
+        gains = np.empty(q.shape)
+        fill_gains(problem, dual._replace(weights=descent.dual.weights), gains)
+        balance(q, gains, np.bincount(task.classes, task.caps, task.k))
+    fill_weights(problem, q, dual.steps, dual.weights)
+    cost = task.lam * float(np.vdot(dual.weights, dual.weights))
+    primal = total_loss(problem, dual) + cost
+    alphas = -q
+    alphas[np.arange(q.shape[0]), task.classes] += task.caps
+    value = float(alphas[np.arange(q.shape[0]), task.classes].sum()) - cost
+    W = np.ascontiguousarray(dual.weights[:, : task.k].T)
+    if task.intercept == "free":
+        W[:, -1] = offsets[: task.k]
+    done = relative_gap(primal, value) <= tol
+    return JointMargin(W, alphas, primal, value, descent.passes, done)
+
+
+def balance(q: np.ndarray, gains: np.ndarray, totals: np.ndarray) -> None:
+    """Move q within rows until each class sums to its total, where the dual loses least.
+
+    A free intercept costs nothing, so its class must hold as much in q as its rows have in caps.
+    """
+    surplus = q.sum(axis=0) - totals
+    surplus[np.abs(surplus) <= 1e-15 * totals.sum()] = 0.0
+    while surplus.max() > 0.0 > surplus.min():
+        giver, taker = int(surplus.argmax()), int(surplus.argmin())
+        amount = min(surplus[giver], -surplus[taker])
+        rows = np.flatnonzero(q[:, giver] > 0.0)
+        rows = rows[np.argsort(gains[rows, giver] - gains[rows, taker])]
+        before = np.cumsum(q[rows, giver]) - q[rows, giver]
+        moved = np.clip(amount - before, 0.0, q[rows, giver])
+        q[rows, giver] -= moved
+        q[rows, taker] += moved
+        surplus[giver] -= amount
+        surplus[taker] += amount
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """Give (primal - dual) / primal."""
+    return (primal - dual) / max(abs(primal), np.finfo(float).tiny)

@@ -1,0 +1,213 @@
+"""What is being learned, whatever the number of classes: weights, lifting, and its kind of output.
+
+Front ends (the scikit-learn learner, the command line, a cluster) turn what they are given into
+matrices and marks, which are signs or places of classes; from there on this is the whole learner:
+a `Halfspace` for two classes, a `Partition` for more.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
+from rosenblatt.online.averaging import Ballot, mean_weights, trim
+from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
+from rosenblatt.online.perceptron import LOGGED, LOOKS, MISTAKES, SEEN, WORK
+from rosenblatt.rows import Rows
+from rosenblatt.run import History, Operations, Run, Stop
+
+OneRow = tuple[np.ndarray, np.ndarray, int]  # columns, values, how many of them count
+
+
+@dataclass
+class Separator:
+    """The state of a learner.
+
+    Attributes
+    ----------
+    rule : what an update does.
+    lift : the constant of the added coordinate, 0 for none (theory D7).
+    state : weights w of the lifted rows, and counters.
+    output : ``"last"``, ``"averaged"`` or ``"voted"`` (theory D17).
+    start : the weights at the start of the run.
+    votes : the weights held so far, for voted output.
+    """
+
+    rule: Any
+    lift: float
+    state: Any
+    output: str
+    start: np.ndarray
+    votes: Any = None
+    plain: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Whether the short path for single rows serves this rule and output.
+        self.plain = not (self.rule.renormalize or self.votes)
+
+    @property
+    def width(self) -> int:
+        """The number of columns of a row, not lifted."""
+        return int(self.state.w.shape[-1]) - 1
+
+    def weights(self) -> np.ndarray:
+        """Give the weights to predict with: the mean ones for averaged output, else the last."""
+        last: np.ndarray = self.state.w
+        return mean_weights(self.state) if self.output == "averaged" else last
+
+    # ---- what depends on the number of classes
+
+    def _training(self, rows: Rows, marks: np.ndarray, **manner: Any) -> Training:
+        """Give a run of the rule on examples."""
+        raise NotImplementedError
+
+    def _history(self, rows: Rows, marks: np.ndarray, log: Any, frame: np.ndarray) -> History:
+        """Replay a run; `frame` holds the start and the comparator."""
+        raise NotImplementedError
+
+    def _ballot(self, X: Matrix, training: Training, seen: tuple[float, float]) -> Ballot:
+        """Collect the mistakes of a run; `seen` counts examples before and after it."""
+        raise NotImplementedError
+
+    def _linear_scores(self, X: Matrix) -> np.ndarray:
+        """Give the scores of each row by the weights to predict with."""
+        raise NotImplementedError
+
+    # ---- learning
+
+    def fit(
+        self,
+        X: Matrix,
+        marks: np.ndarray,
+        *,
+        order: str,
+        seed: int,
+        limits: Limits,
+        watch: Watch | None = None,
+        comparator: np.ndarray | None = None,
+    ) -> Run:
+        """Pass over the examples until convergence, a limit or an interrupt.
+
+        With a unit comparator in the lifted space, the run carries its history (theory F6).
+        """
+        logging = self.votes is not None or comparator is not None
+        training = self._training(
+            as_rows(X, self.lift),
+            marks,
+            order=order,
+            seed=seed,
+            logging=logging,
+            limits=limits,
+            watch=watch,
+        )
+        run = self._train(training, X)
+        if comparator is None:
+            return run
+        log = trim(training.log, int(self.state.tally[LOGGED]))
+        frame = np.stack([self.start, comparator])
+        rows = as_rows(without_duplicates(X), self.lift)
+        return replace(run, history=self._history(rows, marks, log, frame))
+
+    def once(self, X: Matrix, marks: np.ndarray) -> Run:
+        """Present each example once, in the order given."""
+        check_finite(X)
+        rows, logging = as_rows(X, self.lift), self.votes is not None
+        return self._train(self._training(rows, marks, order="once", logging=logging), X)
+
+    def _train(self, training: Training, X: Matrix) -> Run:
+        before = float(self.state.tally[SEEN])
+        try:
+            run = training.once() if training.order == "once" else training.run()
+        except UnusableRowError as unusable:
+            refuse_unusable(X, unusable.row, scored=True)
+            raise
+        finally:
+            if self.votes is not None:
+                seen = (before, float(self.state.tally[SEEN]))
+                self.votes.append(self._ballot(X, training, seen))
+        if not (np.isfinite(self.state.w).all() and np.isfinite(self.state.drift).all()):
+            raise InputError(
+                "the weights grew too large for float64; divide X or eta0 by a constant"
+            )
+        return run
+
+    def learned_since(self, tally: np.ndarray) -> Run | None:
+        """Give the run made by single rows since the counters stood at `tally`, if any."""
+        gained = self.state.tally - tally
+        if not gained[LOOKS]:
+            return None
+        mistakes = int(gained[MISTAKES])
+        return Run(
+            mistakes=mistakes,
+            updates=mistakes,
+            passes=1,
+            mistakes_per_pass=(mistakes,),
+            counts=np.zeros(0, np.uint32),
+            converged=False,
+            stop=Stop.STREAM,
+            seconds=0.0,
+            operations=Operations(int(gained[LOOKS]), mistakes, int(gained[WORK])),
+        )
+
+    # ---- answering
+
+    def scores(self, X: Matrix) -> np.ndarray:
+        """Give the scores of each row: w·x + b, or the share of votes."""
+        if self.votes is not None:
+            check_finite(X)
+            votes: np.ndarray = self.votes.scores(X)
+            return votes
+        out = self._linear_scores(X)
+        if not np.isfinite(out).all():
+            fine = np.isfinite(out.reshape(X.shape[0], -1)).all(axis=1)
+            refuse_unusable(X, int(np.argmin(fine)), scored=True)
+        return out
+
+    # ---- changing shape
+
+    def copied(self) -> Self:
+        """Give one that can learn apart from this one."""
+        state = type(self.state)(*(part.copy(order="K") for part in self.state))
+        return replace(self, state=state, votes=self.votes and self.votes.copied())
+
+    def ruled_by(self, rule: Any) -> Self:
+        """Give the same under another rule."""
+        return replace(self, rule=rule)
+
+    def widened(self, width: int) -> Self:
+        """Give the same with room for more columns."""
+        check_room(width, self.state.w.size // self.state.w.shape[-1])
+        state = self.state
+        drift = _widen(state.drift, width) if state.drift.size else state.drift
+        start = _widen(self.start, width)
+        votes = self.votes and self.votes.widened(start)
+        wider = state._replace(w=_widen(state.w, width), drift=drift)
+        return replace(self, state=wider, start=start, votes=votes)
+
+
+def _widen(w: np.ndarray, width: int) -> np.ndarray:
+    """Move lifted weights into a longer array; the added coordinate stays last."""
+    order: Any = "C" if w.flags.c_contiguous else "F"
+    wide = np.zeros((*w.shape[:-1], width + 1), order=order)
+    wide[..., : w.shape[-1] - 1] = w[..., :-1]
+    wide[..., -1] = w[..., -1]
+    return wide
+
+
+def check_room(columns: int, classes: int = 1) -> None:
+    """Refuse a number of columns whose weights, held three times over, would fill the memory."""
+    if not hasattr(os, "sysconf"):
+        return  # not a POSIX system; it will say so itself
+    needed = 3 * 8 * columns * classes
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > memory // 2:  # others, and the data, want some too
+        each = f" in each of {classes:,} classes" if classes > 1 else ""
+        raise InputError(
+            f"weights for {columns:,} columns{each} need about {needed / 2**30:,.0f} GiB, more "
+            "than this machine can spare; number the columns densely, or hash them to fewer"
+        )

@@ -1,0 +1,125 @@
+"""The command bound, as a person types it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.cli.main import run
+
+CHECKER = Path(rb.__file__).parent / "verify.py"
+FILES = {
+    "apart.svm": "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n",
+    "xor.svm": "0 1:0\n1 2:1\n1 1:1\n0 1:1 2:1\n",
+    "three.svm": "1 1:1\n2 1:2\n3 1:3\n",
+    "table.csv": "a,b,label\n1,2,yes\n2,1,no\n3,3,yes\n0,1,no\n1,2,no\n",
+    "bare.svm": "1:1 2:2\n",
+}
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch, capsys):
+    """Run a command in a folder of files; give its exit status, output and complaints."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        shown = capsys.readouterr()
+        return ended.value.code or 0, shown.out, shown.err
+
+    return call
+
+
+def alone(certificate, data):
+    words = [sys.executable, "-I", str(CHECKER), str(certificate), str(data)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def facts(shell, *words):
+    status, shown, complaint = shell("bound", *words, "--json")
+    assert (status, complaint) == (0, "")
+    return json.loads(shown)
+
+
+@pytest.mark.parametrize("data", ["apart.svm", "xor.svm"])
+@pytest.mark.parametrize("options", [[], ["--passes", 4], ["--no-intercept"], ["--lift", "0.5"]])
+def test_a_bound_is_told_kept_and_checked_by_strangers(data, options, shell):
+    found = facts(shell, data, "--certificate", "c.json", *options)
+    assert found["mistakes"] <= found["bound"]
+    assert found["minimum"] <= found["bound"] <= 1.01 * found["minimum"]
+    status, sentence = alone("c.json", data)
+    assert status == 0
+    assert "no perceptron from zero makes more than" in sentence
+    assert shell("verify", "c.json", data)[:2] == (0, sentence)
+
+
+def test_every_quantity_has_a_sentence(shell):
+    status, shown, complaint = shell("bound", "xor.svm", "--passes", 3)
+    words = " ".join(shown.split())
+    assert (status, complaint) == (0, "")
+    assert "looks; the run did not converge" in words
+    assert "mistakes at most, in whatever order" in words
+    assert "2 (hinge loss): R²‖w*‖² + 2·3·L" in words
+    for name in ("radius R = ", "hinge loss L = ", "no other w* gives a bound below"):
+        assert name in words
+    assert "margin" not in words
+
+
+def test_any_number_of_passes_takes_theorem_one(shell):
+    found = facts(shell, "apart.svm", "--any", "--certificate", "c.json")
+    assert (found["theorem"], found["looks_at_a_row"], found["hinge_loss"]) == (1, None, 0)
+    assert found["converged"]
+    assert found["mistakes"] <= found["bound"]
+    assert found["bound"] == pytest.approx((found["radius"] / found["margin"]) ** 2)
+    assert "(looks at a row: any)" in alone("c.json", "apart.svm")[1]
+    words = " ".join(shell("bound", "apart.svm", "--any")[1].split())
+    assert "margin γ = " in words
+    assert "1 (Block, Novikoff): (R/γ)²" in words
+
+
+@pytest.mark.parametrize("order", ["cycle", "shuffle", "random", "worst", "first"])
+def test_every_order_keeps_to_its_bound(order, shell):
+    found = facts(shell, "xor.svm", "--passes", 5, "--order", order, "--seed", 1)
+    assert found["mistakes"] <= found["bound"]
+    assert found["looks_at_a_row"] >= 5
+
+
+def test_the_lift_may_be_the_radius(shell):
+    found = facts(shell, "xor.svm", "--lift", "radius")
+    assert found["radius"] == pytest.approx(2, rel=1e-12)
+
+
+def test_tables_are_read_too(shell):
+    found = facts(shell, "table.csv", "--certificate", "c.json")
+    assert found["classes"] == ["no", "yes"]
+    assert shell("verify", "c.json", "table.csv")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["xor.svm", "--any"], "nothing separates these data (`rosenblatt separate` proves it)"),
+        (["xor.svm", "--any"], "say how many there are (--passes)"),
+        (["xor.svm", "--any", "--passes", 2], "exclude each other"),
+        (["xor.svm", "--passes", 0], "greater than or equal to 1"),
+        (["xor.svm", "--lift", "far"], "--lift takes a number or radius, got 'far'"),
+        (["xor.svm", "--lift", "-1"], "lift must be"),
+        (["three.svm"], "labels must be two classes, got 3"),
+        (["bare.svm"], "bare.svm"),
+        (["xor.svm", "--certificate", "xor.svm"], "is what the command reads"),
+        (["nowhere.svm"], "nowhere.svm"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(words, message, shell):
+    status, _, complaint = shell("bound", *words)
+    assert status == 2
+    assert message in " ".join(complaint.split())

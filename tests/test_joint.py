@@ -1,0 +1,425 @@
+import time
+import warnings
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+from sklearn.datasets import load_digits
+from sklearn.svm import SVC, LinearSVC
+
+from layouts import LAYOUTS, normal_rows, whole_numbers
+from naive import Draws
+from rosenblatt.errors import InputError
+from rosenblatt.loops import loop
+from rosenblatt.margin.class_rows import class_add, class_dots, padded
+from rosenblatt.margin.joint import Descent, Limits, Task, joint_margin, simplex_points
+from rosenblatt.margin.joint_sweeps import ACTIVE, GAP
+
+# ---- naive twins
+
+
+def nearest_by_sorting(v, cap):
+    """The point of {q >= 0, Σ q = cap} nearest to v, as in the textbooks."""
+    down = np.sort(v)[::-1]
+    sums = np.cumsum(down) - cap
+    count = np.flatnonzero(down - sums / np.arange(1, v.size + 1) > 0)[-1] + 1
+    q = v - sums[count - 1] / count
+    return np.where(q > 1e-14 * cap, q, 0.0)
+
+
+class Twin:
+    """Sweeps and leaps in plain NumPy; rows are lifted by hand, weights lie class by class."""
+
+    def __init__(self, X, y, k, lam, lift, caps, seed):
+        self.Z = np.column_stack([np.asarray(X, float), np.full(len(y), lift)])
+        self.y, self.k, self.lam, self.caps = y, k, lam, caps
+        self.q = np.eye(k)[y] * caps[:, None]
+        self.W = np.zeros((k, self.Z.shape[1]))
+        self.offsets = np.zeros(k)
+        self.draws = Draws(seed)
+        self.active, self.bound = list(range(len(y))), np.inf
+        self.base = None
+
+    def way_of(self, step):
+        return -step.T @ self.Z / (2 * self.lam)
+
+    def dual(self):
+        alphas = np.eye(self.k)[self.y] * self.caps[:, None] - self.q
+        W = alphas.T @ self.Z / (2 * self.lam)
+        np.testing.assert_allclose(W, self.W, atol=1e-9 / self.lam)
+        right = alphas[np.arange(len(alphas)), self.y].sum()
+        return right - (alphas @ self.offsets).sum() - self.lam * (W**2).sum()
+
+    def gains(self, i):
+        return self.W @ self.Z[i] + self.offsets + (np.arange(self.k) != self.y[i])
+
+    def sweep(self):
+        self.active = self.draws.shuffle(self.active)
+        kept, self.gap, worst = [], 0.0, 0.0
+        for i in self.active:
+            g, q, A = self.gains(i), self.q[i].copy(), self.Z[i] @ self.Z[i] / (2 * self.lam)
+            wrong = g.max() - g[q > 0].min()
+            self.gap += self.caps[i] * g.max() - q @ g
+            worst = max(worst, wrong)
+            if wrong > 0:
+                self.q[i] = nearest_by_sorting(q + g / A, self.caps[i])
+                self.W += np.outer(q - self.q[i], self.Z[i]) / (2 * self.lam)
+                kept.append(i)
+            elif (q > 0).sum() > 1 or g.max() - g[q == 0].max() <= self.bound:
+                kept.append(i)
+        self.active, self.bound = kept, 0.3 * worst
+
+    def leap_or_wait(self):
+        if self.base is None or 2 * len(self.active) < self.members:
+            self.members, self.since = len(self.active), 0
+            self.base, self.step = self.q.copy(), np.zeros_like(self.q)
+            return
+        self.since += 1
+        if self.since == 3:
+            self.leap()
+            self.since = 0
+
+    def leap(self):
+        steps = np.array([self.q - self.base, self.step])
+        D = np.array([self.way_of(s) for s in steps])
+        slope = np.array([self.slope(s, w) for s, w in zip(steps, D, strict=True)])
+        H = 2 * self.lam * np.einsum("arj,brj->ab", D, D)
+        if H[1, 1] == 0:
+            factors = np.array([slope[0] / H[0, 0], 0.0])
+        else:
+            factors = np.linalg.solve(H, slope)
+        point = self.q + np.tensordot(factors, steps, 1)
+        way = (
+            np.array([nearest_by_sorting(p, c) for p, c in zip(point, self.caps, strict=True)])
+            - self.q
+        )
+        w = self.way_of(way)
+        t = np.clip(self.slope(way, w) / (2 * self.lam * (w**2).sum()), 0.0, 1.0)
+        before, self.q = self.base, np.maximum(0.0, self.q + t * way)
+        self.W = self.W + t * w
+        self.step, self.base = self.q - before, self.q.copy()
+
+    def slope(self, step, w):
+        along = (step @ self.offsets).sum() - step[np.arange(len(step)), self.y].sum()
+        return along - 2 * self.lam * (w * self.W).sum()
+
+
+def objective(X, y, k, lam, W, *, caps=None, lift=1.0, penalised=True):
+    caps = np.ones(len(y)) if caps is None else caps
+    S = np.asarray(X @ W[:, :-1].T) + lift * W[:, -1]
+    right = S[np.arange(len(y)), y]
+    wrong = S + (np.arange(k) != y[:, None])
+    return caps @ (wrong.max(axis=1) - right) + lam * ((W if penalised else W[:, :-1]) ** 2).sum()
+
+
+def three_classes(n=60, d=4, k=3, seed=0, noise=1.0):
+    random = np.random.default_rng(seed)
+    y = random.integers(0, k, n)
+    y[:k] = np.arange(k)
+    centres = random.standard_normal((k, d)) * 2
+    return centres[y] + noise * random.standard_normal((n, d)), y
+
+
+def liblinear(X, y, C, fit_intercept=False, lift=1.0, caps=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LinearSVC(
+            C=C,
+            multi_class="crammer_singer",
+            tol=1e-9,
+            max_iter=10**6,
+            fit_intercept=fit_intercept,
+            intercept_scaling=lift,
+        ).fit(X, y, sample_weight=caps)
+    return np.column_stack([model.coef_, model.intercept_ / lift * np.ones(len(model.coef_))])
+
+
+# ---- the loops
+
+
+@loop
+def dots_of_all(rows, weights, out):
+    for i in range(out.shape[0]):
+        class_dots(rows, i, weights, out[i])
+
+
+@loop
+def add_all(rows, steps, weights):
+    for i in range(steps.shape[0]):
+        class_add(rows, i, steps[i], weights)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_class_primitives_are_products_of_matrices(layout):
+    A, _ = whole_numbers()
+    random = np.random.default_rng(0)
+    for k in (2, 5, 8, 11, 16, 23):
+        weights = random.integers(-4, 5, (A.shape[1] + 1, padded(k))).astype(float)
+        steps = random.integers(-4, 5, (A.shape[0], padded(k))).astype(float)
+        steps[::3, :4] = 0.0
+        lifted = np.column_stack([A, np.full(len(A), 2.0)])
+        out = np.ones((len(A), padded(k)))
+        dots_of_all(layout.rows(A, 2.0), weights, out)
+        np.testing.assert_array_equal(out, 1 + lifted @ weights)
+        expected = weights + lifted.T @ steps
+        add_all(layout.rows(A, 2.0), steps, weights)
+        np.testing.assert_array_equal(weights, expected)
+
+
+@pytest.mark.parametrize("layout", [LAYOUTS[1], LAYOUTS[4]], ids=str)
+@pytest.mark.parametrize("lam", [0.02, 1.0])
+def test_sweeps_and_leaps_do_what_the_twin_does(layout, lam):
+    A, _ = normal_rows(layout)
+    random = np.random.default_rng(2)
+    y, caps = random.integers(0, 5, len(A)), random.random(len(A)) + 0.5
+    task = Task(layout.matrix(A), y, 5, lam, caps, "lifted", 0.7)
+    offsets = random.standard_normal(5) * 0.1
+    for sweeps in (1, 2, 5, 8, 14):
+        descent = Descent(task, simplex_points(task, None), 3)
+        twin = Twin(A, y, 5, lam, 0.7, caps, 3)
+        descent.dual.offsets[:5] = twin.offsets[:] = offsets
+        descent.look_at_all()
+        descent.sweep_until(-1.0, Limits(0.0, np.inf, sweeps))
+        values = twin_values(twin, sweeps)
+        np.testing.assert_allclose(descent.found[GAP], twin.gap, rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(descent.dual.q, twin.q, atol=1e-7)
+        np.testing.assert_allclose(descent.dual.weights[:, :5].T, twin.W, atol=1e-7 / lam)
+        assert descent.sweeps.tally[ACTIVE] == len(twin.active)
+        assert (np.diff(values) >= -1e-12).all()
+
+
+def twin_values(twin, sweeps):
+    """Sweep and leap; give the values of the dual on the way."""
+    values = [twin.dual()]
+    for turn in range(sweeps):
+        twin.sweep()
+        values.append(twin.dual())
+        if turn < sweeps - 1:
+            twin.leap_or_wait()
+            values.append(twin.dual())
+    return values
+
+
+# ---- the solution
+
+
+def assert_optimal(result, X, y, k, lam, *, caps=None, lift=1.0, tolerance=1e-4):
+    """The conditions of Karush, Kuhn and Tucker, recomputed from the definition."""
+    caps = np.ones(len(y)) if caps is None else caps
+    q = np.eye(k)[y] * caps[:, None] - result.alphas
+    Z = np.column_stack([X, np.full(len(y), lift)])
+    np.testing.assert_allclose(q.sum(axis=1), caps, rtol=1e-12)
+    assert (q >= 0).all()
+    W = result.alphas.T @ Z / (2 * lam)
+    np.testing.assert_allclose(result.W, W, rtol=1e-9, atol=1e-9 * np.abs(W).max())
+    gains = Z @ W.T + (np.arange(k) != y[:, None])
+    for g, mass, cap in zip(gains, q, caps, strict=True):
+        assert g.max() - g[mass > 1e-6 * cap].min() <= tolerance
+
+
+@pytest.mark.parametrize("intercept", ["none", "lifted"])
+def test_solution_meets_its_conditions(intercept):
+    X, y = three_classes()
+    lift = 0.5 if intercept == "lifted" else 0.0
+    result = joint_margin(X, y, 3, 0.3, intercept=intercept, lift=0.5, tol=1e-11)
+    assert result.converged
+    assert_optimal(result, X, y, 3, 0.3, lift=lift)
+    assert result.primal == pytest.approx(objective(X, y, 3, 0.3, result.W, lift=lift), rel=1e-12)
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize(("intercept", "lift"), [("none", 1.0), ("lifted", 1.0), ("lifted", 3.0)])
+def test_objective_equals_that_of_liblinear(C, intercept, lift):
+    X, y = three_classes(n=150, noise=2.0)
+    lam = 1 / (2 * C)
+    caps = np.random.default_rng(0).random(150) + 0.5
+    W = liblinear(X, y, C, intercept == "lifted", lift, caps)
+    constant = lift if intercept == "lifted" else 0.0
+    theirs = objective(X, y, 3, lam, W, caps=caps, lift=constant)
+    ours = joint_margin(X, y, 3, lam, intercept=intercept, lift=lift, caps=caps, tol=1e-9)
+    assert ours.primal == pytest.approx(theirs, rel=1e-6)
+    assert ours.dual <= theirs * (1 + 1e-12)
+
+
+def test_objective_equals_that_of_liblinear_on_digits():
+    X, y = load_digits(return_X_y=True)
+    X = X[:600] / 16
+    result = joint_margin(X, y[:600], 10, 0.5, tol=1e-8)
+    theirs = objective(X, y[:600], 10, 0.5, liblinear(X, y[:600], 1.0))
+    assert result.primal == pytest.approx(theirs, rel=1e-6)
+
+
+def naive_free(X, y, k, lam):
+    """The problem with slack variables, by sequential quadratic programming."""
+    n, d = X.shape
+    size = k * (d + 1)
+
+    def rows_of():
+        for i in range(n):
+            for r in set(range(k)) - {y[i]}:
+                row = np.zeros((k, d + 1))
+                row[y[i]], row[r] = np.append(X[i], 1.0), -np.append(X[i], 1.0)
+                yield np.append(row.ravel(), np.eye(n)[i])
+
+    A = np.array(list(rows_of()))
+    penalised = np.append(np.tile(np.append(np.ones(d), 0.0), k), np.zeros(n))
+    counted = np.append(np.zeros(size), np.ones(n))
+    found = optimize.minimize(
+        lambda v: lam * penalised @ v**2 + counted @ v,
+        np.append(np.zeros(size), np.ones(n)),
+        jac=lambda v: 2 * lam * penalised * v + counted,
+        bounds=[(None, None)] * size + [(0, None)] * n,
+        constraints={"type": "ineq", "fun": lambda v: A @ v - 1, "jac": lambda v: A},
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+    return found.fun
+
+
+@pytest.mark.parametrize("lam", [0.01, 0.3, 5.0])
+def test_free_intercepts_reach_the_naive_optimum(lam):
+    X, y = three_classes(n=14, d=2)
+    X = X + 3.0
+    result = joint_margin(X, y, 3, lam, intercept="free", tol=1e-8)
+    assert result.converged
+    assert result.primal == pytest.approx(naive_free(X, y, 3, lam), rel=1e-6)
+    assert result.primal == pytest.approx(objective(X, y, 3, lam, result.W, penalised=False))
+    np.testing.assert_allclose(result.alphas.sum(axis=0), 0, atol=1e-12)
+    value = result.alphas[np.arange(14), y].sum() - lam * (result.W[:, :-1] ** 2).sum()
+    assert result.dual == pytest.approx(value, rel=1e-12)
+
+
+def test_free_intercepts_make_a_shift_of_the_data_harmless():
+    X, y = three_classes()
+    here = joint_margin(X, y, 3, 0.5, intercept="free", tol=1e-7)
+    there = joint_margin(X + 5.0, y, 3, 0.5, intercept="free", tol=1e-7)
+    assert here.primal == pytest.approx(there.primal, rel=1e-6)
+
+
+@pytest.mark.parametrize("intercept", ["none", "lifted", "free"])
+def test_dense_and_sparse_rows_give_the_same(intercept):
+    A, y = three_classes()
+    A[np.abs(A) < 0.7] = 0.0
+    dense = joint_margin(A, y, 3, 0.1, intercept=intercept, tol=1e-9)
+    thin = joint_margin(sparse.csr_matrix(A), y, 3, 0.1, intercept=intercept, tol=1e-9)
+    assert dense.primal == pytest.approx(thin.primal, rel=2e-9)
+    # Of strong convexity: λ‖W - W*‖² <= 1e-9 of the objective, here 20.
+    np.testing.assert_allclose(dense.W[:, :-1], thin.W[:, :-1], atol=2e-3)
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+def test_a_cap_of_two_is_the_row_twice(intercept):
+    X, y = three_classes(n=30)
+    caps = np.ones(30)
+    caps[::3] = 2.0
+    capped = joint_margin(X, y, 3, 0.2, intercept=intercept, caps=caps, tol=1e-9)
+    twice = np.repeat(np.arange(30), caps.astype(int))
+    doubled = joint_margin(X[twice], y[twice], 3, 0.2, intercept=intercept, tol=1e-9)
+    assert capped.primal == pytest.approx(doubled.primal, rel=1e-8)
+
+
+def test_two_classes_are_the_binary_problem_of_half_lam():
+    X, y = three_classes(n=80, k=2, noise=3.0)
+    lam = 0.4
+    result = joint_margin(X, y, 2, lam, tol=1e-10)
+    np.testing.assert_allclose(result.W[0], -result.W[1], atol=1e-9)
+    model = LinearSVC(C=1 / lam, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=10**6)
+    w = model.fit(X, y).coef_[0]
+    binary = np.maximum(0, 1 - (2 * y - 1) * (X @ w)).sum() + lam / 2 * w @ w
+    assert result.primal == pytest.approx(binary, rel=1e-7)
+    np.testing.assert_allclose(result.W[1, :-1] - result.W[0, :-1], w, atol=1e-3)
+
+
+def test_two_classes_with_free_intercepts_are_the_problem_of_libsvm():
+    X, y = three_classes(n=80, k=2, noise=3.0)
+    lam = 0.4
+    model = SVC(C=1 / lam, kernel="linear", tol=1e-9).fit(X, y)
+    w, b = model.coef_[0], model.intercept_[0]
+    binary = np.maximum(0, 1 - (2 * y - 1) * (X @ w + b)).sum() + lam / 2 * w @ w
+    result = joint_margin(X, y, 2, lam, intercept="free", tol=1e-8)
+    assert result.primal == pytest.approx(binary, rel=1e-6)
+
+
+@pytest.mark.parametrize("intercept", ["none", "lifted", "free"])
+@pytest.mark.parametrize("lam", [1e-6, 1e-3, 1.0, 1e3, 1e6])
+def test_gap_is_met_for_all_kinds_of_lam(lam, intercept):
+    X, y = three_classes(noise=0.7)
+    result = joint_margin(X, y, 3, lam, intercept=intercept, tol=1e-4)
+    assert result.converged
+    assert -1e-12 <= result.gap <= 1e-4
+
+
+def test_identical_rows_of_different_classes_share_the_loss():
+    X, y = np.ones((9, 2)), np.arange(9) % 3
+    result = joint_margin(X, y, 3, 0.1, tol=1e-8)
+    assert result.converged
+    assert result.primal == pytest.approx(9.0)  # no weights are better than none
+
+
+def test_rows_of_zeros_lose_one_each():
+    X, y = three_classes(n=20)
+    with_zeros = np.vstack([X, np.zeros((3, X.shape[1]))])
+    plain = joint_margin(X, y, 3, 0.1, tol=1e-9)
+    more = joint_margin(with_zeros, np.append(y, [0, 1, 2]), 3, 0.1, tol=1e-9)
+    assert more.converged
+    assert more.primal == pytest.approx(plain.primal + 3, rel=1e-8)
+    assert joint_margin(0 * X, y, 3, 0.1).primal == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+def test_classes_of_one_row_and_of_none_are_allowed(intercept):
+    X, y = three_classes(n=40, k=3)
+    y[y == 2] = 0
+    y[5] = 2
+    result = joint_margin(X, y, 4, 0.05, intercept=intercept, tol=1e-6)
+    assert result.converged
+    assert result.W.shape == (4, 5)
+
+
+def test_start_from_a_solution_needs_hardly_a_pass():
+    X, y = three_classes(n=100, noise=2.0)
+    first = joint_margin(X, y, 3, 0.1, tol=1e-6)
+    again = joint_margin(X, y, 3, 0.1, tol=1e-5, start=first.alphas)
+    assert again.converged
+    assert again.passes == 1
+    strange = joint_margin(X, y, 3, 0.1, tol=1e-6, start=np.full((100, 3), -7.0))
+    assert strange.primal == pytest.approx(first.primal, rel=1e-5)
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+def test_limits_leave_an_honest_gap(intercept):
+    X, y = three_classes(n=200, noise=2.0)
+    best = joint_margin(X, y, 3, 1e-3, intercept=intercept, tol=1e-7)
+    for limit in ({"max_seconds": 0.0}, {"max_passes": 2}):
+        result = joint_margin(X, y, 3, 1e-3, intercept=intercept, tol=1e-9, **limit)
+        assert not result.converged
+        assert result.passes <= 2
+        assert result.gap == (result.primal - result.dual) / result.primal > 1e-9
+        primal = objective(X, y, 3, 1e-3, result.W, penalised=intercept != "free")
+        assert result.primal == pytest.approx(primal)
+        assert result.dual <= best.primal <= result.primal
+
+
+def test_time_limit_is_kept():
+    X, y = load_digits(return_X_y=True)
+    joint_margin(X[:50], y[:50], 10, 1.0)
+    began = time.perf_counter()
+    result = joint_margin(X, y, 10, 1e-9, tol=1e-12, max_seconds=0.2)
+    assert time.perf_counter() - began < 2.0
+    assert not result.converged
+
+
+def test_seed_changes_the_order_and_not_the_optimum():
+    X, y = three_classes(noise=2.0)
+    a, b = (joint_margin(X, y, 3, 0.1, tol=1e-9, seed=seed) for seed in (0, 1))
+    assert a.primal == pytest.approx(b.primal, rel=1e-8)
+    assert not np.array_equal(a.alphas, b.alphas)
+
+
+def test_strange_options_are_refused_in_one_sentence():
+    X, y = three_classes()
+    for k, lam, intercept in ((1, 1.0, "none"), (3, 0.0, "none"), (3, 1.0, "maybe")):
+        with pytest.raises(InputError, match="two classes or more, a positive lam"):
+            joint_margin(X, y, k, lam, intercept=intercept)
+    with pytest.raises(InputError, match="divide X by a constant"):
+        joint_margin(X * 1e160, y, 3, 1.0)

@@ -1,0 +1,742 @@
+"""The kernel perceptron: the mistakes of one example at a time, however it is computed."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+
+import naive
+import naive_kernel
+import rosenblatt as rb
+from learners import separable
+from planted import seed_of
+from rosenblatt.kernel import runs, training
+from rosenblatt.kernel.budget import Budget
+from rosenblatt.kernel.expansion import Expansion
+from rosenblatt.kernel.functions import as_kernel
+from rosenblatt.kernel.space import Space
+from rosenblatt.online.driver import Limits
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+TWINS = {
+    "linear": partial(naive_kernel.polynomial, degree=1),
+    "polynomial:2": partial(naive_kernel.polynomial, degree=2),
+    "polynomial:3:1": partial(naive_kernel.polynomial, degree=3, c=1.0),
+    "polynomial:4:2": partial(naive_kernel.polynomial, degree=4, c=2.0),
+    "gaussian:0.05": partial(naive_kernel.gaussian, gamma=0.05),
+}
+every_kernel = pytest.mark.parametrize("kernel", TWINS)
+every_number_of_classes = pytest.mark.parametrize("classes", [2, 3, 5])
+LAYOUTS = {
+    "double": lambda A: A,
+    "single": lambda A: A.astype(np.float32),
+    "sparse": sparse.csr_matrix,
+    "sparse single": lambda A: sparse.csr_matrix(A.astype(np.float32)),
+}
+every_layout = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+
+
+def whole(n=60, d=5, classes=3, seed=0):
+    """Rows of small whole numbers, with codes that mean something but not everything."""
+    random = np.random.default_rng(seed)
+    A = random.integers(-2, 3, (n, d)).astype(float)
+    W = random.standard_normal((d, classes))
+    codes = (A @ W + random.standard_normal((n, classes))).argmax(axis=1)
+    codes[:classes] = np.arange(classes)
+    return A, codes
+
+
+def assert_same_run(learner, twin, ran, n):
+    assert learner.run_.mistakes == ran.mistakes
+    assert learner.run_.mistakes_per_pass == ran.mistakes_per_pass
+    assert learner.run_.counts.tolist() == ran.counts
+    assert learner.run_.converged == ran.converged
+    assert learner.run_.operations.dot_products == twin.looks
+    assert learner.support_.tolist() == twin.order
+    assert learner.counts_.tolist() == [ran.counts[i] for i in twin.order]
+    assert learner.counts_.sum() == learner.run_.mistakes  # F11
+
+
+# ---- the same mistakes as one at a time
+
+
+@every_kernel
+@every_number_of_classes
+@pytest.mark.parametrize("order", naive.ORDERS)
+@pytest.mark.parametrize("gram_bytes", [0, 2**30])
+def test_mistakes_are_those_of_one_example_at_a_time(kernel, classes, order, gram_bytes):
+    A, codes = whole(classes=classes)
+    learner = rb.KernelPerceptron(
+        kernel,
+        order=order,
+        fit_intercept=False,
+        max_iter=4,
+        gram_bytes=gram_bytes,
+        random_state=3,
+    ).fit(A, codes)
+    K = TWINS[kernel](A, A)
+    limit = 4 * len(codes)
+    twin, ran = naive_kernel.learn(K, codes, classes, order=order, seed=seed_of(3), max_looks=limit)
+    assert_same_run(learner, twin, ran, len(codes))
+    expected = naive_kernel.as_decision(twin.answers(K, "last"), "last")
+    scale = max(1, np.abs(expected).max())
+    np.testing.assert_allclose(learner.decision_function(A), expected, atol=1e-12 * scale)
+
+
+@every_kernel
+@every_number_of_classes
+@pytest.mark.parametrize("output", ["last", "averaged", "voted"])
+@pytest.mark.parametrize("order", naive.ORDERS)
+def test_outputs_are_those_of_all_coefficients_held(kernel, classes, output, order):
+    A, codes = whole(n=40, classes=classes, seed=1)
+    others = whole(n=25, classes=classes, seed=2)[0]
+    learner = rb.KernelPerceptron(
+        kernel, order=order, output=output, fit_intercept=False, max_iter=3, random_state=0
+    ).fit(A, codes)
+    twin, _ = naive_kernel.learn(
+        TWINS[kernel](A, A), codes, classes, order=order, seed=seed_of(0), max_looks=120
+    )
+    answers = naive_kernel.as_decision(twin.answers(TWINS[kernel](others, A), output), output)
+    scale = max(1, np.abs(answers).max())
+    np.testing.assert_allclose(learner.decision_function(others), answers, atol=1e-12 * scale)
+
+
+@every_kernel
+@every_layout
+@pytest.mark.parametrize("rows", [1, 2, 7, 59, 60, 1000])
+@pytest.mark.parametrize("order", ["cycle", "shuffle"])
+def test_the_size_of_the_blocks_changes_nothing(kernel, layout, rows, order):
+    A, codes = whole(classes=4)
+    X = layout(A)
+    found = blocked(kernel, X, codes, 4, rows, order=order, seed=11)
+    twin, ran = naive_kernel.learn(
+        TWINS[kernel](A, A), codes, 4, order=order, seed=11, max_looks=3 * 60
+    )
+    assert found[0].counts.tolist() == ran.counts
+    assert found[1].store.span().numbers.tolist() == twin.order
+    np.testing.assert_array_equal(found[1].alphas[:, : len(twin.order)].T, twin.alphas[twin.order])
+
+
+def blocked(kernel, X, codes, classes, rows, *, passes=3, budget=None, **options):
+    """Train in blocks of so many rows; give the run and what was learned."""
+    space = Space.around(as_kernel(kernel), 0.0, X)
+    learned = Expansion.begin(space, X, classes, "last", budget)
+    manner = runs.Manner(limits=Limits(passes), gram_bytes=0, block_rows=rows, **options)
+    return runs.fit(learned, X, codes, manner), learned
+
+
+@every_layout
+@pytest.mark.parametrize("limit", [1, 5, 17, 40])
+def test_a_limit_on_updates_is_kept_within_a_block(layout, limit):
+    A, codes = whole(classes=4)
+    learner = rb.KernelPerceptron("polynomial:2:1", max_updates=limit).fit(layout(A), codes)
+    lifted = naive_kernel.polynomial(A, A, 2, 2.0)
+    twin, ran = naive_kernel.learn(lifted, codes, 4, max_updates=limit)
+    assert_same_run(learner, twin, ran, len(codes))
+    assert learner.run_.stop is rb.Stop.UPDATES
+
+
+def test_a_limit_on_time_ends_a_run():
+    A, codes = whole(n=300, d=2, classes=2)
+    learner = rb.KernelPerceptron(max_iter=None, max_seconds=0.05, gram_bytes=0).fit(A, codes)
+    assert learner.run_.stop is rb.Stop.SECONDS
+
+
+# ---- single precision
+
+
+def tight(n=400, d=30, seed=0):
+    """Rows whose scores are often near 0: pairs of almost equal rows with opposite labels."""
+    random = np.random.default_rng(seed)
+    A = random.random((n // 2, d)).astype(np.float32)
+    B = A + np.float32(1e-4) * random.standard_normal(A.shape).astype(np.float32)
+    X = np.concatenate([A, B]).astype(np.float32)
+    codes = np.concatenate([np.arange(n // 2) % 3, (np.arange(n // 2) + 1) % 3])
+    mixed = random.permutation(n)
+    return np.ascontiguousarray(X[mixed]), codes[mixed]
+
+
+@pytest.mark.parametrize("shift", [0.0, -0.5], ids=["not negative", "signed"])
+@pytest.mark.parametrize("kernel", ["polynomial:4:1", "polynomial:3:0", "gaussian:0.3", "linear"])
+def test_single_precision_makes_the_mistakes_of_double_precision(kernel, shift, monkeypatch):
+    X, codes = tight()
+    X = X + np.float32(shift)
+    doubted = []
+    again = training.BlockedTraining._score_again
+    monkeypatch.setattr(
+        training.BlockedTraining,
+        "_score_again",
+        lambda self, *given: (doubted.append(1), again(self, *given))[1],
+    )
+    monkeypatch.setattr(training, "TOO_DOUBTFUL", 1.0)
+    single = blocked(kernel, X, codes, 3, 64)
+    assert doubted
+    double = blocked(kernel, X.astype(np.float64), codes, 3, 64)
+    assert single[0].counts.tolist() == double[0].counts.tolist()
+    assert single[0].mistakes > 400
+    found, expected = (learned.alphas[:, : learned.size] for _, learned in (single, double))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_single_precision_is_given_up_where_it_is_always_in_doubt(monkeypatch):
+    monkeypatch.setattr(training, "JUDGED", 64)
+    X, codes = tight()
+    kinds = []
+    scored = training.BlockedTraining._in_single
+    monkeypatch.setattr(
+        training.BlockedTraining,
+        "_in_single",
+        lambda self, block: (kinds.append(scored(self, block)), kinds[-1])[1],
+    )
+    blocked("polynomial:9", X - np.float32(0.5), codes, 3, 64)
+    assert kinds[0]
+    assert not kinds[-1]
+
+
+@pytest.mark.parametrize("kernel", ["polynomial:4:1", "polynomial:1", "gaussian:0.3"])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+@pytest.mark.parametrize("shift", [0.0, -0.5])
+def test_bounds_of_rounding_errors_hold(kernel, scale, shift):
+    random = np.random.default_rng(0)
+    X = (scale * (random.random((200, 50)) + shift)).astype(np.float32)
+    space = Space.around(as_kernel(kernel), 0.7, X)
+    block = space.block(X, slice(None), np.arange(200))
+    learned = Expansion.begin(space, X, 2, "last", None)
+    relative, absolute = space.rounding(block, learned.store)
+    single = space.values(block, block)
+    assert single.dtype == np.float32
+    single = single.astype(np.float64)
+    error = np.abs(single - space.values(block.doubled(), block.doubled()))
+    bound = relative[:, None] * np.abs(single) + absolute[:, None]
+    assert (error <= bound).all()
+    assert error.max() > 0
+
+
+# ---- however the examples are given
+
+
+@every_kernel
+@every_layout
+@every_number_of_classes
+@pytest.mark.parametrize("output", ["last", "averaged", "voted"])
+def test_layouts_functions_and_gram_matrices_agree(kernel, layout, classes, output):
+    A, codes = whole(classes=classes)
+    others = whole(n=20, classes=classes, seed=4)[0]
+    options = {"output": output, "max_iter": 5, "fit_intercept": False}
+    plain = rb.KernelPerceptron(kernel, **options).fit(A, codes)
+    given = rb.KernelPerceptron(kernel, **options).fit(layout(A), codes)
+    function = as_kernel(kernel)
+    called = rb.KernelPerceptron(lambda a, b: function(a, b), **options).fit(layout(A), codes)
+    gram = rb.KernelPerceptron("precomputed", **options).fit(function(A, A), codes)
+    expected = plain.decision_function(others)
+    scale = max(1, np.abs(expected).max())
+    for learner, rows in ((given, others), (given, layout(others)), (called, layout(others)),
+                          (gram, function(others, A))):  # fmt: skip
+        assert learner.run_.mistakes_per_pass == plain.run_.mistakes_per_pass
+        assert learner.support_.tolist() == plain.support_.tolist()
+        np.testing.assert_allclose(learner.decision_function(rows), expected, atol=1e-12 * scale)
+
+
+def test_thin_rows_of_many_columns_stay_sparse():
+    A, codes = whole(n=100, d=4)
+    wide = np.zeros((100, 5000))
+    wide[:, ::1250] = A
+    thin = rb.KernelPerceptron("gaussian:0.1", max_iter=5).fit(sparse.csr_matrix(wide), codes)
+    assert thin._expansion.store.is_sparse
+    dense = rb.KernelPerceptron("gaussian:0.1", max_iter=5).fit(wide, codes)
+    assert thin.run_.counts.tolist() == dense.run_.counts.tolist()
+    expected = dense.decision_function(wide)
+    for rows in (wide, sparse.csr_matrix(wide)):
+        np.testing.assert_allclose(thin.decision_function(rows), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial:3:1"])
+def test_lifting_rows_adds_a_constant_to_products(kernel):
+    A, codes = whole(classes=3)
+    for lift in (1.0, 2.0):
+        lifted = np.column_stack([A, np.full(len(A), lift)])
+        inside = rb.KernelPerceptron(kernel, lift=lift, max_iter=9).fit(A, codes)
+        outside = rb.KernelPerceptron(kernel, fit_intercept=False, max_iter=9).fit(lifted, codes)
+        assert inside.run_.counts.tolist() == outside.run_.counts.tolist()
+
+
+def test_kernels_that_ignore_shifts_ignore_the_lift():
+    A, codes = whole(classes=3)
+    runs = [
+        rb.KernelPerceptron(kernel, fit_intercept=fit, lift=7.0, max_iter=5)
+        .fit(A, codes)
+        .run_.counts.tolist()
+        for fit in (False, True)
+        for kernel in ("gaussian:0.1", rb.Gaussian(0.1))
+    ]
+    assert all(counts == runs[0] for counts in runs)
+
+
+# ---- streams
+
+
+@every_layout
+@every_number_of_classes
+@pytest.mark.parametrize("output", ["last", "averaged", "voted"])
+def test_a_stream_in_pieces_is_one_pass(layout, classes, output):
+    A, codes = whole(n=90, classes=classes)
+    X = layout(A)
+    names = list(range(classes))
+    options = {"kernel": "polynomial:2:1", "output": output}
+    whole_pass = rb.KernelPerceptron(**options, max_iter=1).fit(X, codes)
+    at_once = rb.KernelPerceptron(**options).partial_fit(X, codes, classes=names)
+    pieces = rb.KernelPerceptron(**options)
+    for start, stop in ((0, 10), (10, 11), (11, 60), (60, 90)):
+        pieces.partial_fit(X[start:stop], codes[start:stop], classes=names)
+    single = rb.KernelPerceptron(**options).partial_fit(X[:1], codes[:1], classes=names)
+    for i in range(1, 90):
+        single.learn_one(X[[i]] if sparse.issparse(X) else X[i], int(codes[i]))
+    for learner in (at_once, pieces, single):
+        assert learner.run_.mistakes == whole_pass.run_.mistakes
+        assert learner.support_.tolist() == whole_pass.support_.tolist()
+        expected = whole_pass.decision_function(A)
+        np.testing.assert_allclose(learner.decision_function(A), expected, rtol=1e-10, atol=1e-10)
+    assert single.run_.stop is rb.Stop.STREAM
+
+
+def test_a_stream_of_a_precomputed_kernel_has_a_column_for_each_example():
+    A, codes = whole(n=40)
+    K = rb.Polynomial(2, 1)(A, A)
+    whole_pass = rb.KernelPerceptron("precomputed", max_iter=1).fit(K, codes)
+    pieces = rb.KernelPerceptron("precomputed")
+    pieces.partial_fit(K[:15], codes[:15], classes=[0, 1, 2]).partial_fit(K[15:30], codes[15:30])
+    for i in range(30, 40):
+        pieces.learn_one(K[i], int(codes[i]))
+    assert pieces.support_.tolist() == whole_pass.support_.tolist()
+    assert pieces.predict(K).tolist() == whole_pass.predict(K).tolist()
+    with pytest.raises(rb.InputError, match="each example of a stream has its column"):
+        pieces.partial_fit(K[:1], codes[:1])
+
+
+@every_number_of_classes
+def test_classes_and_columns_may_come_as_a_stream_goes_on(classes):
+    A, codes = whole(n=80, classes=classes)
+    names = ["delta", "alpha", "charlie", "bravo", "echo"]
+    learner = rb.KernelPerceptron("polynomial:2:1")
+    for x, code in zip(A, codes, strict=True):
+        row = {10 * j: v for j, v in enumerate(x.tolist()) if v}
+        learner.learn_one(row, names[code])
+    assert learner.classes_.tolist() == sorted(names[:classes])
+    known = rb.KernelPerceptron("polynomial:2:1")
+    wide = np.zeros((80, 41))
+    wide[:, ::10] = A
+    known.partial_fit(wide, [names[code] for code in codes], classes=names[:classes])
+    # An example that nothing is known about may take another class for its rival.
+    assert abs(learner.run_.mistakes - known.run_.mistakes) <= 5
+    answers = [learner.predict_one({10 * j: v for j, v in enumerate(x)}) for x in A]
+    assert np.mean([a == names[c] for a, c in zip(answers, codes, strict=True)]) > 0.4
+
+
+def test_the_first_class_of_a_stream_waits_for_the_second():
+    for first, second in (("a", "b"), ("b", "a")):
+        learner = rb.KernelPerceptron()
+        assert learner.predict_one([1.0]) is None
+        assert learner.learn_one([1.0], first)
+        assert not learner.learn_one([2.0], first)
+        assert learner.predict_one([1.0]) == first
+        assert learner.predict_one([-1.0 - 1e-9]) is None or learner.classes_.size == 1
+        assert learner.learn_one([0.5], second)
+        twin = rb.KernelPerceptron().partial_fit(
+            [[1.0], [2.0], [0.5]], [first, first, second], classes=["a", "b"]
+        )
+        assert learner.alphas_.tolist() == twin.alphas_.tolist()
+        assert learner.classes_.tolist() == ["a", "b"]
+
+
+def test_a_third_class_begins_where_the_discriminators_of_two_stand():
+    A, codes = whole(n=60, classes=2)
+    learner = rb.KernelPerceptron("polynomial:2:1").partial_fit(A, codes)
+    scores = learner.decision_function(A)
+    learner.partial_fit(np.full((1, 5), 100.0), [2])
+    twin = rb.KernelPerceptron("polynomial:2:1").partial_fit(A, codes, classes=[0, 1, 2])
+    np.testing.assert_allclose(twin.decision_function(A)[:, 1], scores)
+    twin.partial_fit(np.full((1, 5), 100.0), [2])
+    assert learner.alphas_.tolist() == twin.alphas_.tolist()
+
+
+def test_a_refused_block_changes_nothing():
+    A, codes = whole(n=60)
+    learner = rb.KernelPerceptron("polynomial:3:1").partial_fit(A, codes)
+    before = learner.decision_function(A).tolist(), learner.run_.mistakes
+    broken = A[:5].copy()
+    broken[3, 2] = np.nan
+    for bad in (broken, A[:5] * 1e120):
+        with pytest.raises(rb.InputError):
+            learner.partial_fit(bad, codes[:5])
+    with pytest.raises(rb.InputError):
+        learner.learn_one(np.full(5, 1e200), 1)
+    assert (learner.decision_function(A).tolist(), learner.run_.mistakes) == before
+
+
+# ---- budgets
+
+
+@every_kernel
+@every_layout
+@pytest.mark.parametrize("forget", ["oldest", "random"])
+@pytest.mark.parametrize("rows", [1, 7, 60])
+def test_budgets_forget_like_their_twin(kernel, layout, forget, rows):
+    A, codes = whole(classes=3)
+    check_budget(kernel, layout(A), A, codes, forget, rows, most=10)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian:0.05", "polynomial:3:1"])
+@every_layout
+@pytest.mark.parametrize("rows", [1, 7, 60])
+@pytest.mark.parametrize("most", [3, 12])
+def test_projections_are_those_of_least_squares(kernel, layout, rows, most):
+    A, codes = whole(classes=3)
+    check_budget(kernel, layout(A), A, codes, "project", rows, most)
+
+
+def check_budget(kernel, X, A, codes, forget, rows, most):
+    seed, passes = 5, 2
+    budget = Budget.of(most, forget, seed)
+    run, learned = blocked(kernel, X, codes, 3, rows, passes=passes, budget=budget)
+    twin = naive_kernel.Budgeted(TWINS[kernel](A, A), 3, most, forget, naive.Draws(seed))
+    wrong = [twin.present(i, codes[i]) for _ in range(passes) for i in range(len(codes))]
+    n = len(codes)
+    assert run.mistakes_per_pass == tuple(sum(wrong[n * p : n * p + n]) for p in range(passes))
+    assert learned.store.span().numbers.tolist() == twin.slots
+    expected = np.array([twin.alphas[j] for j in twin.slots])
+    found = learned.alphas[:, : learned.size].T
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)  # inverse against solve
+
+
+@pytest.mark.parametrize("forget", ["oldest", "random", "project"])
+def test_a_budget_is_kept_whether_rows_come_alone_or_in_blocks(forget):
+    A, codes = whole(n=120, classes=3)
+    options = {"budget": 8, "forget": forget, "random_state": 1}
+    alone = rb.KernelPerceptron("gaussian:0.1", **options).partial_fit(
+        A[:1], codes[:1], classes=[0, 1, 2]
+    )
+    for x, code in zip(A[1:], codes[1:].tolist(), strict=True):
+        alone.learn_one(x, code)
+        assert alone.support_.size <= 8
+    together = rb.KernelPerceptron("gaussian:0.1", **options)
+    for start in range(0, 120, 50):
+        together.partial_fit(A[start : start + 50], codes[start : start + 50], classes=[0, 1, 2])
+    assert alone.run_.mistakes == together.run_.mistakes
+    assert alone.support_.tolist() == together.support_.tolist()
+    np.testing.assert_allclose(alone.alphas_, together.alphas_, atol=1e-9)
+
+
+def test_random_forgetting_keeps_to_its_bound_on_average():
+    """U = 1/γ for unit vectors of margin γ, with room B for it: ε is what is left of √B."""
+    X, y, _ = rb.make_separable(400, 5, margin=0.25, seed=0)
+    most, norm, radius = 100, 4.0, np.linalg.norm(X, axis=1).max()
+    epsilon = 1 - radius * norm / np.sqrt(most)
+    mistakes = [
+        rb.KernelPerceptron(
+            fit_intercept=False, budget=most, forget="random", max_iter=1, random_state=seed
+        )
+        .fit(X, y)
+        .run_.mistakes
+        for seed in range(5)
+    ]
+    assert np.mean(mistakes) <= most * radius * norm / epsilon
+
+
+# ---- theorems
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("order", ["cycle", "shuffle", "random", "worst", "first"])
+def test_primal_and_dual_runs_make_the_same_mistakes(seed, order):
+    """F11, with the lift and options that both learners have by default."""
+    X, y = separable(seed=seed)
+    primal = rb.Perceptron(order=order, random_state=seed).fit(X, y)
+    dual = rb.KernelPerceptron(order=order, random_state=seed).fit(X, y)
+    assert dual.run_.counts.tolist() == primal.run_.counts.tolist()
+    assert dual.run_.mistakes_per_pass == primal.run_.mistakes_per_pass
+    assert dual.run_.stop is primal.run_.stop
+    assert dual.counts_.sum() == dual.run_.mistakes
+    w = dual.alphas_ @ np.column_stack([X, np.ones(len(X))])[dual.support_]
+    np.testing.assert_allclose(w, np.append(primal.coef_, primal.intercept_), atol=1e-12)
+
+
+def explicit(A, degree, c):
+    """All products of `degree` entries of (x, √c): ⟨φ(x), φ(z)⟩ = (c + x·z)^degree."""
+    lifted = np.column_stack([A, np.full(len(A), np.sqrt(c))])
+    features = lifted
+    for _ in range(degree - 1):
+        features = (features[:, :, None] * lifted[:, None, :]).reshape(len(A), -1)
+    return features
+
+
+@pytest.mark.parametrize(("degree", "c"), [(1, 0), (2, 0), (2, 1), (3, 1), (3, 4)])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_explicit_features_make_the_mistakes_of_the_kernel(degree, c, classes):
+    """F12; the roots of c are whole, so that both are exact."""
+    A, codes = whole(n=50, d=3, classes=classes)
+    features = explicit(A, degree, c)
+    np.testing.assert_allclose(features @ features.T, rb.Polynomial(degree, c)(A, A), rtol=1e-12)
+    options = {"fit_intercept": False, "max_iter": 6}
+    kernel = rb.KernelPerceptron(rb.Polynomial(degree, c), **options).fit(A, codes)
+    linear = rb.KernelPerceptron("linear", **options).fit(features, codes)
+    assert kernel.run_.counts.tolist() == linear.run_.counts.tolist()
+    if classes == 2:
+        primal = rb.Perceptron(**options).fit(features, codes)
+        assert kernel.run_.counts.tolist() == primal.run_.counts.tolist()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_discriminators_are_twice_the_binary_one(seed):
+    """F14: mistake for mistake."""
+    X, y = separable(seed=seed)
+    binary = naive.learner(X.shape[1])
+    ran = naive.run(binary, X, y)
+    dual, twice = naive_kernel.learn(X @ X.T, (y > 0).astype(int), 2)
+    assert twice.wrong == ran.wrong
+    difference = (dual.alphas[:, 1] - dual.alphas[:, 0]) @ X
+    np.testing.assert_allclose(difference, 2 * binary.coef, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial:2:1", "gaussian:0.5"])
+@pytest.mark.parametrize("order", ["cycle", "worst", "random"])
+def test_runs_keep_to_the_bound_of_the_feature_space(kernel, order):
+    """F13: any separating comparator bounds the mistakes of any order."""
+    X, y = separable()
+    run = rb.KernelPerceptron(kernel, order=order, random_state=0, max_iter=None).fit(X, y)
+    assert run.run_.converged
+    other = rb.KernelPerceptron(kernel, order="worst", max_iter=None).fit(X, y)
+    averaged = rb.KernelPerceptron(kernel, output="averaged", max_iter=None).fit(X, y)
+    for comparator in (run, other):
+        bound = run.bound(X, y, comparator)
+        assert run.run_.mistakes <= bound.value
+        K = naive_kernel_values(run, X)
+        np.testing.assert_allclose(bound.radius, np.sqrt(np.diag(K).max()), rtol=1e-9)
+        assert bound.value == pytest.approx((bound.radius / bound.margin) ** 2)
+    if averaged.score(X, y) == 1:
+        assert run.run_.mistakes <= run.bound(X, y, averaged).value
+
+
+def naive_kernel_values(learner, X):
+    space = learner._expansion.space
+    lifted = np.column_stack([X, np.full(len(X), space.lift)])
+    return space.kernel(lifted, lifted)
+
+
+@pytest.mark.parametrize("kernel", ["polynomial:2:1", "gaussian:0.1"])
+def test_many_classes_keep_to_their_bound_on_digits(kernel):
+    """F15."""
+    X, y = load_digits(return_X_y=True)
+    X = X[:500] / 16
+    y = y[:500]
+    learner = rb.KernelPerceptron(kernel, max_iter=None).fit(X, y)
+    bound = learner.bound(X, y)
+    assert learner.run_.converged
+    assert learner.run_.mistakes <= bound.value < np.inf
+    K = naive_kernel_values(learner, X)
+    alphas = np.zeros((500, 10))
+    alphas[learner.support_] = learner.alphas_
+    scores = K @ alphas
+    own = scores[np.arange(500), y].copy()
+    scores[np.arange(500), y] = -np.inf
+    margin = (own - scores.max(axis=1)).min() / np.sqrt(np.sum(alphas * (K @ alphas)))
+    assert bound.value == pytest.approx(2 * np.diag(K).max() / margin**2)
+
+
+def test_digits_are_learned_better_by_a_kernel_and_by_averages():
+    X, y = load_digits(return_X_y=True)
+    train, test = slice(0, 1200), slice(1200, None)
+    scores = {
+        (kernel, output): rb.KernelPerceptron(kernel, output=output, max_iter=5)
+        .fit(X[train] / 16, y[train])
+        .score(X[test] / 16, y[test])
+        for kernel in ("linear", "polynomial:3:1")
+        for output in ("last", "averaged", "voted")
+    }
+    assert scores["polynomial:3:1", "voted"] > scores["linear", "voted"]
+    assert scores["polynomial:3:1", "averaged"] > scores["polynomial:3:1", "last"] > 0.85
+
+
+# ---- bad input
+
+
+BAD_OPTIONS = [
+    ({"kernel": "polynomial:0"}, "degree of a polynomial kernel is a whole number"),
+    ({"kernel": "polynomial:1.5:1"}, "degree of a polynomial kernel is a whole number"),
+    ({"kernel": "polynomial:2:-1"}, "c of a polynomial kernel"),
+    ({"kernel": "gaussian:-1"}, "gamma of a Gaussian kernel is a positive"),
+    ({"kernel": "gaussian"}, "kernel must be one of 'linear'"),
+    ({"kernel": "sigmoid:1"}, "kernel must be one of 'linear'"),
+    ({"kernel": 3}, "kernel must be a kernel, a function"),
+    ({"budget": 0}, "budget must be None or a whole number from 1 on"),
+    ({"budget": 2.5}, "budget must be None or a whole number from 1 on"),
+    ({"budget": 5, "forget": "newest"}, "forget must be one of"),
+    ({"budget": 5, "output": "averaged"}, "needs all mistakes, but a budget forgets some"),
+    ({"budget": 5, "order": "worst"}, "with a budget, examples are presented in the order"),
+    ({"order": "backwards"}, "order must be one of"),
+    ({"output": "best"}, "output must be one of"),
+    ({"gram_bytes": -1}, "gram_bytes must be"),
+    ({"max_iter": 0}, "max_iter must be"),
+    ({"lift": -1}, "lift must be"),
+    ({"kernel": lambda a, b: np.ones((len(a), len(b) + 1))}, "gives an array of shape"),
+    ({"kernel": lambda a, b: np.ones(len(a))}, "gives an array of shape"),
+    ({"kernel": lambda a, b: "nothing"}, "not a matrix of numbers"),
+    ({"kernel": lambda a, b: a @ b.T + a[:, :1]}, "the kernel is not symmetric"),
+    ({"kernel": lambda a, b: np.full((len(a), len(b)), np.nan)}, "the kernel gives NaN"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), BAD_OPTIONS)
+@pytest.mark.parametrize("how", ["fit", "partial_fit", "learn_one"])
+def test_options_that_cannot_be_used_are_refused_in_a_sentence(options, words, how):
+    A, codes = whole()
+    if how == "learn_one" and callable(options.get("kernel")):
+        pytest.skip("one row does not tell")
+    learner = rb.KernelPerceptron(**options)
+    given = (A[0], 0) if how == "learn_one" else (A, codes)
+    with pytest.raises(rb.InputError, match=words):
+        getattr(learner, how)(*given)
+    assert not learner._is_fitted()
+
+
+@pytest.mark.parametrize("make", [lambda: rb.Polynomial(0), lambda: rb.Polynomial(1.5),
+                                  lambda: rb.Polynomial(True), lambda: rb.Polynomial(2, -1.0),
+                                  lambda: rb.Gaussian(0), lambda: rb.Gaussian(-1.0),
+                                  lambda: rb.Gaussian(np.nan)])  # fmt: skip
+def test_kernels_refuse_numbers_that_mean_nothing(make):
+    with pytest.raises(rb.InputError, match="kernel is a"):
+        make()
+
+
+def test_gram_matrices_must_be_square_symmetric_and_finite():
+    A, codes = whole(n=30)
+    K = A @ A.T
+    fit = rb.KernelPerceptron("precomputed").fit
+    with pytest.raises(rb.InputError, match=r"square matrix to fit on.*30 × 29"):
+        fit(K[:, :29], codes)
+    turned = K.copy()
+    turned[3, 4] += 1
+    with pytest.raises(rb.InputError, match="precomputed kernel is not symmetric"):
+        fit(turned, codes)
+    broken = K.copy()
+    broken[7, 7] = np.nan
+    with pytest.raises(rb.InputError, match="NaN"):
+        fit(broken, codes)
+    learner = fit(K, codes)
+    with pytest.raises(rb.InputError, match="29"):
+        learner.predict(K[:, :29])
+
+
+def test_a_kernel_that_fails_later_is_refused_when_it_does():
+    A, codes = whole(n=40)
+
+    def fragile(a, b):
+        values = a @ b.T
+        if len(a) == 7:
+            values[0, 0] = np.inf
+        return values
+
+    learner = rb.KernelPerceptron(fragile, max_iter=1).fit(A, codes)
+    with pytest.raises(rb.InputError, match="the kernel gives NaN or infinity"):
+        learner.predict(A[:7])
+
+
+def test_values_beyond_float64_are_refused():
+    A, codes = whole(n=30)
+    for gram_bytes in (0, 2**30):
+        learner = rb.KernelPerceptron("polynomial:9", gram_bytes=gram_bytes)
+        with pytest.raises(rb.InputError, match="too large for float64"):
+            learner.fit(A * 1e30, codes)
+    with pytest.raises(rb.InputError, match="kernel compares"):
+        rb.Linear()(A, A[:, :3])
+
+
+def test_labels_of_one_class_are_refused():
+    with pytest.raises(rb.InputError, match="at least two classes, got 1 class"):
+        rb.KernelPerceptron().fit(np.eye(3), ["a", "a", "a"])
+    learner = rb.KernelPerceptron().partial_fit(np.eye(3), ["a", "b", "a"])
+    with pytest.raises(rb.InputError, match="leaves out some of those known"):
+        learner.partial_fit(np.eye(3), ["a", "c", "a"], classes=["a", "c"])
+    with pytest.raises(rb.InputError, match="label 'z' is not one of the classes"):
+        learner.partial_fit(np.eye(3), ["a", "b", "z"], classes=["a", "b"])
+
+
+@pytest.mark.parametrize("names", [(1.5, 2.5, 4.0), (b"a", b"b", b"c"), ((1, 2), (3, 4), "x")])
+def test_labels_may_be_of_any_type(names):
+    A, codes = whole(n=60, classes=3)
+    labels = [names[code] for code in codes]
+    if isinstance(names[0], float):
+        labels = list(map(str, labels))
+    learner = rb.KernelPerceptron("gaussian:0.5", max_iter=50).fit(A, labels)
+    assert learner.score(A, labels) > 0.9
+    assert set(learner.predict(A).tolist()) <= set(labels)
+
+
+# ---- answers
+
+
+def test_ties_are_not_known():
+    learner = rb.KernelPerceptron(fit_intercept=False).fit([[1.0, 0.0], [-1.0, 0.0]], ["p", "n"])
+    assert learner.predict_one([0.0, 1.0]) is None
+    assert learner.predict_one([2.0, 1.0]) == "p"
+    three = rb.KernelPerceptron(fit_intercept=False, max_iter=1).fit(np.eye(3), [0, 1, 2])
+    assert three.predict_one([0.0, 0.0, 0.0]) is None
+    assert three.predict([[0.0, 0.0, 0.0]]).tolist() == [0]
+
+
+def test_a_run_counts_what_it_compares():
+    A, codes = whole(n=60)
+    run = rb.KernelPerceptron(max_iter=2, gram_bytes=0).fit(A, codes).run_
+    assert run.operations.dot_products == 120
+    assert run.operations.additions == run.mistakes
+    assert run.operations.multiply_adds > 0
+    assert run.hardest(3).size == 3
+
+
+# ---- model files
+
+
+@every_layout
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"output": "averaged"},
+        {"output": "voted"},
+        {"budget": 9},
+        {"budget": 9, "forget": "random"},
+        {"budget": 9, "forget": "project"},
+        {"kernel": "precomputed"},
+        {"kernel": rb.Polynomial(2, 1.0), "lift": "radius"},
+        {"kernel": rb.Linear()},
+    ],
+    ids=str,
+)
+def test_a_saved_learner_goes_on_where_it_stood(layout, options, tmp_path):
+    A, codes = whole(n=60)
+    options = {"kernel": "gaussian:0.1", "max_iter": 3, "random_state": 0, **options}
+    X = layout(rb.Polynomial(2, 1)(A, A) if options["kernel"] == "precomputed" else A)
+    learner = rb.KernelPerceptron(**options).fit(X, codes)
+    rb.save(learner, tmp_path / "model")
+    again = rb.load(tmp_path / "model")
+    assert isinstance(again, rb.KernelPerceptron)
+    assert again.decision_function(X).tolist() == learner.decision_function(X).tolist()
+    assert again.support_.tolist() == learner.support_.tolist()
+    assert again.counts_.tolist() == learner.counts_.tolist()
+    assert str(again.get_params()) == str(learner.get_params())
+    assert again.run_.mistakes == learner.run_.mistakes
+    if options["kernel"] == "precomputed":
+        return
+    for one in (again, learner):
+        one.partial_fit(layout(A[::-1]), codes).learn_one(A[0], "new")
+    assert again.classes_.tolist() == learner.classes_.tolist()
+    assert again.decision_function(X).tolist() == learner.decision_function(X).tolist()
+
+
+def test_a_learner_with_a_function_is_not_saved(tmp_path):
+    A, codes = whole()
+    learner = rb.KernelPerceptron(lambda a, b: a @ b.T, max_iter=1).fit(A, codes)
+    with pytest.raises(rb.InputError, match="a model file holds no code"):
+        rb.save(learner, tmp_path / "model")

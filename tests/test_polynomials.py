@@ -1,0 +1,397 @@
+"""Polynomial features: their inner products are the kernel's, in every layout (D16, F12)."""
+
+import pickle
+from collections import Counter
+from itertools import combinations_with_replacement, product
+from math import comb, factorial, prod, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import naive
+import rosenblatt as rb
+from rosenblatt.data import polynomials
+from rosenblatt.data.polynomial_loops import multinomials
+from rosenblatt.kernel.functions import Polynomial
+
+quickly = settings(max_examples=60, deadline=None)
+DEGREES = [1, 2, 3, 4, 5]
+CONSTANTS = [0, 1, 2.5]
+
+
+def naive_features(x, degree, c):
+    """One feature after the other, from the formula: a product of columns times its factor."""
+    found = []
+    for j in range(degree if c == 0 else 0, degree + 1):
+        for columns in combinations_with_replacement(range(len(x)), j):
+            exponents = [*Counter(columns).values(), degree - j]
+            coefficient = factorial(degree) // prod(map(factorial, exponents)) * c ** (degree - j)
+            found.append(sqrt(coefficient) * prod(x[k] for k in columns))
+    return np.array(found, float)
+
+
+def naive_dual_mistakes(gram, y, passes):
+    """The perceptron in its dual form, one example at a time; the rows it was mistaken on."""
+    counts, mistakes = np.zeros(len(y)), []
+    for _ in range(passes):
+        for i in range(len(y)):
+            if y[i] * ((counts * y) @ gram[i]) <= 0:
+                counts[i] += 1
+                mistakes.append(i)
+    return mistakes
+
+
+def whole_numbers(n=13, d=6, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.integers(-3, 4, (n, d)) * (random.random((n, d)) < 0.6).astype(float)
+    X[3] = 0
+    return X
+
+
+# ---- the map
+
+
+@pytest.mark.parametrize("c", CONSTANTS)
+@pytest.mark.parametrize("degree", DEGREES)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_features_are_those_of_the_formula(kind, degree, c):
+    X = whole_numbers()
+    found = rb.PolynomialFeatures(degree, c).fit_transform(kind(X))
+    expected = np.array([naive_features(x, degree, c) for x in X])
+    found = found.toarray() if sparse.issparse(found) else found
+    # A root and a product are rounded once each.
+    np.testing.assert_allclose(found, expected, rtol=1e-15, atol=0)
+
+
+@given(
+    X=st.integers(1, 5).flatmap(
+        lambda d: st.lists(
+            st.lists(st.floats(-10, 10), min_size=d, max_size=d), min_size=2, max_size=6
+        )
+    ),
+    degree=st.integers(1, 5),
+    c=st.sampled_from([0.0, 0.25, 1.0, 7.0]),
+)
+@quickly
+def test_inner_products_are_the_kernel(X, degree, c):
+    X = np.array(X)
+    Z = rb.PolynomialFeatures(degree, c).fit_transform(X)
+    # Cancellation is measured against the kernel of the absolute values.
+    scale = (c + np.abs(X) @ np.abs(X).T) ** degree
+    assert (np.abs(Z @ Z.T - (c + X @ X.T) ** degree) <= 1e-13 * scale + 1e-300).all()
+
+
+def test_the_theorys_example_gives_nine():
+    x, z = rb.PolynomialFeatures(2, 2.0).fit_transform([[1.0, 2.0], [3.0, -1.0]])
+    assert x @ z == pytest.approx(9, rel=1e-15)
+    assert x[:1] @ z[:1] == pytest.approx(4)  # the constant
+    assert x[1:3] @ z[1:3] == pytest.approx(4)  # linear terms
+    assert x[3:] @ z[3:] == pytest.approx(1)  # products
+
+
+def test_all_products_in_order_have_the_same_inner_products():
+    X = whole_numbers(d=3)
+    ordered = np.array([[prod(factors) for factors in product(x, repeat=3)] for x in X])
+    Z = rb.PolynomialFeatures(3, 0).fit_transform(X)
+    assert ordered.shape[1] == 3**3
+    assert Z.shape[1] == comb(3 + 3 - 1, 3)
+    np.testing.assert_allclose(Z @ Z.T, ordered @ ordered.T, rtol=1e-13, atol=1e-12)
+
+
+def test_a_constant_is_a_column_that_holds_its_root():
+    X = whole_numbers()
+    lifted = np.hstack([X, np.full((len(X), 1), np.sqrt(2.0))])
+    Z, lifted_Z = (
+        rb.PolynomialFeatures(3, 2.0).fit_transform(X),
+        rb.PolynomialFeatures(3, 0.0).fit_transform(lifted),
+    )
+    assert Z.shape == lifted_Z.shape
+    np.testing.assert_allclose(np.sort(Z), np.sort(lifted_Z), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize(("degree", "columns"), [(1, 1), (1, 4), (3, 1), (2, 5), (4, 3), (6, 2)])
+def test_multinomials_are_those_of_the_factorials(degree, columns):
+    sizes = polynomials.monomials(degree, columns)
+    assert sizes[degree, columns] == comb(columns + degree - 1, degree)
+    out = np.empty(sizes[:, columns].sum())
+    multinomials(sizes, np.empty_like(out), out)
+    expected = [
+        factorial(j) // prod(map(factorial, Counter(columns).values()))
+        for j in range(degree + 1)
+        for columns in combinations_with_replacement(range(sizes.shape[1] - 1), j)
+    ]
+    assert out.tolist() == expected
+
+
+@pytest.mark.parametrize("c", [0, 1])
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_the_explicit_run_makes_the_mistakes_of_the_kernel_run(degree, c):
+    random = np.random.default_rng(degree)
+    X, y = random.standard_normal((80, 4)), random.choice([-1, 1], 80)
+    Z = rb.PolynomialFeatures(degree, c).fit_transform(X)
+    learner = rb.Perceptron(fit_intercept=False, max_iter=4)
+    with pytest.warns(match="limit on passes"):
+        learner.fit(Z, y)
+    mistakes = naive_dual_mistakes((c + X @ X.T) ** degree, y, 4)
+    assert learner.run_.counts.tolist() == np.bincount(mistakes, minlength=80).tolist()
+    assert learner.run_.hardest(3).tolist() == [
+        i for i, _ in sorted(Counter(mistakes).items(), key=lambda pair: (-pair[1], pair[0]))[:3]
+    ]
+
+
+def test_features_of_degree_two_learn_the_exclusive_or():
+    learner = make_pipeline(rb.PolynomialFeatures(2, 1.0), rb.Perceptron(fit_intercept=False))
+    X, y = [[-1, -1], [-1, 1], [1, -1], [1, 1]], ["no", "yes", "yes", "no"]
+    assert learner.fit(X, y).predict(X).tolist() == y
+    assert learner[-1].run_.converged
+
+
+# ---- layouts
+
+
+@pytest.mark.parametrize("c", CONSTANTS)
+@pytest.mark.parametrize("degree", DEGREES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_rows_give_bit_for_bit_what_dense_ones_do(degree, c, dtype):
+    X = (whole_numbers(40, 7) / 3).astype(dtype)
+    map = rb.PolynomialFeatures(degree, c).fit(X)
+    dense, found = map.transform(X), map.transform(sparse.csr_matrix(X))
+    assert dense.dtype == found.dtype == dtype
+    np.testing.assert_array_equal(found.toarray(), dense)
+    assert found.nnz == np.count_nonzero(dense)
+    assert all(
+        (np.diff(found.indices[a:b]) > 0).all()
+        for a, b in zip(found.indptr[:-1], found.indptr[1:], strict=True)
+    )
+
+
+def test_threads_change_nothing():
+    X = np.random.default_rng(0).standard_normal((3000, 12))
+    map = rb.PolynomialFeatures(3, 1.0).fit(X)
+    whole = map.transform(X)  # enough for two threads
+    np.testing.assert_array_equal(whole[::100], map.transform(X[::100]))
+    np.testing.assert_array_equal(map.transform(sparse.csr_matrix(X)).toarray(), whole)
+
+
+def test_stored_zeros_unsorted_columns_and_duplicates_change_nothing():
+    columns, values = np.array([2, 0, 2, 1]), np.array([1.0, 3.0, 4.0, 0.0])
+    X = sparse.csr_matrix((values, columns, np.array([0, 4])), shape=(1, 3))
+    before = X.copy()
+    found = rb.PolynomialFeatures(2, 1.0).fit_transform(X)
+    expected = rb.PolynomialFeatures(2, 1.0).fit_transform([[3.0, 0.0, 5.0]])
+    np.testing.assert_array_equal(found.toarray(), expected)
+    assert found.nnz == np.count_nonzero(expected)
+    assert X.indices.tolist() == before.indices.tolist()
+    assert X.data.tolist() == before.data.tolist()
+
+
+@pytest.mark.parametrize("c", [0, 1])
+def test_rows_without_entries_have_the_constant_only(c):
+    found = rb.PolynomialFeatures(2, c).fit_transform(sparse.csr_matrix((3, 4)))
+    assert found.shape == (3, comb(4 + 2 - (c == 0), 2))
+    assert found.nnz == 3 * c
+
+
+def test_wide_sparse_rows_cost_by_their_entries():
+    columns = np.array([[5, 60_000], [7, 65_533]])
+    X = sparse.csr_matrix(
+        (np.full(4, 2.0), columns.ravel(), np.array([0, 2, 4])), shape=(2, 65_534)
+    )
+    map = rb.PolynomialFeatures(2, 0).fit(X)
+    found = map.transform(X)
+    assert found.shape == (2, 65_534 * 65_535 // 2)
+    assert found.indices[-1] == found.shape[1] - 1  # the square of the last column
+    assert found.data.tolist() == pytest.approx([4, 8 / sqrt(2), 4] * 2)
+    np.testing.assert_allclose((found @ found.T).toarray(), (X @ X.T).toarray() ** 2, rtol=1e-14)
+
+
+def test_degree_one_takes_any_number_of_columns():
+    width = 2**31 - 2
+    X = sparse.csr_matrix((np.array([3.0]), np.array([width - 1]), np.array([0, 1])), (1, width))
+    found = rb.PolynomialFeatures(1, 4.0).fit_transform(X)
+    assert found.shape == (1, width + 1)
+    assert found.indices.tolist() == [0, width]
+    assert found.data.tolist() == [2.0, 3.0]
+
+
+def test_the_rows_given_are_left_alone():
+    X = whole_numbers()
+    X.flags.writeable = False
+    rb.PolynomialFeatures(3).fit_transform(X)
+    assert X.tolist() == whole_numbers().tolist()
+
+
+# ---- names
+
+
+def test_features_are_named_by_their_factors():
+    map = rb.PolynomialFeatures(3, 1.0).fit(np.eye(2))
+    assert map.get_feature_names_out().tolist() == [
+        *["1", "x0", "x1", "x0^2", "x0 x1", "x1^2"],
+        *["x0^3", "x0^2 x1", "x0 x1^2", "x1^3"],
+    ]
+    assert map.n_output_features_ == 10
+    homogeneous = rb.PolynomialFeatures(2, 0).fit(np.eye(2))
+    assert homogeneous.get_feature_names_out(["a", "b"]).tolist() == ["a^2", "a b", "b^2"]
+    with pytest.raises(ValueError, match="length equal to number of features"):
+        map.get_feature_names_out(["a"])
+
+
+def test_names_are_in_the_order_of_the_features():
+    map = rb.PolynomialFeatures(3, 0)
+    numbers = {"x0": 2.0, "x1": 3.0, "x2": 5.0}
+    (found,) = map.fit_transform([[2.0, 3.0, 5.0]])
+    for name, value in zip(map.get_feature_names_out(), found, strict=True):
+        powers = [(factor + "^1").split("^")[:2] for factor in name.split()]
+        exponents = [int(power) for _, power in powers]
+        coefficient = factorial(3) / prod(map_factorial(exponents))
+        expected = prod(numbers[column] ** int(power) for column, power in powers)
+        assert value == pytest.approx(sqrt(coefficient) * expected)
+
+
+def map_factorial(numbers):
+    return [factorial(number) for number in numbers]
+
+
+def test_frames_give_their_names():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [1.0, 2.0], "dose": [3.0, 4.0]})
+    map = rb.PolynomialFeatures(2, 1.0).set_output(transform="pandas")
+    found = map.fit_transform(frame)
+    assert list(found.columns) == ["1", "age", "dose", "age^2", "age dose", "dose^2"]
+    assert map.feature_names_in_.tolist() == ["age", "dose"]
+    with pytest.raises(rb.InputError, match="feature names"):
+        map.transform(frame.rename(columns={"age": "years"}))
+
+
+# ---- manners
+
+
+@parametrize_with_checks(
+    [rb.PolynomialFeatures(), rb.PolynomialFeatures(3, 0.5), rb.PolynomialFeatures(1, 2.0)]
+)
+def test_scikit_learns_checks_pass(estimator, check):
+    check(estimator)
+
+
+def test_a_copy_gives_the_same_features():
+    X = whole_numbers()
+    map = rb.PolynomialFeatures(2, 3.0).fit(X)
+    assert clone(map).get_params() == {"degree": 2, "c": 3.0}
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(map)).transform(X), map.transform(X))
+
+
+# ---- refusals
+
+
+def refused(match, X=None, /, **options):
+    with pytest.raises(rb.InputError, match=match):
+        rb.PolynomialFeatures(**options).fit_transform(np.eye(3) if X is None else X)
+
+
+@pytest.mark.parametrize("degree", [0, -1, 1.5, "2", None, True, 1001, np.nan])
+def test_degrees_that_are_none_are_refused(degree):
+    refused("degree must be a whole number from 1 to 1000, got", degree=degree)
+
+
+@pytest.mark.parametrize("c", [-1, np.nan, np.inf, "1", None, True])
+def test_constants_that_no_kernel_has_are_refused(c):
+    refused("c must be 0 or a positive finite number, got", c=c)
+
+
+def test_a_map_and_a_kernel_of_the_same_options_agree():
+    X = whole_numbers()
+    for options in ({"degree": 3}, {"degree": 2, "c": 0.5}):
+        Z = rb.PolynomialFeatures(**options).fit_transform(X)
+        np.testing.assert_allclose(Z @ Z.T, Polynomial(**options)(X, X), rtol=1e-13, atol=1e-11)
+
+
+def test_numbers_of_other_types_are_taken():
+    map = rb.PolynomialFeatures(np.int64(2), np.float32(1))
+    np.testing.assert_array_equal(
+        map.fit_transform(np.eye(3)), rb.PolynomialFeatures(2, 1.0).fit_transform(np.eye(3))
+    )
+
+
+def test_too_many_columns_are_refused_with_the_size_and_a_remedy():
+    X = sparse.csr_matrix((10, 100_000))
+    refused(
+        r"degree 2 in 100,000 columns make 10 rows × 5,000,150,001 columns, 372.5 GiB, if dense, "
+        r"and no matrix may have more than 2,147,483,647 columns; use a kernel instead, "
+        r"Polynomial\(2, 1\)",
+        X,
+        c=1.0,
+    )
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_results_that_do_not_fit_are_refused_with_the_size_and_a_remedy(kind, monkeypatch):
+    X = kind(np.ones((100, 50)))
+    monkeypatch.setattr(polynomials, "memory", lambda: 10**6)
+    size = 100 * comb(52, 2) * (8 if kind is np.asarray else 12) / 2**30
+    refused(
+        rf"make 100 rows × 1,326 columns, {size:.1f} GiB, which is more than this machine can "
+        r"spare; "
+        r"use a kernel instead, Polynomial\(2, 1\), which never forms them",
+        X,
+        c=1.0,
+    )
+    assert rb.PolynomialFeatures(2, 1.0).fit_transform(X[:5]).shape == (5, 1326)
+
+
+def test_too_many_names_are_refused(monkeypatch):
+    map = rb.PolynomialFeatures(2, 1.0).fit(np.eye(300))
+    monkeypatch.setattr(polynomials, "memory", lambda: 10**6)
+    with pytest.raises(rb.InputError, match="the names of 45,451 features need about"):
+        map.get_feature_names_out()
+
+
+def test_memory_is_a_number_of_bytes(monkeypatch):
+    assert 2**20 < polynomials.memory() < 2**60
+    monkeypatch.setattr(polynomials.Path, "read_text", lambda path: "MemTotal: 1 kB")
+    assert 2**20 < polynomials.memory() < 2**60
+    monkeypatch.delattr(polynomials.os, "sysconf")
+    assert polynomials.memory() == 2**63
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_beyond_the_floats_are_refused(kind, dtype):
+    largest = float(np.sqrt(np.finfo(dtype).max))
+    X = np.array([[1.0, largest]], dtype)
+    refused(f"leave the range of {np.dtype(dtype)}; lower the degree, or divide X", kind(X))
+    assert np.isfinite(rb.PolynomialFeatures(2).fit_transform(X / 2)).all()
+    refused("leave the range", kind(X), c=1e308, degree=4)
+
+
+def test_the_range_is_that_of_each_degree_by_itself():
+    X = np.array([[1e10, -1e10]], np.float32)
+    assert np.isfinite(rb.PolynomialFeatures(2, 1e20).fit_transform(X)).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_unusable_entries_are_refused_by_their_place(kind, bad):
+    X = np.eye(3)
+    map = rb.PolynomialFeatures().fit(X)
+    X[1, 1] = bad
+    with pytest.raises(rb.InputError, match=r"row 1, column 1"):
+        map.transform(kind(X))
+
+
+def test_other_columns_and_no_fit_are_refused():
+    with pytest.raises(ValueError, match="call fit first"):
+        rb.PolynomialFeatures().transform(np.eye(3))
+    with pytest.raises(rb.InputError, match="expecting 3 features"):
+        rb.PolynomialFeatures().fit(np.eye(3)).transform(np.eye(2))
+
+
+def test_the_six_points_need_no_more_than_degree_one():
+    Z = rb.PolynomialFeatures(1, 0).fit_transform(naive.SIX_X)
+    np.testing.assert_array_equal(Z, naive.SIX_X)

@@ -1,0 +1,942 @@
+"""Support vector machines: what they solve, and how they take and give things."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rosenblatt as rb
+from rosenblatt.cli.main import run
+from test_models import forge
+
+INTERCEPTS = ["free", "lifted", "none"]
+FINE = 1e-9  # a gap a thousand times smaller than what objectives are held to
+
+
+def mixed(n=120, d=4, classes=2, seed=0):
+    """Make rows of classes that overlap.
+
+    All entries are multiples of 1/16, so that their products are exact in single precision, in
+    which LIBSVM holds them.
+    """
+    random = np.random.default_rng(seed)
+    centres = random.standard_normal((classes, d)) * 1.2
+    y = np.arange(n) % classes
+    return np.round((centres[y] + random.standard_normal((n, d))) * 16) / 16, y
+
+
+def objective(learner, X, y, weights=None):
+    """Compute what is minimised, in one obvious way for each problem."""
+    weights = np.ones(len(y)) if weights is None else weights
+    scores = np.asarray(X @ learner.coef_.T + learner.intercept_)
+    penalised = [learner.coef_]
+    if learner.intercept == "lifted":
+        penalised.append(learner.intercept_ / learner.lift)
+    penalty = learner.lam_ * sum((part**2).sum() for part in penalised)
+    places = np.searchsorted(learner.classes_, y)
+    if scores.shape[1] == 1:
+        signs = 2 * places - 1
+        return weights @ np.maximum(0, 1 - signs * scores[:, 0]) + penalty
+    own = np.eye(scores.shape[1])[places]
+    if learner.multiclass == "joint":
+        losses = (scores + 1 - own).max(axis=1) - (scores * own).sum(axis=1)
+    else:
+        losses = np.maximum(0, 1 - (2 * own - 1) * scores).sum(axis=1)
+    return weights @ losses + penalty
+
+
+# ---- the problems are those that they are said to be
+
+
+def peer(intercept, C, lift, **more):
+    """Give scikit-learn's solver of the same problem, run for longer than usual."""
+    if intercept == "free":
+        return SVC(kernel="linear", C=C, tol=1e-9, **more)
+    return LinearSVC(
+        loss="hinge",
+        C=C,
+        dual=True,
+        tol=1e-7,
+        max_iter=10**5,
+        fit_intercept=intercept == "lifted",
+        intercept_scaling=lift,
+        random_state=0,
+        **more,
+    )
+
+
+def objective_of_peer(found, learner, X, y, weights=None):
+    """Compute the objective of scikit-learn's hyperplanes as if they were the learner's."""
+    other = copy.copy(learner)
+    other._planes = np.column_stack([found.coef_, np.resize(found.intercept_, len(found.coef_))])
+    return objective(other, X, y, weights)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("C", [0.01, 1.0, 5.0])
+@pytest.mark.parametrize("weighted", ["plain", "classes", "balanced", "samples", "both"])
+def test_two_classes_solve_the_problem_of_scikit_learn(intercept, C, weighted):
+    X, y = mixed(seed=1)
+    random = np.random.default_rng(2)
+    class_weight = {"classes": {0: 0.5, 1: 3.0}, "balanced": "balanced", "both": {0: 0.5, 1: 3.0}}
+    more = {"class_weight": class_weight.get(weighted)}
+    if weighted == "balanced":
+        y = (random.random(len(y)) < 0.2).astype(int)
+    samples = (
+        random.integers(0, 4, len(y)).astype(float) if weighted in ("samples", "both") else None
+    )
+    learner = rb.SoftMarginSVM(C=C, intercept=intercept, lift=2.5, tol=FINE, **more)
+    learner.fit(X, y, sample_weight=samples)
+    found = peer(intercept, C, 2.5, **more).fit(X, y, sample_weight=samples)
+    factors = {"plain": np.ones(2), "samples": np.ones(2)}.get(weighted, np.array([0.5, 3.0]))
+    if weighted == "balanced":
+        factors = len(y) / (2 * np.bincount(y))
+    weights = factors[y] * (1 if samples is None else samples)
+    mine = objective(learner, X, y, weights)
+    theirs = objective_of_peer(found, learner, X, y, weights)
+    assert learner.objective_ == pytest.approx(mine, rel=1e-12)
+    assert mine == pytest.approx(theirs, rel=1e-6)
+    assert mine <= theirs * (1 + 1e-9)
+    assert learner.dual_objective_ <= theirs * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("intercept", ["lifted", "none"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("multiclass", ["joint", "one-vs-rest"])
+def test_more_classes_solve_the_problem_of_scikit_learn(intercept, weighted, multiclass):
+    X, y = mixed(n=150, classes=3, seed=3)
+    samples = np.random.default_rng(4).integers(0, 4, len(y)).astype(float) if weighted else None
+    class_weight = {0: 2.0, 2: 0.5} if weighted else None
+    learner = rb.SoftMarginSVM(
+        lam=0.7, intercept=intercept, multiclass=multiclass, tol=FINE, class_weight=class_weight
+    ).fit(X, y, samples)
+    many = {"joint": "crammer_singer", "one-vs-rest": "ovr"}[multiclass]
+    found = peer(intercept, 1 / 1.4, 1.0, multi_class=many, class_weight=class_weight)
+    if weighted and multiclass == "one-vs-rest":
+        found.class_weight = None  # LIBLINEAR lets it weigh the class, but not the others
+        samples = samples * np.array([2.0, 1.0, 0.5])[y]
+        weights = samples
+    else:
+        weights = None if not weighted else samples * np.array([2.0, 1.0, 0.5])[y]
+    found.fit(X, y, samples)
+    mine = objective(learner, X, y, weights)
+    theirs = objective_of_peer(found, learner, X, y, weights)
+    assert learner.objective_ == pytest.approx(mine, rel=1e-10)
+    assert mine == pytest.approx(theirs, rel=1e-6)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("multiclass", ["joint", "one-vs-rest"])
+def test_no_hyperplanes_nearby_do_better_than_the_gap_allows(intercept, multiclass):
+    X, y = mixed(classes=4, seed=5)
+    learner = rb.SoftMarginSVM(intercept=intercept, multiclass=multiclass, tol=1e-6).fit(X, y)
+    best = objective(learner, X, y)
+    assert learner.gap_ <= 1e-6
+    random = np.random.default_rng(0)
+    for size in (1e-1, 1e-3, 1e-5):
+        for _ in range(20):
+            step = random.standard_normal(learner._planes.shape) * size
+            step[:, -1] *= intercept != "none"
+            other = copy.copy(learner)
+            other._planes = learner._planes + step
+            assert objective(other, X, y) >= learner.dual_objective_ * (1 - 1e-12)
+    assert best >= learner.dual_objective_
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("power", range(-12, 13, 3))
+def test_any_lam_is_solved_to_its_gap(intercept, power):
+    X, y = mixed(n=60, seed=6)
+    learner = rb.SoftMarginSVM(lam=10.0**power, intercept=intercept).fit(X, y)
+    assert learner.gap_ <= learner.tol
+    assert learner.objective_ == pytest.approx(objective(learner, X, y), rel=1e-9)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_weights_are_combinations_of_the_support_vectors(intercept):
+    X, y = mixed(seed=7)
+    learner = rb.SoftMarginSVM(lam=0.5, intercept=intercept, tol=1e-10).fit(X, y)
+    signs, alphas = 2 * y - 1, learner.alphas_
+    assert learner.support_.tolist() == np.flatnonzero(alphas).tolist()
+    assert 0 < learner.support_.size < len(y)
+    assert alphas.min() >= 0
+    assert alphas.max() <= 1
+    found = (alphas * signs) @ X / (2 * learner.lam_)
+    np.testing.assert_allclose(learner.coef_[0], found, atol=1e-3)
+    if intercept == "free":
+        assert abs(alphas @ signs) <= 1e-9 * alphas.sum()
+    margins = signs * learner.decision_function(X)
+    assert margins[alphas == 0].min() > 1 - 1e-3  # rows without a dual are outside the margin
+
+
+def test_c_is_one_over_twice_lam():
+    X, y = mixed()
+    one, other = rb.SoftMarginSVM(C=4.0).fit(X, y), rb.SoftMarginSVM(lam=0.125).fit(X, y)
+    assert one.lam_ == other.lam_ == 0.125
+    assert one.coef_.tolist() == other.coef_.tolist()
+
+
+def test_rows_of_weight_zero_take_no_part():
+    X, y = mixed(classes=3)
+    weights = np.where(np.arange(len(y)) % 4 == 0, 0.0, 2.0)
+    some = weights > 0
+    for multiclass in ("joint", "one-vs-rest"):
+        whole = rb.SoftMarginSVM(multiclass=multiclass, tol=1e-8, random_state=0)
+        part = clone(whole).fit(X[some], y[some], weights[some])
+        whole.fit(X, y, weights)
+        assert whole.coef_.tolist() == part.coef_.tolist()
+        assert not whole.alphas_[~some].any()
+        assert set(whole.support_) <= set(np.flatnonzero(some))
+
+
+# ---- warm starts and paths
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("multiclass", ["joint", "one-vs-rest"])
+def test_a_path_gives_what_cold_fits_give_in_the_order_asked_for(classes, multiclass):
+    X, y = mixed(classes=classes, seed=8)
+    lams = [1.0, 100.0, 0.01, 1.0]
+    learner = rb.SoftMarginSVM(C=2.0, tol=1e-8, multiclass=multiclass)
+    found = learner.path(X, y, lams)
+    assert [model.lam_ for model in found] == lams
+    assert [model.get_params()["lam"] for model in found] == lams
+    for lam, model in zip(lams, found, strict=True):
+        cold = rb.SoftMarginSVM(lam, tol=1e-8, multiclass=multiclass).fit(X, y)
+        assert model.objective_ == pytest.approx(cold.objective_, rel=3e-8)
+        assert model.gap_ <= 1e-8
+        assert model.objective_ == pytest.approx(objective(model, X, y), rel=1e-9)
+        assert model.n_features_in_ == X.shape[1]
+    assert not hasattr(learner, "classes_")
+    with pytest.raises(rb.InputError, match="lams is empty"):
+        learner.path(X, y, [])
+    with pytest.raises(rb.InputError, match="lams must be"):
+        learner.path(X, y, [1.0, 0.0])
+    with pytest.raises(rb.InputError, match="list of positive numbers"):
+        learner.path(X, y, 3)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_warm_start_changes_nothing_but_the_time(intercept, wide):
+    X, y = mixed(d=600 if wide else 4, seed=9)
+    warm = rb.SoftMarginSVM(tol=1e-6, intercept=intercept, warm_start=True).fit(X, y)
+    passes = warm.n_iter_
+    warm.fit(X, y)
+    assert warm.n_iter_ <= passes
+    for lam in (0.1, 10.0):
+        warm.set_params(lam=lam).fit(X, y)
+        cold = rb.SoftMarginSVM(lam, tol=1e-6, intercept=intercept).fit(X, y)
+        assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-6)
+        assert warm.objective_ == pytest.approx(objective(warm, X, y), rel=1e-9)
+
+
+@pytest.mark.parametrize("first", INTERCEPTS)
+@pytest.mark.parametrize("second", INTERCEPTS)
+def test_a_warm_start_may_come_from_another_problem(first, second):
+    X, y = mixed(seed=10)
+    random = np.random.default_rng(0)
+    warm = rb.SoftMarginSVM(tol=1e-6, intercept=first, lift=3.0, warm_start=True).fit(X, y)
+    warm.set_params(intercept=second, lift=0.5)
+    other = random.permutation(y)
+    cold = rb.SoftMarginSVM(tol=1e-6, intercept=second, lift=0.5)
+    for rows, labels, weights in [
+        (X, other, random.random(len(y))),
+        (X[:50], y[:50], None),
+        (X[:50, :2], y[:50], None),
+        (X[:50, :2], np.arange(50) % 3, None),
+    ]:
+        warm.fit(rows, labels, weights)
+        cold.fit(rows, labels, weights)
+        assert warm.objective_ == pytest.approx(cold.objective_, rel=2e-6)
+        assert warm.objective_ == pytest.approx(objective(warm, rows, labels, weights), rel=1e-9)
+        assert warm.n_features_in_ == rows.shape[1]
+
+
+def test_a_fit_that_ends_early_says_how_good_it_is():
+    X, y = mixed(n=400, d=600, seed=11)
+    learner = rb.SoftMarginSVM(lam=1e-6, tol=1e-10, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match=r"gap of .*, above tol=1e-10; raise max_iter"):
+        learner.fit(X, y)
+    assert learner.gap_ > 1e-10
+    assert learner.n_iter_ == 1
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        learner.path(X, y, [1e-6])
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        rb.SoftMarginSVM(lam=1e-6, tol=1e-14, max_seconds=1e-6).fit(X, y)
+
+
+# ---- what comes in
+
+
+BAD_OPTIONS = {
+    "lam must be a positive": [{"lam": 0}, {"lam": -1.0}, {"lam": np.nan}, {"lam": "1"}],
+    "lam must lie between": [{"lam": 1e-300}, {"lam": 1e300}],
+    "C must be a positive": [{"C": 0.0}, {"C": np.inf}],
+    "say the same thing twice": [{"lam": 2.0, "C": 1.0}],
+    "intercept must be one of 'free', 'lifted', 'none'": [{"intercept": "some"}],
+    "multiclass must be one of": [{"multiclass": "ovo"}],
+    "tol must be": [{"tol": 0.0}, {"tol": np.nan}],
+    "lift must be": [{"lift": -1.0}],
+    "max_iter must be": [{"max_iter": 0}, {"max_iter": 1.5}],
+    "max_seconds must be": [{"max_seconds": 0}],
+    "warm_start must be": [{"warm_start": "yes"}],
+    "random_state must be": [{"random_state": "dice"}],
+    "class_weight must be": [{"class_weight": "heavy"}, {"class_weight": {0: -1.0}}],
+    "class_weight has the label 7": [{"class_weight": {7: 1.0}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "options"), [(words, one) for words, all in BAD_OPTIONS.items() for one in all]
+)
+def test_options_that_cannot_be_used_are_refused(words, options):
+    X, y = mixed()
+    with pytest.raises(rb.InputError, match=words):
+        rb.SoftMarginSVM(**options).fit(X, y)
+
+
+def test_examples_that_cannot_be_used_are_refused_and_change_nothing():
+    X, y = mixed()
+    spoiled, endless = X.copy(), X.copy()
+    spoiled[3, 1], endless[4, 2] = np.nan, np.inf
+    for learner in (rb.SoftMarginSVM(), rb.HardMarginSVM()):
+        for rows, labels, words in [
+            (spoiled, y, r"NaN \(row 3, column 1\)"),
+            (endless, y, r"infinity \(row 4, column 2\)"),
+            (sparse.csr_matrix(spoiled), y, r"NaN \(row 3, column 1\)"),
+            (X[:0], y[:0], "0 sample"),
+            (X[:, :0], y, "0 feature"),
+            (X, np.zeros(len(y)), "1 class"),
+            (X, y[:-1], "X has 120 rows but y has 119"),
+            (X, None, "labels are missing"),
+            (X, np.linspace(0, 1, len(y)), "continuous"),
+            (X[0], y[:1], "2D"),
+        ]:
+            with pytest.raises(rb.InputError, match=words):
+                learner.fit(rows, labels)
+        assert not hasattr(learner, "classes_")
+        with pytest.raises(NotFittedError):
+            learner.predict(X)
+        assert learner.predict_one(X[0]) is None
+    with pytest.raises(rb.InputError, match="too long"):
+        rb.SoftMarginSVM().fit(X * 1e160, y)
+    fitted = rb.SoftMarginSVM().fit(X, y)
+    before = fitted.coef_.tolist()
+    with pytest.raises(rb.InputError, match="NaN"):
+        fitted.fit(spoiled, y)
+    with pytest.raises(rb.InputError, match="3 features"):
+        fitted.predict(X[:, :3])
+    with pytest.raises(rb.InputError, match="NaN"):
+        fitted.predict(spoiled)
+    with pytest.raises(rb.InputError, match="column 9"):
+        fitted.predict_one({9: 1.0})
+    assert fitted.coef_.tolist() == before
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (lambda n: -np.ones(n), r"sample_weight has -1.0 \(row 0\)"),
+        (lambda n: np.full(n, np.nan), "sample_weight has nan"),
+        (lambda n: np.full(n, np.inf), "sample_weight has inf"),
+        (lambda n: np.zeros(n), "zero for every row"),
+        (lambda n: np.arange(n) % 2, "every row of the class 0"),
+        (lambda n: np.ones(n - 1), "one weight for each row"),
+        (lambda n: np.ones((n, 1)), "one weight for each row"),
+        (lambda n: ["much"] * n, "array of numbers"),
+    ],
+)
+def test_weights_that_cannot_be_used_are_refused(weights, words):
+    X, y = mixed()
+    with pytest.raises(rb.InputError, match=words):
+        rb.SoftMarginSVM().fit(X, y, sample_weight=weights(len(y)))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize(
+    "form",
+    [
+        sparse.csr_matrix,
+        sparse.csc_array,
+        lambda X: X.astype(np.float32),
+        lambda X: sparse.csr_matrix(X.astype(np.float32)),
+        np.asfortranarray,
+        lambda X: X.tolist(),
+    ],
+)
+def test_however_rows_are_given_the_answer_is_the_same(form, intercept, classes):
+    X, y = mixed(classes=classes)
+    plain = rb.SoftMarginSVM(tol=1e-8, intercept=intercept, random_state=0).fit(X, y)
+    other = clone(plain).fit(form(X), y)
+    assert other.objective_ == pytest.approx(plain.objective_, rel=2e-8)
+    # Objectives this close leave the weights, by strong convexity, the root of it.
+    np.testing.assert_allclose(other.coef_, plain.coef_, atol=2e-3)
+    np.testing.assert_allclose(
+        plain.decision_function(form(X)), plain.decision_function(X), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("ham", "spam"),
+        (False, True),
+        (b"a", b"b"),
+        (0.5, 1.5),
+        ((1, "x"), (2, "y")),
+        (None, "some"),
+        ("a", "b", "c"),
+        ((1,), (2,), (3,)),
+        (-5, 0, 12),
+    ],
+)
+def test_labels_may_be_anything_hashable(labels, tmp_path):
+    X, y = mixed(classes=len(labels))
+    named = [labels[k] for k in y]
+    learner = rb.SoftMarginSVM(random_state=0).fit(X, named)
+    numbered = rb.SoftMarginSVM(random_state=0).fit(
+        X, [learner.classes_.tolist().index(k) for k in named]
+    )
+    assert set(learner.classes_.tolist()) == set(labels)
+    expected = [learner.classes_.tolist()[k] for k in numbered.predict(X)]
+    assert learner.predict(X).tolist() == expected
+    assert learner.predict_one(X[0]) == expected[0]
+    assert learner.score(X, named) == numbered.score(
+        X, [*map(learner.classes_.tolist().index, named)]
+    )
+    rb.save(learner, tmp_path / "m")
+    assert rb.load(tmp_path / "m").predict(X).tolist() == expected
+
+
+def test_columns_of_frames_keep_their_names():
+    pandas = pytest.importorskip("pandas")
+    X, y = mixed(classes=3)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    learner = rb.SoftMarginSVM(random_state=0).fit(frame, y)
+    assert learner.feature_names_in_.tolist() == list("abcd")
+    assert learner.predict_one(frame.iloc[3].to_dict()) == learner.predict(frame)[3]
+    with pytest.raises(rb.InputError, match="feature names"):
+        learner.predict(frame[list("dcba")])
+
+
+def test_a_tie_is_i_do_not_know():
+    X, y = mixed()
+    learner = rb.SoftMarginSVM(intercept="none").fit(X, y)
+    assert learner.predict_one(np.zeros(4)) is None
+    assert learner.predict(np.zeros((1, 4))).tolist() == [0]
+    X, y = mixed(classes=3)
+    learner = rb.SoftMarginSVM(intercept="none").fit(X, np.array(list("cab"))[y])
+    assert learner.predict_one({}) is None
+    assert learner.predict(np.zeros((1, 4))).tolist() == ["a"]
+    assert learner.predict_one(X[0]) == learner.predict(X[:1])[0]
+
+
+def test_learners_can_be_copied_pickled_and_cloned():
+    X, y = mixed(classes=3)
+    learner = rb.SoftMarginSVM(lam=0.3, class_weight={0: 2.0}, random_state=1).fit(X, y)
+    for other in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
+        assert other.predict(X).tolist() == learner.predict(X).tolist()
+        assert other.alphas_.tolist() == learner.alphas_.tolist()
+    assert clone(learner).get_params() == learner.get_params()
+    assert clone(learner).fit(X, y).coef_.tolist() == learner.coef_.tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        learner.coef_[0, 0] = 1.0
+
+
+# ---- the hard margin
+
+
+def wide_street():
+    X, y, w = rb.make_separable(150, 3, margin=0.2, seed=2)
+    return X, y, w
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_the_hard_margin_is_enclosed_and_attained(intercept):
+    X, y, _ = wide_street()
+    learner = rb.HardMarginSVM(intercept, lift=2.0).fit(X, y)
+    lower, upper = learner.margin_
+    assert 0 < lower <= upper <= lower * (1 + 1e-6)
+    assert rb.verify(learner.certificate_, X, y).ok
+    scores = learner.decision_function(X) * y
+    assert scores.min() == pytest.approx(1, rel=1e-9)
+    np.testing.assert_allclose(scores[learner.support_], 1, rtol=1e-5)
+    lifted = learner.intercept_[0] / 2.0 if intercept == "lifted" else 0.0
+    assert 1 / np.hypot(np.linalg.norm(learner.coef_), lifted) == pytest.approx(lower, rel=1e-9)
+    soft = rb.SoftMarginSVM(lam=1e-7, intercept=intercept, lift=2.0, tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(soft.coef_, learner.coef_, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "form", [sparse.csr_matrix, sparse.csc_array, np.asfortranarray, lambda X: X.tolist()]
+)
+def test_hard_margins_take_rows_of_any_form(form):
+    X, y, _ = wide_street()
+    plain, other = rb.HardMarginSVM().fit(X, y), rb.HardMarginSVM().fit(form(X), y)
+    assert other.margin_ == pytest.approx(plain.margin_, rel=1e-6)
+    assert other.predict(form(X)).tolist() == y.tolist()
+    single = X.astype(np.float32)
+    learner = rb.HardMarginSVM().fit(form(single), y)
+    assert learner.margin_ == pytest.approx(plain.margin_, rel=1e-5)
+    assert learner.predict(form(single)).tolist() == y.tolist()
+
+
+def test_through_the_origin_the_planted_margin_is_found():
+    X, y, w = wide_street()
+    learner = rb.HardMarginSVM("none").fit(X, y)
+    assert learner.margin_[0] == pytest.approx(0.2, rel=1e-9)
+    np.testing.assert_allclose(learner.coef_[0] * learner.margin_[0], w, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "verdict"),
+    [
+        ([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0], "inseparable"),
+        ([[0.0], [1.0], [1.0], [2.0]], [0, 0, 1, 1], "weakly separable"),
+    ],
+)
+def test_inseparable_data_are_answered_with_the_proof(X, y, verdict):
+    with pytest.raises(
+        rb.InseparableError, match=rf"separates the classes 0 and 1.*{verdict}"
+    ) as found:
+        rb.HardMarginSVM().fit(X, y)
+    error = found.value
+    assert isinstance(error, rb.InputError)
+    assert error.separation.verdict == verdict
+    assert rb.verify(error.certificate, X, y).ok
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+    assert again.certificate == error.certificate
+
+
+def test_hard_margins_refuse_what_they_cannot_use():
+    X, y, _ = wide_street()
+    for options, words in [
+        ({"intercept": "some"}, "intercept must be one of"),
+        ({"tol": 0.0}, "tol must be"),
+        ({"tol": 2.0}, "between 0 and 1"),
+        ({"lift": 0.0}, "lift must be"),
+        ({"max_seconds": -1}, "max_seconds must be"),
+    ]:
+        with pytest.raises(rb.InputError, match=words):
+            rb.HardMarginSVM(**options).fit(X, y)
+    with pytest.raises(rb.InputError, match="Only binary classification"):
+        rb.HardMarginSVM().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(rb.InputError, match="not decided"):
+        rb.HardMarginSVM(max_seconds=1e-9).fit(X, y)
+    fitted = rb.HardMarginSVM().fit(X, np.where(y > 0, "yes", "no"))
+    assert fitted.predict_one(X[0]) == ("yes" if y[0] > 0 else "no")
+    assert clone(fitted).get_params() == fitted.get_params()
+
+
+# ---- scikit-learn
+
+UNEQUAL = [
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+]
+NOT_SEPARABLE = [
+    "check_fit_score_takes_y",
+    "check_n_features_in_after_fitting",
+    "check_estimators_dtypes",
+    "check_dtype_object",
+    "check_estimators_nan_inf",
+    "check_estimator_sparse_tag",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_classifier_data_not_an_array",
+    "check_classifiers_train",
+    "check_supervised_y_2d",
+    "check_fit_idempotent",
+    "check_fit_check_is_fitted",
+    "check_n_features_in",
+]
+
+
+def expected_failures(learner):
+    if isinstance(learner, rb.HardMarginSVM):
+        return dict.fromkeys(NOT_SEPARABLE, "its data are not separable, which is refused")
+    excused = {}
+    if learner.tol > FINE:
+        excused = dict.fromkeys(UNEQUAL, "two solutions may differ by as much as tol allows")
+    if learner.intercept == "none" and learner.class_weight is None:
+        excused["check_class_weight_classifiers"] = (
+            "a hyperplane through the origin cannot answer the heavier class almost everywhere"
+        )
+    return excused
+
+
+@parametrize_with_checks(
+    [
+        rb.SoftMarginSVM(),
+        rb.SoftMarginSVM(tol=1e-10, multiclass="one-vs-rest"),
+        rb.SoftMarginSVM(tol=1e-10, intercept="lifted", multiclass="one-vs-rest"),
+        rb.SoftMarginSVM(intercept="none", lam=0.1),
+        rb.SoftMarginSVM(intercept="lifted", lift=5.0, C=10.0, class_weight="balanced"),
+        rb.HardMarginSVM(),
+    ],
+    expected_failed_checks=expected_failures,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_finds_nothing_wrong(estimator, check):
+    check(estimator)
+
+
+def test_searches_and_pipelines_take_them():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    pipeline = make_pipeline(StandardScaler(), rb.SoftMarginSVM())
+    grid = {"softmarginsvm__C": [0.1, 1.0, 10.0], "softmarginsvm__intercept": ["free", "lifted"]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.95
+    X, y = load_breast_cancer(return_X_y=True)
+    assert make_pipeline(StandardScaler(), rb.SoftMarginSVM()).fit(X, y).score(X, y) > 0.98
+
+
+# ---- model files
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"C": 0.5, "intercept": "lifted", "lift": 2.0, "class_weight": "balanced"},
+        {"lam": np.float64(2.0), "multiclass": "one-vs-rest", "class_weight": {0: 2.0}},
+        {"intercept": "none", "random_state": np.int64(3), "warm_start": True, "tol": 1e-6},
+    ],
+    ids=str,
+)
+def test_models_come_back_whole(options, classes, path):
+    X, y = mixed(classes=classes)
+    learner = rb.SoftMarginSVM(**options).fit(X, y)
+    rb.save(learner, path)
+    loaded = rb.load(path)
+    assert type(loaded) is rb.SoftMarginSVM
+    assert loaded.get_params() == learner.get_params()
+    for name in ("coef_", "intercept_", "alphas_", "support_", "classes_"):
+        assert getattr(loaded, name).tolist() == getattr(learner, name).tolist()
+    for name in ("objective_", "dual_objective_", "gap_", "n_iter_", "lam_", "n_features_in_"):
+        assert getattr(loaded, name) == getattr(learner, name)
+    assert loaded.decision_function(X).tolist() == learner.decision_function(X).tolist()
+    for one in (learner, loaded):
+        one.set_params(lam=5.0, C=None, random_state=0).fit(X, y)
+    assert loaded.coef_.tolist() == learner.coef_.tolist()
+
+
+def test_hard_margins_come_back_with_their_proof(path):
+    pandas = pytest.importorskip("pandas")
+    X, y, _ = wide_street()
+    frame = pandas.DataFrame(X, columns=list("abc"))
+    learner = rb.HardMarginSVM("lifted", 1e-3, lift=0.5).fit(frame, y)
+    rb.save(learner, path)
+    loaded = rb.load(path)
+    assert loaded.get_params() == learner.get_params()
+    assert loaded.margin_ == learner.margin_
+    assert loaded.certificate_ == learner.certificate_
+    assert loaded.support_.tolist() == learner.support_.tolist()
+    assert loaded.feature_names_in_.tolist() == list("abc")
+    assert loaded.predict(frame).tolist() == learner.predict(frame).tolist()
+
+
+def test_derived_classes_and_learners_that_know_nothing_are_not_saved(path):
+    class Own(rb.SoftMarginSVM):
+        pass
+
+    with pytest.raises(rb.InputError, match="SoftMarginSVM, HardMarginSVM"):
+        rb.save(Own().fit(*mixed()), path)
+    with pytest.raises(NotFittedError):
+        rb.save(rb.SoftMarginSVM(), path)
+    with pytest.raises(rb.InputError, match="give a seed"):
+        rb.save(rb.SoftMarginSVM(random_state=np.random.RandomState(0)).fit(*mixed()), path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda settings, tensors: tensors.pop("planes"),
+        lambda settings, tensors: tensors.pop("alphas"),
+        lambda settings, tensors: tensors.update(planes=tensors["planes"][:2]),
+        lambda settings, tensors: tensors.update(planes=tensors["planes"][:, :-1]),
+        lambda settings, tensors: tensors.update(planes=tensors["planes"] * np.nan),
+        lambda settings, tensors: tensors.update(planes=tensors["planes"].astype(np.float32)),
+        lambda settings, tensors: tensors.update(alphas=tensors["alphas"][:, :2]),
+        lambda settings, tensors: tensors.update(alphas=tensors["alphas"] / 0.0),
+        lambda settings, tensors: settings.update(columns=10**9),
+        lambda settings, tensors: settings.update(columns="many"),
+        lambda settings, tensors: settings.update(names=["one"]),
+        lambda settings, tensors: settings.update(classes={"labels": [1], "dtype": "<i8"}),
+        lambda settings, tensors: settings["classes"].update(labels=[1, 1, 2]),
+        lambda settings, tensors: settings["classes"].update(dtype="code"),
+        lambda settings, tensors: settings["options"].update(unheard_of=1),
+        lambda settings, tensors: settings["options"].update(lam=-1),
+        lambda settings, tensors: settings["options"].update(intercept="sideways"),
+        lambda settings, tensors: settings["answer"].update(gap="small"),
+        lambda settings, tensors: settings["answer"].update(gap=1e999),
+        lambda settings, tensors: settings["answer"].update(passes=-1),
+        lambda settings, tensors: settings["answer"].update(converged="yes"),
+        lambda settings, tensors: settings["answer"].update(kind="other"),
+        lambda settings, tensors: settings.pop("answer"),
+        lambda settings, tensors: settings.pop("notes"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_parts_that_do_not_fit_together_are_refused(change, path):
+    rb.save(rb.SoftMarginSVM().fit(*mixed(classes=3)), path)
+    forge(path, change)
+    with pytest.raises(rb.ModelFileError, match=path.name):
+        rb.load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda settings, tensors: tensors.pop("support"),
+        lambda settings, tensors: tensors.update(support=-tensors["support"] - 1),
+        lambda settings, tensors: tensors.update(support=np.zeros(2)),
+        lambda settings, tensors: settings.update(margin=[2.0, 1.0]),
+        lambda settings, tensors: settings.update(margin=[1.0]),
+        lambda settings, tensors: settings.update(certificate="{}"),
+        lambda settings, tensors: settings.update(certificate=None),
+        lambda settings, tensors: settings["options"].update(tol=7),
+    ],
+)
+def test_parts_of_hard_margins_that_do_not_fit_together_are_refused(change, path):
+    X, y, _ = wide_street()
+    rb.save(rb.HardMarginSVM().fit(X, y), path)
+    forge(path, change)
+    with pytest.raises(rb.ModelFileError, match=path.name):
+        rb.load(path)
+
+
+def test_any_changed_byte_of_a_model_is_noticed(path):
+    rb.save(rb.SoftMarginSVM().fit(*mixed()), path)
+    content = path.read_bytes()
+    random = np.random.default_rng(0)
+    for place in random.choice(len(content), 200, replace=False):
+        changed = bytearray(content)
+        changed[place] ^= 1 << random.integers(8)
+        path.write_bytes(changed)
+        with pytest.raises(rb.ModelFileError, match=path.name):
+            rb.load(path)
+
+
+# ---- export
+
+
+@pytest.mark.parametrize("names", [("ham", "spam"), (0, 1, 2), ("a", "b", "c")])
+def test_exports_give_the_same_answers(names, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, y = mixed(classes=len(names))
+    learner = rb.SoftMarginSVM().fit(X, np.array(names)[y])
+    rb.export(learner, tmp_path / "m.json")
+    parts = json.loads((tmp_path / "m.json").read_text())
+    scores = X @ np.array(parts["coef"]).T + parts["intercept"]
+    places = (scores > 0).astype(int) if len(names) == 2 else scores.argmax(axis=1)
+    assert [parts["classes"][k] for k in places] == learner.predict(X).tolist()
+    rb.export(learner, tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession((tmp_path / "m.onnx").read_bytes())
+    labels, found = session.run(None, {"rows": X.astype(np.float32)})
+    expected = learner.decision_function(X)
+    expected = np.stack([-expected, expected], axis=1) if len(names) == 2 else expected
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    top = np.sort(expected, axis=1)
+    sure = top[:, -1] - top[:, -2] > 1e-3  # the rest may turn when weights are rounded to float32
+    assert labels[sure].tolist() == learner.predict(X)[sure].tolist()
+
+
+# ---- the shell
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch, capsys):
+    """Run a command in a folder with data; give its exit status, output and complaints."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
+    for classes in (2, 3):
+        X, y = mixed(classes=classes)
+        np.savez(f"{classes}.npz", X=X, y=np.array(["a", "b", "c"])[y])
+    X, y, _ = wide_street()
+    np.savez("street.npz", X=X, y=y)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        shown = capsys.readouterr()
+        return ended.value.code or 0, shown.out, shown.err
+
+    return call
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_fit_predict_evaluate_info_and_export_work_together(shell, classes):
+    data = f"{classes}.npz"
+    status, shown, _ = shell("fit", data, "-m", "m", "--learner", "svm", "--C", "0.5", "--json")
+    facts = json.loads(shown)
+    with np.load(data) as file:
+        learner = rb.SoftMarginSVM(C=0.5).fit(file["X"], file["y"])
+        X, y = file["X"], file["y"]
+    assert status == 0
+    assert facts["lam"] == 1.0
+    assert facts["converged"] is True
+    assert facts["gap"] <= 1e-3
+    assert facts["classes"] == ["a", "b", "c"][:classes]
+    assert facts["objective"] == pytest.approx(learner.objective_, rel=2e-3)
+    assert facts["support_vectors"] == rb.load("m").support_.size
+    assert facts["accuracy"] == rb.load("m").score(X, y)
+    status, shown, _ = shell("predict", "m", data)
+    assert (status, shown.split()) == (0, rb.load("m").predict(X).tolist())
+    status, shown, _ = shell("evaluate", "m", data, "--json")
+    assert json.loads(shown)["accuracy"] == facts["accuracy"]
+    assert json.loads(shown)["unsure"] == 0
+    line = json.loads(shell("predict", "m", data, "--json")[1].splitlines()[0])
+    assert ("score" in line) == (classes == 2)
+    assert classes == 2 or set(line["scores"]) == {"a", "b", "c"}
+    assert shell("predict", "m", data, "--csv")[1].startswith("label,score")
+    described = json.loads(shell("info", "m", "--json")[1])
+    assert described["learner"] == "SoftMarginSVM"
+    assert described["objective"] == facts["objective"]
+    assert described["options"]["C"] == 0.5
+    assert "SoftMarginSVM" in shell("info", "m")[1]
+    assert shell("export", "m", "m.json")[0] == 0
+    assert "Converged: no hyperplane" in " ".join(
+        shell("fit", data, "-m", "m", "--learner", "svm")[1].split()
+    )
+
+
+def test_every_option_of_an_svm_reaches_it(shell):
+    words = "--lam 0.25 --intercept lifted --lift 3 --tol 1e-5 --multiclass one-vs-rest --balanced"
+    limits = "--max-iter 500 --max-seconds 60 --seed 3"
+    options = ["fit", "3.npz", "-m", "m", "--learner", "svm", *words.split(), *limits.split()]
+    assert shell(*options)[0] == 0
+    assert rb.load("m").get_params() == {
+        "lam": 0.25,
+        "C": None,
+        "intercept": "lifted",
+        "lift": 3.0,
+        "tol": 1e-5,
+        "multiclass": "one-vs-rest",
+        "class_weight": "balanced",
+        "warm_start": False,
+        "max_iter": 500,
+        "max_seconds": 60.0,
+        "random_state": 3,
+    }
+    assert shell("fit", "3.npz", "-m", "m", "--learner", "svm", "--no-intercept")[0] == 0
+    assert rb.load("m").intercept == "none"
+    assert not rb.load("m").intercept_.any()
+
+
+def test_the_hard_margin_is_found_or_refused_with_the_reason(shell):
+    status, shown, _ = shell("fit", "street.npz", "-m", "m", "--learner", "hard-svm", "--json")
+    facts = json.loads(shown)
+    assert status == 0
+    assert 0 < facts["margin_from"] <= facts["margin_to"]
+    assert facts["accuracy"] == 1.0
+    assert json.loads(shell("info", "m", "--json")[1])["learner"] == "HardMarginSVM"
+    assert json.loads(shell("evaluate", "m", "street.npz", "--json")[1])["wrong"] == 0
+    status, shown, complaint = shell("fit", "2.npz", "-m", "no", "--learner", "hard-svm")
+    assert (status, shown) == (2, "")
+    assert "no hyperplane separates" in complaint
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--learner svm --order cycle", "--order goes with --learner perceptron"),
+        ("--learner svm --eta0 1", "--eta0 goes with"),
+        ("--learner svm --renormalize", "--renormalize goes with"),
+        ("--learner svm --stream", "looks at its rows again"),
+        ("--learner svm --lam 1 --C 1", "say the same thing"),
+        ("--learner svm --lam 0", "lam must be a positive"),
+        ("--learner svm --C -1", "C must be a positive"),
+        ("--learner svm --intercept some", "'free', 'lifted', 'none'"),
+        ("--learner svm --intercept free --no-intercept", "exclude each other"),
+        ("--learner svm --lift radius", "--lift takes a number"),
+        ("--learner svm --multiclass pairs", "'joint', 'one-vs-rest'"),
+        ("--learner hard-svm --lam 1", "--lam goes with --learner svm, not with hard-svm"),
+        ("--learner hard-svm --balanced", "--balanced goes with --learner perceptron or svm"),
+        ("--lam 1", "--lam goes with --learner svm, not with perceptron"),
+        ("--C 1", "--C goes with"),
+        ("--tol 1", "--tol goes with --learner svm or hard-svm"),
+        ("--multiclass joint", "--multiclass goes with"),
+        ("--intercept free", "is lifted"),
+    ],
+)
+def test_options_of_the_other_learner_are_refused(shell, options, words, tmp_path):
+    status, shown, complaint = shell("fit", "2.npz", "-m", "m", *options.split())
+    assert (status, shown) == (2, "")
+    plain = " ".join(complaint.replace("│", " ").split())
+    assert words in plain
+    assert not (tmp_path / "m").exists()
+
+
+def test_commands_do_not_wait_for_scikit_learn(shell):
+    import subprocess
+
+    code = (
+        "import sys\nsys.argv = ['rosenblatt', *sys.argv[1:]]\n"
+        "from rosenblatt.cli.main import run\n"
+        "try:\n    run()\nexcept SystemExit:\n    pass\n"
+        "print('sklearn' in sys.modules)"
+    )
+    for words in (
+        ["fit", "2.npz", "-m", "m", "--learner", "svm"],
+        ["predict", "m", "2.npz"],
+        ["info", "m"],
+        ["fit", "street.npz", "-m", "hard", "--learner", "hard-svm"],
+        ["evaluate", "hard", "street.npz"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == "False", words
+
+
+def test_info_tells_of_a_perceptron_too_and_refuses_damaged_models(shell, tmp_path):
+    assert shell("fit", "street.npz", "-m", "m")[0] == 0
+    facts = json.loads(shell("info", "m", "--json")[1])
+    assert facts["learner"] == "Perceptron"
+    assert facts["converged"] is True
+    assert facts["options"]["order"] == "cycle"
+    (tmp_path / "cut").write_bytes((tmp_path / "m").read_bytes()[:-9])
+    status, shown, complaint = shell("info", "cut")
+    assert (status, shown) == (2, "")
+    assert "cut is not a model file" in complaint
+
+
+def test_a_fit_that_does_not_meet_its_gap_says_so_and_is_kept(shell):
+    X, y = mixed(n=300, d=600)
+    np.savez("wide.npz", X=X, y=y)
+    options = ["--learner", "svm", "--lam", "1e-7", "--tol", "1e-12", "--max-iter", "1"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        status, shown, _ = shell("fit", "wide.npz", "-m", "m", *options, "--json")
+    facts = json.loads(shown)
+    assert status == 0
+    assert facts["converged"] is False
+    assert "raise max_iter" in facts["stop"]
+    assert rb.load("m").gap_ == facts["gap"]
