@@ -12,7 +12,7 @@ from rich.console import Console
 
 from bench import machine
 from bench.harness import Outcome, compete
-from bench.race import Course, Verdict, courses
+from bench.race import Course, MissingError, Verdict, courses
 from bench.report import show, show_machine, write
 
 
@@ -92,6 +92,8 @@ def race_all(
 def _race(course: Course, asked: argparse.Namespace) -> Outcome:
     try:
         return compete(course, asked.scale, asked.repeats)
+    except MissingError as reason:
+        return Outcome(course, "", {}, [], [f"The race was not run: {reason}."])
     except Exception as error:  # one broken race must not cost the results of the others
         traceback.print_exc()
         note = f"The race broke off: {type(error).__name__}: {error}"

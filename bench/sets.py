@@ -1,11 +1,13 @@
 """Data to race on: made from a seed, in seconds, with labels from a planted hyperplane.
 
 Words come in pairs. One word of each pair leans to the positive class and has weight +1 in the
-planted hyperplane, the other one leans to the negative class and has weight -1.
+planted hyperplane, the other one leans to the negative class and has weight -1. Where there are
+more classes, words come in groups with one word for each of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ TEXT_WORDS = 79  # words drawn for a row, on average; about 73 of them are diffe
 CHUNK = 50_000
 NOISE = 0.01  # share of labels that are turned around
 LEAN = 0.67  # how often a document picks the word of a pair that leans to its side
+TOPICAL = 0.3  # how often a document of many topics picks the word of a group that is its own
 HEAD, FALL = 100.0, 1.4  # word k is drawn in proportion to 1 / (k + HEAD)^FALL
 
 
@@ -49,21 +52,53 @@ def text_like(rows: int, columns: int = TEXT_COLUMNS, seed: int = 0) -> tuple:
     """Make float32 CSR rows like tf-idf weights of documents, each of norm 1, and labels ±1."""
     random = np.random.default_rng(seed)
     homes = random.permutation(columns)  # frequent words lie anywhere in the alphabet
-    chunks = [
-        _documents(random, min(CHUNK, rows - start), homes) for start in range(0, rows, CHUNK)
-    ]
-    lengths, indices, data = (np.concatenate(part) for part in zip(*chunks, strict=True))
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    X = sparse.csr_matrix((data, indices, starts), shape=(rows, columns))
+    X = _text(random, rows, homes, lambda ranks, row: lean(random, ranks, row % 2 == 0))
     return X, _labels(random, X @ _planted(homes))
 
 
-def _documents(random: np.random.Generator, rows: int, homes: np.ndarray) -> tuple:
+def topics(
+    rows: int, classes: int = 20, columns: int = TEXT_COLUMNS, seed: int = 0
+) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Make rows as `text_like` does, and labels 0, 1, …: each that of the most words of its own."""
+    random = np.random.default_rng(seed)
+    homes = random.permutation(columns)
+
+    def own(ranks: np.ndarray, row: np.ndarray) -> np.ndarray:
+        topical = random.random(ranks.shape, np.float32) < TOPICAL
+        words = np.where(topical, ranks - ranks % classes + row % classes, ranks)
+        return np.minimum(words, columns - 1)
+
+    X = _text(random, rows, homes, own)
+    ranks = np.argsort(homes)
+    planted = sparse.csr_matrix(
+        (np.ones(columns, np.float32), ranks % classes, np.arange(columns + 1)), (columns, classes)
+    )
+    labels = np.asarray((X @ planted).toarray().argmax(axis=1))
+    turned = random.random(rows) < NOISE
+    return X, np.where(turned, random.integers(0, classes, rows), labels)
+
+
+Choice = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of words, given ranks drawn and rows
+
+
+def _text(
+    random: np.random.Generator, rows: int, homes: np.ndarray, choose: Choice
+) -> sparse.csr_matrix:
+    chunks = [
+        _documents(random, min(CHUNK, rows - start), homes, choose)
+        for start in range(0, rows, CHUNK)
+    ]
+    lengths, indices, data = (np.concatenate(part) for part in zip(*chunks, strict=True))
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return sparse.csr_matrix((data, indices, starts), shape=(rows, homes.size))
+
+
+def _documents(random: np.random.Generator, rows: int, homes: np.ndarray, choose: Choice) -> tuple:
     """Draw words, count them in each row, weigh them: lengths, indices and data of some rows."""
     drawn = random.negative_binomial(2, 2 / (TEXT_WORDS - 3), rows) + 5
     row = np.repeat(np.arange(rows), drawn)
     ranks = popular(random.random(row.size, np.float32), homes.size)
-    words = homes[lean(random, ranks, row % 2 == 0)] + row * homes.size
+    words = homes[choose(ranks, row)] + row * homes.size
     words.sort()
     firsts = np.flatnonzero(np.diff(words, prepend=-1))
     times = np.diff(firsts, append=words.size).astype(np.float32)

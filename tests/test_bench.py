@@ -239,6 +239,14 @@ def test_races_are_found_by_name_and_by_topic():
         courses(["marathon"])
 
 
+def test_topics_are_those_of_most_words():
+    X, y = sets.topics(2000, classes=7)
+    assert X.has_sorted_indices
+    assert X.dtype == np.float32
+    np.testing.assert_allclose(np.sqrt(X.multiply(X).sum(axis=1)), 1, rtol=1e-4)
+    assert np.bincount(y, minlength=7).min() > 200
+
+
 def test_text_like_rows_are_sorted_and_of_norm_one():
     X, y = sets.text_like(1000)
     assert (X.dtype, X.indices.dtype, X.shape) == (np.float32, np.int32, (1000, 47_236))

@@ -7,6 +7,7 @@ a tolerance covers the rounding.
 import json
 import pickle
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -191,7 +192,7 @@ def test_classes_with_equal_weights_tie_whatever_their_number(layout):
 @given(st.integers(0, 10**6), st.integers(3, 6), st.sampled_from(ORDERS))
 @quickly
 def test_every_order_converges_on_classes_that_can_be_told_apart(seed, k, order):
-    A, codes, W = planted_classes(40, 3, k, seed=seed)
+    A, codes, _ = planted_classes(40, 3, k, seed=seed)
     if np.unique(codes).size < 3:
         return
     learner = fitted(A, codes, order=order, fit_intercept=False, max_iter=None, max_seconds=20)
@@ -217,18 +218,20 @@ def test_two_discriminators_make_the_mistakes_of_one_vector(order):
 @pytest.mark.parametrize("options", [{}, {"renormalize": True}, {"initial": "unit"}], ids=str)
 def test_a_third_class_changes_no_answer_about_the_first_two(output, options):
     A, codes = whole_numbers(k=2)
-    learner = rb.Perceptron(output=output, **options)
-    learner.partial_fit(A, codes)
-    scores, answers = learner.decision_function(A), learner.predict(A)
-    mean = learner.coef_[0]
-    # A tie is a mistake on whatever row: this one, of zeros, teaches nothing but the intercept.
-    learner.fit_intercept = False
-    learner.partial_fit(A[:0].reshape(0, 5) if False else np.zeros((1, 5)), [0], classes=[0, 1, 7])
-    assert learner.classes_.tolist() == [0, 1, 7]
-    clear = np.abs(scores) > 0.2
-    assert (learner.predict(A)[clear] == answers[clear]).mean() > 0.8
-    assert learner.coef_.shape == (3, 5)
-    assert mean.shape == (5,)
+    two, three = (rb.Perceptron(output=output, **options).partial_fit(A, codes) for _ in range(2))
+    last = rb.Perceptron(**options).partial_fit(A, codes)
+    right = int(np.argmax(last.decision_function(A) * (2 * codes - 1)))
+    two.partial_fit(A[[right]], codes[[right]])
+    three.partial_fit(A[[right]], codes[[right]], classes=[0, 1, 7])
+    assert three.run_.mistakes == two.run_.mistakes
+    scores, found = two.decision_function(A), three.decision_function(A)
+    if output == "voted":
+        np.testing.assert_allclose(found[:, 1] - found[:, 0], scores, atol=1e-12)
+        assert not found[:, 2].any()
+    else:
+        w = two.coef_[0]
+        assert three.coef_.tolist() == [(0.0 - w).tolist(), w.tolist(), [0.0] * 5]
+        assert (three.predict(A) == two.predict(A)).all()
 
 
 # ---- F15: the bound
@@ -252,6 +255,40 @@ def test_no_run_makes_more_mistakes_than_its_bound(seed, k, order, affine):
     assert bound.value == pytest.approx(2 * radius**2 / margin**2, rel=1e-9)
     assert bound.value >= 2 * bound.radius**2 / bound.margin**2 * (1 - 1e-12)
     assert bound.margin <= margin * (1 + 1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(3, 5), st.sampled_from([0.0, 1.0, 0.3]))
+@quickly
+def test_the_bound_is_never_rounded_down(seed, k, lift):
+    A, codes, W = planted_classes(20, 3, k, seed=seed)
+    if np.unique(codes).size < k:
+        return
+    A, W = A / 3, W / 7  # so that everything is rounded
+    factors = [1.0, 0.3, 2.7, 1.1, 0.9][:k]
+    learner = fitted(
+        A,
+        codes,
+        fit_intercept=lift > 0,
+        lift=lift or 1.0,
+        class_weight=dict(enumerate(factors)),
+        max_iter=1,
+    )
+    bound = learner.bound(A, codes, W)
+    exact = exact_class_bound(A, codes, W, lift, factors)
+    assert Fraction(bound.value) >= exact
+    assert bound.value == pytest.approx(float(exact), rel=1e-9)
+
+
+def exact_class_bound(X, codes, W, lift, factors):
+    """2R²‖W*‖² / (smallest lead)² of F15 in fractions, on the weighted and lifted rows."""
+    W = [[*map(Fraction, w), Fraction(0)] for w in W.tolist()]
+    square, leads = Fraction(0), []
+    for x, y in zip(X.tolist(), codes.tolist(), strict=True):
+        row = [Fraction(factors[y]) * Fraction(v) for v in (*x, lift)]
+        square = max(square, naive.exact_dot(row, row))
+        scores = [naive.exact_dot(row, w) for w in W]
+        leads += [scores[y] - score for r, score in enumerate(scores) if r != y]
+    return 2 * square * sum(naive.exact_dot(w, w) for w in W) / min(leads) ** 2
 
 
 def test_the_proof_can_be_watched():
@@ -313,8 +350,8 @@ def test_a_stream_of_known_classes_is_one_pass(layout, output):
     for begin in range(0, len(codes), 7):
         stream.partial_fit(M[begin : begin + 7], codes[begin : begin + 7], classes=range(5))
     single = rb.Perceptron(output=output).partial_fit(M[:1], codes[:1], classes=range(5))
-    for x, code in zip(A[1:], codes[1:].tolist(), strict=True):
-        single.learn_one(x, code)
+    for i, code in enumerate(codes[1:].tolist(), start=1):
+        single.learn_one(M[i : i + 1], code)
     for learner in stream, single:
         assert_same(learner, whole, M)
         assert learner.run_.operations == whole.run_.operations
@@ -387,7 +424,6 @@ def test_a_refused_row_or_batch_changes_nothing():
         lambda: learner.partial_fit(np.full((2, 6), 1e308), [0, 1]),
         lambda: learner.partial_fit(X, np.where(y == 1, 9, y), classes=[0, 1, 2, 3]),
         lambda: learner.partial_fit(X, y, classes=[0, 1, 2]),
-        lambda: learner.partial_fit(X[:1], [0.5]),
     ):
         with refused("."):
             act()
@@ -443,6 +479,13 @@ def test_balanced_weights_are_those_of_the_sizes():
     assert_same(balanced, fitted(X, y, class_weight=weights, max_iter=2), X)
 
 
+def test_a_warm_fit_balances_new_classes_too():
+    first = y < 2
+    learner = rb.Perceptron(warm_start=True, class_weight="balanced").fit(X[first], y[first])
+    assert learner.fit(X, y).classes_.size == 4
+    assert learner.fit(X[first], y[first]).classes_.size == 4
+
+
 def test_named_starts_have_norm_1():
     for initial in ("unit", "random"):
         learner = fitted(X, y, initial=initial, random_state=0)
@@ -451,6 +494,25 @@ def test_named_starts_have_norm_1():
         assert np.linalg.norm(start) == pytest.approx(1.0)
     equal = fitted(X / 8, y, initial="unit", max_iter=2).run_.mistakes
     assert equal == fitted(X / 8, y, max_iter=2).run_.mistakes
+
+
+def test_columns_out_of_range_are_refused():
+    learner = fitted(X, y)
+    for act in (learner.fit, learner.partial_fit, lambda M, y: learner.predict(M)):
+        broken = sparse.csr_matrix(X)
+        broken.indices[7] = 99
+        with refused("has column 99, but X has 6 columns"):
+            act(broken, y)
+
+
+@every_output
+def test_one_row_is_answered_as_many_are(output):
+    A, codes = whole_numbers(k=5)
+    learner = fitted(A, codes, output=output, max_iter=2)
+    scores = learner.decision_function(A)
+    for x, row, label in zip(A, scores, learner.predict(A), strict=True):
+        clear = np.partition(row, -2)[-1] - np.partition(row, -2)[-2] > 1e-9
+        assert learner.predict_one(x) == label if clear else learner.predict_one(x) in (label, None)
 
 
 def test_the_radius_may_be_the_lift():
@@ -476,7 +538,9 @@ def test_options_that_do_not_fit_are_refused():
         fitted(X, y, comparator=np.ones(6))
     with refused("Unknown label type: continuous"):
         rb.Perceptron().partial_fit(X, np.linspace(0.5, 3.25, len(X)))
-    for bad in (np.where(X == X[3, 2], np.nan, X), np.where(X == X[3, 2], np.inf, X)):
+    for wrong in (np.nan, np.inf):
+        bad = X.copy()
+        bad[3, 2] = wrong
         with refused("X contains (NaN|infinity)"):
             fitted(bad, y)
     with refused("too large for float64"):

@@ -146,9 +146,10 @@ def _dot(rows, i, w):  # type: ignore[no-untyped-def]
 
 
 # Equal rows of W must get equal scores, since ties are looked for: every class goes through the
-# same instructions. Dense rows want the weights of a class to lie together (four classes at a time
-# take three quarters of the time of one at a time); sparse rows want those of a column to lie
-# together, so that one gather serves all classes. `favoured` gives W that order of memory.
+# same instructions. Dense rows want the weights of a class to lie together: four classes at a time
+# take three quarters of the time of one at a time. Sparse rows want those of a column to lie
+# together: of 20 classes, two columns at a time take two thirds of the time of four classes at a
+# time, and a quarter of that with the other order. `favoured` gives W the order that is wanted.
 @primitive(dots)
 def _dots(rows, i, W, out):  # type: ignore[no-untyped-def]
     def dense(rows, i, W, out):  # type: ignore[no-untyped-def]
@@ -172,25 +173,25 @@ def _dots(rows, i, W, out):  # type: ignore[no-untyped-def]
 
     def sparse(rows, i, W, out):  # type: ignore[no-untyped-def]
         last = rows.columns.dtype.type(W.shape[1] - 1)
+        start, stop, one = np.uint64(rows.starts[i]), np.uint64(rows.starts[i + 1]), np.uint64(1)
         largest = rows.columns.dtype.type(0)
-        start, stop = np.uint64(rows.starts[i]), np.uint64(rows.starts[i + 1])
-        top, lifted = W.shape[0] - 1, W.shape[1] - 1
-        for r in range(0, top + 1, 4):
-            r_b, r_c, r_d = min(r + 1, top), min(r + 2, top), min(r + 3, top)
-            at_a, at_b, at_c, at_d = 0.0, 0.0, 0.0, 0.0
-            for k in range(start, stop):
-                column, x = rows.columns[k], np.float64(rows.values[k])
-                largest = max(largest, column)
-                place = min(column, last)
-                at_a += x * W[r, place]
-                at_b += x * W[r_b, place]
-                at_c += x * W[r_c, place]
-                at_d += x * W[r_d, place]
-            out[r_d] = at_d + rows.lift * W[r_d, lifted]
-            out[r_c] = at_c + rows.lift * W[r_c, lifted]
-            out[r_b] = at_b + rows.lift * W[r_b, lifted]
-            out[r] = at_a + rows.lift * W[r, lifted]
-        if largest >= last and start < stop:
+        for r in range(W.shape[0]):
+            out[r] = rows.lift * W[r, W.shape[1] - 1]
+        if (stop - start) & one:
+            column, x = rows.columns[start], np.float64(rows.values[start])
+            largest = column
+            column = min(column, last)
+            for r in range(W.shape[0]):
+                out[r] += x * W[r, column]
+            start += one
+        for k in range(start, stop, np.uint64(2)):
+            column, x = rows.columns[k], np.float64(rows.values[k])
+            other, z = rows.columns[k + one], np.float64(rows.values[k + one])
+            largest = max(largest, max(column, other))
+            column, other = min(column, last), min(other, last)
+            for r in range(W.shape[0]):
+                out[r] += x * W[r, column] + z * W[r, other]
+        if largest >= last and rows.starts[i] < rows.starts[i + 1]:
             out[:] = np.nan
 
     return dense if is_dense(rows) else sparse

@@ -14,6 +14,7 @@ from rosenblatt.cli.source import Source
 from rosenblatt.cli.work import _check_writable, _plain, _print, people
 from rosenblatt.decide.answers import Clock
 from rosenblatt.errors import InputError
+from rosenblatt.examples import as_labels, two_classes
 from rosenblatt.learners.plain import PlainPerceptron
 
 MOST_PASSES = 1000  # of the run, if any number is asked about
@@ -33,6 +34,7 @@ def bound_file(
     with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says why the run ended
         X, y = source.labelled(source.examples())
+        two_classes(as_labels(y, X.shape[0]))  # before the learning, which takes more of them
         status.update(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
         learner = PlainPerceptron(max_iter=passes or MOST_PASSES, **chosen)._fit(X, y)
         status.update("looking for the least bound")

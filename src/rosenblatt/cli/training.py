@@ -20,6 +20,15 @@ class Learner(StrEnum):
     perceptron = "perceptron"
     svm = "svm"
     hard_svm = "hard-svm"
+    kernel = "kernel"
+
+
+class Forget(StrEnum):
+    """Which stored example makes room for a new one."""
+
+    oldest = "oldest"
+    random = "random"
+    project = "project"
 
 
 class Order(StrEnum):
@@ -65,20 +74,23 @@ class Multiclass(StrEnum):
 
 # The options that belong to some learners only; all others are about reading and writing.
 OWN = {
-    "order": [Learner.perceptron],
+    "kernel": [Learner.kernel],
+    "budget": [Learner.kernel],
+    "forget": [Learner.kernel],
+    "order": [Learner.perceptron, Learner.kernel],
     "initial": [Learner.perceptron],
     "eta0": [Learner.perceptron],
     "renormalize": [Learner.perceptron],
-    "output": [Learner.perceptron],
-    "max_updates": [Learner.perceptron],
+    "output": [Learner.perceptron, Learner.kernel],
+    "max_updates": [Learner.perceptron, Learner.kernel],
     "stream": [Learner.perceptron],
     "lam": [Learner.svm],
     "C": [Learner.svm],
     "multiclass": [Learner.svm],
     "tol": [Learner.svm, Learner.hard_svm],
-    "max_iter": [Learner.perceptron, Learner.svm],
+    "max_iter": [Learner.perceptron, Learner.svm, Learner.kernel],
     "balanced": [Learner.perceptron, Learner.svm],
-    "seed": [Learner.perceptron, Learner.svm],
+    "seed": [Learner.perceptron, Learner.svm, Learner.kernel],
 }
 
 
@@ -87,6 +99,17 @@ def fit(
     data: Data,
     model: Annotated[Path, typer.Option("--model", "-m", help="Where to write the model.")],
     learner: Annotated[Learner, typer.Option(help="What to train.")] = Learner.perceptron,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            help="Kernel perceptron: linear, polynomial:DEGREE[:C] or gaussian:GAMMA; it means "
+            "--learner kernel."
+        ),
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Kernel: most examples to store.")] = None,
+    forget: Annotated[
+        Forget, typer.Option(help="Kernel: what makes room when the budget is used up.")
+    ] = Forget.oldest,
     order: Annotated[Order, typer.Option(help="Which example comes next.")] = Order.cycle,
     initial: Annotated[Start, typer.Option(help="Starting weights.")] = Start.zero,
     eta0: Annotated[float, typer.Option(help="Learning rate.")] = 1.0,
@@ -138,38 +161,45 @@ def fit(
 ) -> None:
     """Learn from DATA and write a model.
 
-    The perceptron runs until a pass makes no mistake, or a limit; Ctrl-C keeps what was learned up
-    to then. An SVM minimises Σ hinge + λ‖w‖² until the gap is proven to be small; hard-svm finds
-    the widest margin, or says why there is none.
+    The perceptron, with a kernel or without, runs until a pass makes no mistake, or a limit; Ctrl-C
+    keeps what was learned up to then. An SVM minimises Σ hinge + λ‖w‖² until the gap is proven to
+    be small; hard-svm finds the widest margin, or says why there is none.
     """
     from rosenblatt.cli.source import Source, reading
-    from rosenblatt.cli.svms import fit_svm
-    from rosenblatt.cli.work import fit_file
 
+    if kernel is not None and learner is Learner.perceptron:
+        learner = Learner.kernel
     _refuse_foreign(context, learner)
     kind = _intercept(learner, intercept, no_intercept)
     if checkpoint is not None and not stream:
         raise typer.BadParameter("--checkpoint goes with --stream")
     source = Source(data, stream, cache, reading(format, label, missing, zero_based, double))
     options: dict[str, Any] = {"max_seconds": max_seconds}
-    if learner is Learner.perceptron:
+    if learner in (Learner.perceptron, Learner.kernel):
         options |= {
             "order": order.value,
-            "initial": initial.value,
-            "eta0": eta0,
-            "renormalize": renormalize,
             "fit_intercept": kind is not Intercept.none,
             "lift": lift if lift == "radius" else _number(lift, " or radius"),
             "output": output.value,
             "max_iter": 1000 if max_iter is None else max_iter or None,
             "max_updates": max_updates,
-            "class_weight": "balanced" if balanced else None,
             "random_state": seed,
         }
-        if fit_file(source, model, options, checkpoint=checkpoint, json=json):
+        if learner is Learner.kernel:
+            options |= {"kernel": kernel or "linear", "budget": budget, "forget": forget.value}
+        else:
+            weights = "balanced" if balanced else None
+            options |= {"initial": initial.value, "eta0": eta0, "class_weight": weights}
+            options |= {"renormalize": renormalize}
+        from rosenblatt.cli.work import fit_file
+
+        name = "KernelPerceptron" if learner is Learner.kernel else "Perceptron"
+        if fit_file(source, model, name, options, checkpoint=checkpoint, json=json):
             kept.append(str(model))
             raise typer.Exit(INTERRUPTED)
         return
+    from rosenblatt.cli.svms import fit_svm
+
     options |= {"intercept": kind.value, "lift": _number(lift)}
     if tol is not None:
         options["tol"] = tol
@@ -197,7 +227,7 @@ def _refuse_foreign(context: typer.Context, learner: Learner) -> None:
         option = f"--{name.replace('_', '-')}"
         if name == "stream":
             raise typer.BadParameter(
-                "--stream goes with --learner perceptron: an SVM looks at its rows again and again"
+                "--stream goes with --learner perceptron: other learners look at their rows again"
             )
         raise typer.BadParameter(
             f"{option} goes with --learner {' or '.join(owners)}, not with {learner.value}"
@@ -209,7 +239,7 @@ def _intercept(learner: Learner, chosen: Intercept | None, without: bool) -> Int
         raise typer.BadParameter("--intercept and --no-intercept exclude each other")
     if without or chosen is Intercept.none:
         return Intercept.none
-    if learner is not Learner.perceptron:
+    if learner in (Learner.svm, Learner.hard_svm):
         return chosen or Intercept.free
     if chosen is Intercept.free:
         raise typer.BadParameter(

@@ -21,7 +21,7 @@ from rosenblatt.cli.columns import names_of
 from rosenblatt.cli.source import Source
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.files import replacing
-from rosenblatt.data.models import read_model, write_model
+from rosenblatt.data.models import plain_class, read_model, write_model
 from rosenblatt.data.store import write_store
 from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.data.write import (
@@ -31,7 +31,7 @@ from rosenblatt.data.write import (
     write_svmlight,
 )
 from rosenblatt.errors import InputError
-from rosenblatt.examples import as_labels
+from rosenblatt.examples import as_labels, joint_classes
 from rosenblatt.learners.base import PlainLearner
 from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress, Watch
@@ -51,7 +51,13 @@ ONCE = {
 
 
 def fit_file(
-    source: Source, path: Path, chosen: dict[str, Any], *, checkpoint: Path | None, json: bool
+    source: Source,
+    path: Path,
+    kind: str,
+    chosen: dict[str, Any],
+    *,
+    checkpoint: Path | None,
+    json: bool,
 ) -> bool:
     """Read, learn, write the model, report; tell whether the user interrupted the learning."""
     _check_writable(path, source.data)
@@ -65,7 +71,13 @@ def fit_file(
             )
 
         names: list[str] = []
-        learner = _learned(source, chosen, checkpoint, watch, names)
+        if kind == "Perceptron":
+            learner: Any = _learned(source, chosen, checkpoint, watch, names)
+        else:
+            examples = source.labelled(source.examples())
+            names[:] = names_of(examples)
+            learner = plain_class(kind)(**chosen)
+            learner._fit(examples.X, examples.y, watch=watch)
     _keep(learner, path, names, source)
     _report_fit(learner, source.data, path, json)
     return learner.run_.stop is rb.Stop.INTERRUPTED
@@ -93,7 +105,8 @@ def _learned(
         # One pass meets each row once: to hold them all would give the same weights, later.
         with suppress(InputError):  # which a reader of the whole may mend, or explain better
             blocks = replace(source, stream=True)
-            return _learn_stream(PlainPerceptron(**chosen), blocks, None, watch, names)
+            learner = PlainPerceptron(**chosen)
+            return _learn_stream(learner, blocks, None, watch, names, alike=True)
     examples = source.labelled(source.examples())
     names[:] = names_of(examples)
     return PlainPerceptron(**chosen)._fit(examples.X, examples.y, watch=watch)
@@ -105,7 +118,13 @@ def _learn_stream(
     checkpoint: Path | None,
     watch: Watch,
     names: list[str],
+    *,
+    alike: bool = False,
 ) -> PlainPerceptron:
+    """Learn block by block; if the result must be that of the whole data, refuse where it is not.
+
+    From the third class on, it matters which classes are known from the first row on.
+    """
     if source.data == "-" and learner.max_iter != 1:
         raise InputError("standard input can be read but once; give --max-iter 1, or a file")
     note = None
@@ -114,8 +133,14 @@ def _learn_stream(
         note = Checkpoint(checkpoint, fingerprint(source.data, source.options))
 
     def blocks() -> Iterator[rb.Examples]:
+        known = None
         for block in source.blocks():
             names[:] = names_of(block)
+            labels = as_labels(source.labelled(block).y, len(block)) if alike else None
+            if labels is not None:
+                before, known = known, joint_classes(labels, None, known)
+                if before is not None and before.size < known.size > 2:
+                    raise InputError("a class appears in mid-stream")
             yield source.labelled(block)
 
     return fit_stream(learner, blocks, checkpoint=note, watch=watch)
@@ -135,9 +160,9 @@ def _check_writable(path: Path, *inputs: str | Path) -> None:
             raise InputError(f"{path} is what the command reads; give another name to write")
 
 
-def _report_fit(learner: PlainPerceptron, data: str, path: Path, json: bool) -> None:
+def _report_fit(learner: Any, data: str, path: Path, json: bool) -> None:
     run = learner.run_
-    facts = {
+    facts: dict[str, Any] = {
         "data": data,
         "rows": run.counts.size or None,  # a stream does not count them
         "looks": run.operations.dot_products,
@@ -146,6 +171,7 @@ def _report_fit(learner: PlainPerceptron, data: str, path: Path, json: bool) -> 
         "mistakes": run.mistakes,
         "passes": run.passes,
         "mistakes_in_last_pass": run.mistakes_per_pass[-1] if run.passes else None,
+        **({"stored_examples": learner.support_.size} if hasattr(learner, "support_") else {}),
         "converged": run.converged,
         "seconds": round(run.seconds, 6),
         "multiply_adds": run.operations.multiply_adds,

@@ -45,6 +45,8 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
         raise InputError(f"{path} does not say how to export: end its name in .json or .onnx")
     if getattr(model, "output", None) == "voted":
         raise InputError("a vote is not one hyperplane; train with output='averaged' to export")
+    if not hasattr(model, "coef_"):
+        raise InputError(f"a {type(model).__name__} has no hyperplane to export; save it instead")
     write_atomically(path, writers[suffix](model))
 
 

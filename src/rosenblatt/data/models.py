@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,30 +23,54 @@ import rosenblatt
 from rosenblatt.data.files import write_atomically
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.learners.base import PlainLearner
-from rosenblatt.learners.hard_margin import PlainHardMarginSVM
-from rosenblatt.learners.kernel_parts import kernel_from, kernel_parts
-from rosenblatt.learners.kernel_plain import PlainKernelPerceptron
-from rosenblatt.learners.parts import perceptron_from, perceptron_parts
-from rosenblatt.learners.plain import PlainPerceptron
-from rosenblatt.learners.soft_margin import PlainSoftMarginSVM
-from rosenblatt.learners.svm_parts import hard_from, hard_parts, soft_from, soft_parts
 
 FORMAT = "rosenblatt model 1"
 
 
 class Kind(NamedTuple):
-    """A learner without scikit-learn, how it is taken apart, and how it is put together again."""
+    """Where a kind of learner lives: its class without scikit-learn, and its two translators.
 
-    plain: type[PlainLearner]
-    parts: Callable[[Any], tuple[dict[str, Any], dict[str, np.ndarray]]]
-    back: Callable[[dict[str, Any], dict[str, np.ndarray], Any], Any]
+    They are named, not imported: a command loads the kind that it deals with, and no other.
+    """
+
+    plain: str
+    parts: str
+    back: str
+
+    @property
+    def class_(self) -> type[PlainLearner]:
+        """The class without scikit-learn."""
+        found: type[PlainLearner] = _named(self.plain)
+        return found
+
+    def apart(self, model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Take a learner apart, into settings and arrays."""
+        found: tuple[dict[str, Any], dict[str, np.ndarray]] = _named(self.parts)(model)
+        return found
+
+    def together(self, settings: Any, tensors: dict[str, np.ndarray], make: type[Any]) -> Any:
+        """Put a learner together again."""
+        return _named(self.back)(settings, tensors, make)
+
+
+def _named(place: str) -> Any:
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(f"rosenblatt.learners.{module}"), name)
 
 
 KINDS = {
-    "Perceptron": Kind(PlainPerceptron, perceptron_parts, perceptron_from),
-    "KernelPerceptron": Kind(PlainKernelPerceptron, kernel_parts, kernel_from),
-    "SoftMarginSVM": Kind(PlainSoftMarginSVM, soft_parts, soft_from),
-    "HardMarginSVM": Kind(PlainHardMarginSVM, hard_parts, hard_from),
+    "Perceptron": Kind("plain.PlainPerceptron", "parts.perceptron_parts", "parts.perceptron_from"),
+    "KernelPerceptron": Kind(
+        "kernel_plain.PlainKernelPerceptron",
+        "kernel_parts.kernel_parts",
+        "kernel_parts.kernel_from",
+    ),
+    "SoftMarginSVM": Kind(
+        "soft_margin.PlainSoftMarginSVM", "svm_parts.soft_parts", "svm_parts.soft_from"
+    ),
+    "HardMarginSVM": Kind(
+        "hard_margin.PlainHardMarginSVM", "svm_parts.hard_parts", "svm_parts.hard_from"
+    ),
 }
 
 # What reading parts that do not fit together can raise.
@@ -75,7 +100,7 @@ def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any])
 
     name = kind_of(model)
     model._check_fitted()
-    settings, tensors = KINDS[name].parts(model)
+    settings, tensors = KINDS[name].apart(model)
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
     text = json.dumps({**settings, "notes": notes}, allow_nan=False)
     metadata = {
@@ -90,9 +115,9 @@ def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any])
 def kind_of(model: Any) -> str:
     """Give the name of a learner's kind; classes that people derive may hold more than it."""
     found = type(model)
+    place = f"{found.__module__}.{found.__qualname__}"
     for name, kind in KINDS.items():
-        home = rosenblatt._HOMES[name]
-        if found is kind.plain or (found.__module__, found.__qualname__) == (home, name):
+        if place in (f"rosenblatt.learners.{kind.plain}", f"{rosenblatt._HOMES[name]}.{name}"):
             return name
     raise InputError(
         f"a {found.__name__} cannot be saved as a model; the learners are: {', '.join(KINDS)}"
@@ -106,7 +131,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def plain_class(name: str) -> type[PlainLearner]:
     """Give the class without scikit-learn of a kind."""
-    return KINDS[name].plain
+    return KINDS[name].class_
 
 
 def read_model(
@@ -126,7 +151,7 @@ def read_model(
         raise ModelFileError(f"{path} is damaged: its contents do not match its digest")
     try:
         settings = json.loads(text)
-        return KINDS[name].back(settings, tensors, make(name)), dict(settings["notes"])
+        return KINDS[name].together(settings, tensors, make(name)), dict(settings["notes"])
     except MISFITS as error:
         raise ModelFileError(f"{path} is not a usable model: {_brief(error)}") from error
 

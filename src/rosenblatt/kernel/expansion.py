@@ -7,7 +7,6 @@ is not known yet. Sum of the counts = number of mistakes (F11), unless a budget 
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,13 +18,11 @@ from rosenblatt.kernel.budget import Budget
 from rosenblatt.kernel.scoring import BLOCK_ENTRIES, ROWS, gram, weighed
 from rosenblatt.kernel.space import Space
 from rosenblatt.kernel.store import Block, Store
-from rosenblatt.kernel.threads import Apply, in_turn, working
+from rosenblatt.kernel.threads import Apply, in_turn, working_on
 from rosenblatt.kernel.voting import Ballots, vote
 from rosenblatt.kernel.walk import judge
 from rosenblatt.online.perceptron import CLOCK, LOOKS, MISTAKES, SEEN, WORK
 from rosenblatt.run import Operations, Run, Stop
-
-FEW = 16  # rows that are not worth threads
 
 
 @dataclass
@@ -148,7 +145,7 @@ class Expansion:
         check_finite(X)
         out = np.zeros((X.shape[0], self.classes))
         rows = ROWS if self.ballots is None else max(1, BLOCK_ENTRIES // max(self.size, 1))
-        with working() if X.shape[0] > FEW else nullcontext(in_turn) as apply:
+        with working_on(X.shape[0]) as apply:
             for start in range(0, X.shape[0], rows):
                 inside = slice(start, min(start + rows, X.shape[0]))
                 block = self.space.block(X, inside, np.zeros(inside.stop - start, np.int64))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from rosenblatt.blocks import cores
 
 S = TypeVar("S")
 T = TypeVar("T")
+FEW = 16  # rows that are not worth threads
 Apply = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
 
@@ -61,6 +62,11 @@ def working() -> Iterator[Apply]:
             return
         with ThreadPoolExecutor(cores()) as pool:
             yield lambda work, tiles: list(pool.map(quietly(work), tiles))
+
+
+def working_on(rows: int) -> AbstractContextManager[Apply]:
+    """Give `working` threads where there are enough rows for them."""
+    return working() if rows > FEW else nullcontext(in_turn)
 
 
 def in_turn(work: Callable[[S], T], tiles: Iterable[S]) -> list[T]:

@@ -24,7 +24,7 @@ from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.scoring import gram, weighed
 from rosenblatt.kernel.space import TILE
 from rosenblatt.kernel.store import Block
-from rosenblatt.kernel.threads import Apply, in_turn, working
+from rosenblatt.kernel.threads import Apply, in_turn, working_on
 from rosenblatt.kernel.walk import (
     DONE,
     DOUBT,
@@ -91,7 +91,7 @@ class KernelTraining(Training):
         return self._at_work(super().once)
 
     def _at_work(self, present: Callable[[], Run]) -> Run:
-        with working() as apply:
+        with working_on(self.codes.size) as apply:
             self.apply: Apply = apply
             self._prepare()
             run = present()

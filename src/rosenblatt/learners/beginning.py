@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, check_finite, radius
@@ -65,6 +66,8 @@ def begin(learner: Any, X: Matrix, marks: np.ndarray, classes: np.ndarray) -> Ha
     check_room(X.shape[1], discriminators(classes))
     lift = lift_of(learner, X)
     w = start_of(learner, X.shape[1], lift, discriminators(classes))
+    if classes.size > 2 and sparse.issparse(X):  # as `rows.favoured` has it
+        w = np.asfortranarray(w) if w.any() else np.zeros(w.shape, order="F")
     return _begun(learner, w, lift, rule_of(learner, classes, marks))
 
 
@@ -99,15 +102,16 @@ def with_classes(
     learner: Any,
     separator: Halfspace | Partition,
     old: np.ndarray,
-    new: np.ndarray,
     labels: np.ndarray,
+    new: np.ndarray,
+    marks: np.ndarray,
 ) -> Halfspace | Partition:
     """Give what was learned for more classes, which begin at 0.
 
     The first class of a stream counts as negative until the second one is known, and may have to
     turn; if several are new at once, the second one is that which comes first among the labels.
     """
-    rule = rule_of(learner, new, np.zeros(0, np.int8))
+    rule = rule_of(learner, new, marks)
     places = {label: place for place, label in enumerate(new.tolist())}
     moved = [places[label] for label in old.tolist()]
     if old.size == 1:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 FIRST_WIDTH = 64  # columns that a learner has room for before it has seen any
 MOST_COLUMNS = 2**31 - 1
+UNKNOWN = np.zeros(0, np.int8)  # the marks of a stream, most of which are still to come
 
 
 class PlainPerceptron(PlainLearner):
@@ -103,7 +104,7 @@ class PlainPerceptron(PlainLearner):
         classes = joint_classes(labels, None, self.classes_) if warm else several_classes(labels)
         marks = as_marks(labels, classes)
         if warm:
-            earlier = self._prepared(matrix.shape[1], classes, labels)
+            earlier = self._prepared(matrix.shape[1], classes, labels, marks)
             separator = begin_again(self, matrix, marks, classes, earlier)
         else:
             separator = begin(self, matrix, marks, classes)
@@ -138,7 +139,7 @@ class PlainPerceptron(PlainLearner):
         marks = as_marks(labels, known)
         if first:
             check_stream(self, known)
-            separator = begin(self, matrix, np.zeros(0, np.int8), known)
+            separator = begin(self, matrix, UNKNOWN, known)
         else:
             separator = self._prepared(matrix.shape[1], known, labels).copied()
         earlier = None if first else self._run_so_far()
@@ -258,10 +259,11 @@ class PlainPerceptron(PlainLearner):
             )
         matrix = self._rows_of_the_run(X)
         partition = partition.widened(max(partition.width, matrix.shape[1]))
-        rule = partition.rule
+        rule, labels = partition.rule, as_labels(y, matrix.shape[0])
+        joint_classes(labels, self.classes_, None)  # which refuses strangers
         return class_theorem(
             matrix,
-            as_marks(as_labels(y, matrix.shape[0]), self.classes_),
+            as_marks(labels, self.classes_),
             _lifted(comparator, partition),
             partition.start,
             lift=partition.lift,
@@ -390,12 +392,12 @@ class PlainPerceptron(PlainLearner):
         return separator.widened(width) if width > separator.width else separator
 
     def _prepared(
-        self, width: int, classes: np.ndarray, labels: np.ndarray
+        self, width: int, classes: np.ndarray, labels: np.ndarray, marks: np.ndarray = UNKNOWN
     ) -> Halfspace | Partition:
         """Give what was learned as it is for more columns, and for more classes."""
         separator = self._widened(width)
         if classes.size > self.classes_.size:
-            separator = with_classes(self, separator, self.classes_, classes, labels)
+            separator = with_classes(self, separator, self.classes_, labels, classes, marks)
         return separator
 
     def _meet(self, x: Any, label: Hashable) -> tuple[OneRow, Any]:
@@ -419,7 +421,7 @@ class PlainPerceptron(PlainLearner):
         else:
             check_stream(self, known)
             nothing = sparse.csr_matrix((1, FIRST_WIDTH))
-            self._hold(begin(self, nothing, np.zeros(0, np.int8), known), known, None)
+            self._hold(begin(self, nothing, UNKNOWN, known), known, None)
             self._reader = reader
         return row, self._moves[label]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import as_signs, distinct, joint_classes, refuse_measurements
+from rosenblatt.examples import as_signs, distinct, refuse_measurements
 from rosenblatt.learners import options
 
 
@@ -32,10 +32,7 @@ def as_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 def as_marks(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Give what a perceptron learns from: signs for two classes, else the places of the classes."""
-    if classes.size <= 2:
-        return as_signs(labels, classes)
-    joint_classes(labels, classes, None)  # which refuses strangers
-    return as_codes(labels, classes)
+    return as_signs(labels, classes) if classes.size <= 2 else as_codes(labels, classes)
 
 
 def example_weights(

@@ -20,17 +20,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
-from rosenblatt.certificates import MistakeProof
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop, part
 from rosenblatt.rows import Rows, absolute_dot, dot, size, span, sqnorm
+
+if TYPE_CHECKING:
+    from rosenblatt.certificates import MistakeProof
 
 UNIT = 2.0**-53  # unit round-off of float64
 TINY = 2.0**-1000  # far more than an underflow: numbers of that size take as long as a whole row
@@ -49,8 +51,8 @@ class MistakeBound:
     hinge_loss : L, the sum of max(0, 1 - y·(w*·x)) over the rows, rounded up; 0 for Theorem 1.
     comparator : w*, in the lifted space if rows are lifted; for Theorem 1 of norm 1, for
         Theorem 2 as long as it serves the bound best.
-    theorem : 1 for (R/γ)², or its form for any start (Block, Novikoff); 2 for
-        R²‖w*‖² + 2·passes·L.
+    theorem : 1 for (R/γ)², or its form for any start (Block, Novikoff), or 2(R/γ)² for more than
+        two classes, where γ is the smallest lead of a class (F15); 2 for R²‖w*‖² + 2·passes·L.
     passes : how often the run looks at a row at most; None for any number of times, which is what
         Theorem 1 speaks of.
     minimum : no comparator gives a bound below this one, by Theorem 2 in so many passes (or by

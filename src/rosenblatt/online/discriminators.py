@@ -18,7 +18,7 @@ Sources     Crammer & Singer 2003, with one rival; Duda & Hart 1973 (Kesler's co
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,7 +66,8 @@ class ClassState(NamedTuple):
     @classmethod
     def start(cls, w: np.ndarray, averaging: bool) -> ClassState:
         """Begin from the weights w (taken, not copied)."""
-        drift = np.zeros_like(w) if averaging else w[:, :0].copy()
+        order: Any = "C" if w.flags.c_contiguous else "F"
+        drift = np.zeros((w.shape[0], w.shape[1] if averaging else 0), order=order)
         return cls(w, drift, np.zeros(8), np.zeros(w.shape[0]))
 
 

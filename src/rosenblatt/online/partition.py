@@ -18,7 +18,7 @@ from rosenblatt.online.discriminators import (
 )
 from rosenblatt.online.driver import ClassTraining, Training
 from rosenblatt.online.halfspace import Halfspace
-from rosenblatt.online.perceptron import LOGGED
+from rosenblatt.online.perceptron import CLOCK, LOGGED, SEEN
 from rosenblatt.online.separator import OneRow, Separator
 from rosenblatt.rows import Rows, class_scores, favoured
 from rosenblatt.run import History
@@ -39,7 +39,7 @@ class Partition(Separator):
     @classmethod
     def begin(cls, w: np.ndarray, lift: float, rule: ClassRule, output: str) -> Partition:
         """Begin from the weights w of the lifted rows."""
-        state = ClassState.start(w.copy(), output == "averaged")
+        state = ClassState.start(w.copy(order="K"), output == "averaged")
         votes = ClassVotes(w, lift, []) if output == "voted" else None
         return cls(rule, lift, state, output, w, votes)
 
@@ -113,6 +113,11 @@ class Partition(Separator):
     def score(self, row: OneRow) -> np.ndarray:
         """Give the scores of one row, for last and averaged output; NaN if it is unusable."""
         columns, values, length = row
-        out = np.empty(self.state.scores.size)
-        score_class_row(columns, values, length, self.lift, self.weights(), out)
-        return out
+        state, last = self.state, np.empty(self.state.scores.size)
+        score_class_row(columns, values, length, self.lift, state.w, last)
+        if self.output != "averaged" or not state.tally[SEEN]:
+            return last
+        late = np.empty(last.size)
+        score_class_row(columns, values, length, self.lift, state.drift, late)
+        mean: np.ndarray = (state.tally[CLOCK] * last - late) / state.tally[SEEN]
+        return mean
