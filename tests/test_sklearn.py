@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, make_blobs
 from sklearn.ensemble import BaggingClassifier
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.feature_selection import SelectFromModel
@@ -87,6 +87,13 @@ def expected_failures(learner):
 @parametrize_with_checks([case() for case in CHECKED], expected_failed_checks=expected_failures)
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("output", ["last", "averaged", "voted"])
+def test_the_heavier_of_two_classes_is_answered_almost_everywhere(output):
+    X, y = make_blobs(centers=2, random_state=0, cluster_std=20)
+    learner = rb.Perceptron(output=output, class_weight={0: 1000, 1: 0.0001}).fit(X[:50], y[:50])
+    assert (learner.predict(X[50:]) == 0).mean() > 0.87
 
 
 # ---- pipelines and searches

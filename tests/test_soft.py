@@ -1,5 +1,7 @@
 """The soft margin: laws that every solution obeys, whichever method found it."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from naive_margins import dual_value, objective
 from planted import quickly
 from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.soft import soft_margin, suits_interior
+from rosenblatt.margin.sums import accurate_combination
 
 INTERCEPTS = ["free", "lifted", "none"]
 TIGHT = 1e-8
@@ -195,3 +198,33 @@ def test_an_earlier_solution_shortens_the_way(columns):
     assert again.converged
     near = soft_margin(X, signs, 0.8, start=(before.w, before.alphas))
     assert near.primal == pytest.approx(soft_margin(X, signs, 0.8).primal, rel=2e-3)
+
+
+def test_sums_that_cancel_are_exact():
+    random = np.random.default_rng(7)
+    X = random.standard_normal((50, 3)) * 10.0 ** random.integers(-8, 9, (50, 3))
+    factors = random.standard_normal(50)
+    factors[25:] = -factors[:25]
+    X[25:] = X[:25] * (1 + 2.0**-50)
+    exact = [
+        float(sum(Fraction(f) * Fraction(x) for f, x in zip(factors, column, strict=True)))
+        for column in X.T
+    ]
+    for layout in (X, sparse.csr_matrix(X)):
+        found = accurate_combination(layout, factors, 2.0)
+        np.testing.assert_allclose(found[:3], exact, rtol=1e-15)
+
+
+def test_a_gap_is_proven_by_its_duals_however_badly_columns_are_scaled():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((200, 4)) * [1e-8, 1, 1e8, 1e-3]
+    noise = 0.3 * random.standard_normal(200)
+    signs = np.where(X @ [1e8, 1, 1e-8, 0] + noise > 0, np.int8(1), np.int8(-1))
+    found = soft_margin(X, signs, 1e-14, intercept="none", tol=1e-3)
+    alphas = [Fraction(float(alpha)) for alpha in found.alphas]
+    sums = [
+        sum(a * int(s) * Fraction(x) for a, s, x in zip(alphas, signs, column, strict=True))
+        for column in X.T.tolist()
+    ]
+    dual = sum(alphas) - sum(value**2 for value in sums) / (4 * Fraction(1e-14))
+    assert found.dual == pytest.approx(float(dual), rel=1e-9)

@@ -28,7 +28,7 @@ from rosenblatt.cli.options import (
     ZeroBased,
 )
 from rosenblatt.cli.training import INTERRUPTED, kept
-from rosenblatt.errors import RosenblattError
+from rosenblatt.errors import InseparableError, RosenblattError
 
 app = typer.Typer(
     name="rosenblatt",
@@ -221,6 +221,8 @@ def _outcome() -> tuple[int | str | None, str]:
     except SystemExit as ended:
         interrupted = ended.code == INTERRUPTED and not kept
         return ended.code, "interrupted; nothing was written" if interrupted else ""
+    except InseparableError as error:
+        return 1, str(error)  # that is an answer: no
     except RosenblattError as error:
         return 2, str(error)
     except KeyboardInterrupt:

@@ -87,7 +87,7 @@ def _for_people(facts: dict[str, Any], bound: rb.MistakeBound) -> dict[str, Any]
     told = {
         "mistakes": f"{facts['mistakes']:,}, in {facts['looks']:,} looks; the run "
         + ("converged" if facts["converged"] else "did not converge"),
-        "bound": f"{math.floor(bound.value):,} mistakes at most, in whatever order",
+        "bound": _bound(bound, facts["looks"]),
         "theorem": _theorem(bound),
         "radius": f"R = {bound.radius:.6g}: no row is longer, the added coordinate included",
         "margin": f"γ = {bound.margin:.6g}: w* has every row on its side, at least so far inside"
@@ -101,6 +101,12 @@ def _for_people(facts: dict[str, Any], bound: rb.MistakeBound) -> dict[str, Any]
     }
     left_out = ("passes", "looks", "looks_at_a_row", "converged", "stop")
     return {name: told.get(name, value) for name, value in facts.items() if name not in left_out}
+
+
+def _bound(bound: rb.MistakeBound, looks: int) -> str:
+    most = math.floor(bound.value)
+    idle = "; it says nothing here, since there were fewer looks" if most >= looks else ""
+    return f"{most:,} mistakes at most, in whatever order{idle}"
 
 
 def _theorem(bound: rb.MistakeBound) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from rosenblatt.cli.columns import names_of
 from rosenblatt.cli.source import Source
 from rosenblatt.cli.work import _check_writable, _keep, _plain, _print, people
-from rosenblatt.errors import InputError, InseparableError
+from rosenblatt.errors import InseparableError
 from rosenblatt.learners.hard_margin import PlainHardMarginSVM
 from rosenblatt.learners.linear import PlainLinear
 from rosenblatt.learners.soft_margin import PlainSoftMarginSVM
@@ -28,10 +28,11 @@ def fit_svm(source: Source, path: Path, kind: str, options: dict[str, Any], *, j
             learner._fit(examples.X, examples.y)
         except InseparableError as error:
             a, b = error.separation.classes
-            raise InputError(
+            raise InseparableError(
                 f"no hyperplane separates the classes {a!r} and {b!r} of {source.data} "
                 f"({error.separation.verdict}); `rosenblatt separate` writes the proof, and "
-                "--learner svm allows for mistakes"
+                "--learner svm allows for mistakes",
+                error.separation,
             ) from error
         seconds = time.perf_counter() - begin
         accuracy = learner.score(examples.X, examples.y)

@@ -173,6 +173,7 @@ def fit(
     kind = _intercept(learner, intercept, no_intercept)
     if checkpoint is not None and not stream:
         raise typer.BadParameter("--checkpoint goes with --stream")
+    double = double or learner is Learner.hard_svm  # its proof is about the numbers as written
     source = Source(data, stream, cache, reading(format, label, missing, zero_based, double))
     options: dict[str, Any] = {"max_seconds": max_seconds}
     if learner in (Learner.perceptron, Learner.kernel):
@@ -200,6 +201,8 @@ def fit(
         return
     from rosenblatt.cli.svms import fit_svm
 
+    if kind is not Intercept.lifted and lift != "1":
+        raise typer.BadParameter("--lift goes with --intercept lifted")
     options |= {"intercept": kind.value, "lift": _number(lift)}
     if tol is not None:
         options["tol"] = tol

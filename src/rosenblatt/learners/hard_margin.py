@@ -5,15 +5,18 @@ The mathematics is in `rosenblatt.decide.margins`; `HardMarginSVM` documents the
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 
 from rosenblatt.errors import InputError, InseparableError
-from rosenblatt.examples import Matrix, as_labels, as_matrix, check_finite, two_classes
+from rosenblatt.examples import Matrix, as_labels, as_matrix, as_signs, check_finite, two_classes
 from rosenblatt.learners import options
 from rosenblatt.learners.linear import PlainLinear
 from rosenblatt.learners.problems import INTERCEPTS
+
+SHORT = 1e-6  # share of the margin that weights may lose by being floats
 
 
 class PlainHardMarginSVM(PlainLinear):
@@ -53,9 +56,14 @@ class PlainHardMarginSVM(PlainLinear):
         labels = as_labels(y, matrix.shape[0])
         classes = two_classes(labels)
         found = self._margin(matrix, labels)
-        plane = np.append(found.coef, found.intercept) / found.lower
-        if not np.isfinite(plane).all():
-            raise InputError("the margin is too narrow for float64; multiply X by a constant")
+        plane = _plane(found, self.lift if self.intercept == "lifted" else 1.0)
+        signs = as_signs(labels, classes)
+        scores = signs * (matrix @ plane[:-1] + plane[-1])
+        if not (np.isfinite(plane).all() and scores.min() >= 1 - max(self.tol, SHORT)):
+            raise InputError(
+                "no hyperplane whose weights are floats has this margin, though the certificate of "
+                "max_margin proves it; move the rows nearer to the origin, or scale the columns"
+            )
         self._adopt_columns(X, matrix)
         self._hold(
             plane[np.newaxis],
@@ -127,3 +135,20 @@ class PlainHardMarginSVM(PlainLinear):
             f"{width:.2g} of it apart, more than tol={self.tol:g}; allow more seconds, or a "
             "larger tol"
         )
+
+
+def _plane(found: Any, lift: float) -> np.ndarray:
+    """Give the hyperplane of a proof in floats, the nearest rows having scores of about ±1.
+
+    Each number is rounded once: in between, weights of very different sizes would vanish.
+    """
+    from rosenblatt.decide.cone import nearest_float
+    from rosenblatt.decide.separate import norm_above
+
+    exact = [Fraction(value) for value in found.certificate.w]
+    width = found.coef.size
+    lifted = found.certificate.lift is not None
+    norm = norm_above(exact if lifted else exact[:width])
+    scale = 1 / (Fraction(found.lower) * Fraction(norm)) if found.lower > 0 else Fraction(0)
+    intercept = exact[width] * (Fraction(lift) if lifted else 1) if len(exact) > width else 0
+    return np.array([nearest_float(value * scale) for value in (*exact[:width], intercept)])

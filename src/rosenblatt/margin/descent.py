@@ -24,6 +24,7 @@ import numpy as np
 from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+from rosenblatt.margin.sums import rounding_of
 from rosenblatt.online.perceptron import shuffle
 from rosenblatt.rows import Rows, add, dot, prefetch, rows_ahead, scores, sqnorm
 
@@ -46,13 +47,15 @@ class Descent(NamedTuple):
     """Weights Σ β·s·x of the lifted rows, with a free intercept in the last place, and duals.
 
     Above and below are the two ends of the gap, computed from the data: the primal and the dual
-    value of the soft margin; for the hard one, the ends of the interval for the margin.
+    value of the soft margin; for the hard one, the ends of the interval for the margin. The doubt
+    is how much rounding may have added to the dual value.
     """
 
     w: np.ndarray
     betas: np.ndarray
     above: float
     below: float
+    doubt: float = 0.0
     passes: int = 0
 
     @property
@@ -277,7 +280,9 @@ def _soft_gap(problem: Problem, betas: np.ndarray, free: bool) -> Descent:
     if least > 0.0 and (norm / least) ** 2 / 2 < primal:
         # Losses that are mere rounding weigh much under large caps: longer weights have none.
         weights, primal = weights / least, (norm / least) ** 2 / 2
-    return Descent(weights, duals, primal, float(duals.sum()) - length**2 / 2)
+    error = rounding_of(duals, problem.squares)
+    doubt = (length + error / 2) * error
+    return Descent(weights, duals, primal, float(duals.sum()) - length**2 / 2, doubt)
 
 
 def _hard_gap(problem: Problem, betas: np.ndarray, free: bool) -> Descent:

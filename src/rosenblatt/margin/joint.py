@@ -298,6 +298,9 @@ def judged(task: Task, descent: Descent, tol: float) -> JointMargin:
     W = np.ascontiguousarray(dual.weights[:, : task.k].T)
     if task.intercept == "free":
         W[:, -1] = offsets[: task.k]
+    nothing = float(task.caps.sum())  # the objective of zero, which a search cut short may miss
+    if not primal <= nothing:
+        W, primal = np.zeros_like(W), nothing
     done = relative_gap(primal, value) <= tol
     return JointMargin(W, alphas, primal, value, descent.passes, done)
 

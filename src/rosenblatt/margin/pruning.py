@@ -26,7 +26,7 @@ def pruned(problem: Problem, found: SoftMargin, tol: float) -> SoftMargin:
         alphas = np.where(low, 0.0, np.where(high, problem.caps, found.alphas))
         if problem.intercept == "free":
             alphas = balanced(alphas, problem.signs)
-        dual = problem.dual(alphas)
+        dual = problem.dual(alphas, tol)
         if relative_gap(found.primal, dual) <= tol:
             return replace(found, alphas=alphas, dual=dual)
     return found
