@@ -247,9 +247,6 @@ def as_labels(y: Any, n: int) -> np.ndarray:
         raise InputError(f"labels must be one column, got an array of shape {labels.shape}")
     if labels.size != n:
         raise InputError(f"X has {n} rows but y has {labels.size} labels; give one for each row")
-    if labels.dtype == object and any(label is None for label in labels):
-        place = next(i for i, label in enumerate(labels) if label is None)
-        raise InputError(f"row {place} has no label (None); leave the row out, or label it")
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         raise InputError("y contains NaN or infinity; every row needs a label")
     return labels

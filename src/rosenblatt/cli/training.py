@@ -201,9 +201,9 @@ def fit(
         return
     from rosenblatt.cli.svms import fit_svm
 
+    options |= {"intercept": kind.value, "lift": _number(lift)}
     if kind is not Intercept.lifted and lift != "1":
         raise typer.BadParameter("--lift goes with --intercept lifted")
-    options |= {"intercept": kind.value, "lift": _number(lift)}
     if tol is not None:
         options["tol"] = tol
     if learner is Learner.svm:
@@ -230,7 +230,7 @@ def _refuse_foreign(context: typer.Context, learner: Learner) -> None:
         option = f"--{name.replace('_', '-')}"
         if name == "stream":
             raise typer.BadParameter(
-                "--stream goes with --learner perceptron: other learners look at their rows again"
+                "--stream goes with --learner perceptron: any other looks at its rows again and again"
             )
         raise typer.BadParameter(
             f"{option} goes with --learner {' or '.join(owners)}, not with {learner.value}"
