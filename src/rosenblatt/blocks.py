@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import cache
+from threading import Lock
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -27,5 +29,46 @@ def in_blocks(work: Callable[[int, int], T], rows: int, entries: int) -> list[T]
         return [work(0, rows)]
     blocks = min(rows, threads * BLOCKS_PER_THREAD)
     cuts = [rows * k // blocks for k in range(blocks + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, cuts[:-1], cuts[1:]))
+    return list(_pool(threads).map(work, cuts[:-1], cuts[1:]))
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Keep threads for later: to start them takes longer than much of what they do."""
+    return ThreadPoolExecutor(threads)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of the threads
+
+
+class OneBlasThread:
+    """Holds BLAS to one thread as long as somebody asks for it: the last one out restores it.
+
+    The limit is that of the process. Were each caller to restore what it found, two of them at a
+    time could leave the limit behind for good.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.users = Lock(), 0
+        self.controller: Any = None
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.controller is None:  # looking for the libraries takes milliseconds
+                from threadpoolctl import ThreadpoolController
+
+                self.controller = ThreadpoolController()
+            if not self.users:
+                self.limit = self.controller.limit(limits=1, user_api="blas")
+            self.users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.users -= 1
+            if not self.users:
+                self.limit.restore_original_limits()
+
+
+one_blas_thread = OneBlasThread()

@@ -190,7 +190,9 @@ class _Search:
         if self.lift is not None:
             w[-1] = Fraction(w[-1]) / Fraction(self.lift)
         self.best.offer_w(w)
-        nearest = lowest(hulls, rough(hulls, w))
+        products = rough(hulls, w)
+        self.near = products.max() - products
+        nearest = lowest(hulls, products)
         self.best.offer_weights({i: Fraction(1) for i in nearest})
 
     def _improve(self) -> None:
@@ -218,6 +220,7 @@ class _Search:
             lift=lift if hulls.lift else 1.0,
             tol=tol,
             start=duals,
+            near=self.near,
             max_seconds=None if left == math.inf else left,
         )
         for share in SHARES:

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
-from rosenblatt.blocks import cores
+from rosenblatt.blocks import cores, one_blas_thread
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -23,40 +21,10 @@ FEW = 16  # rows that are not worth threads
 Apply = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
 
-class _OneThread:
-    """Holds BLAS to one thread as long as somebody asks for it: the last one out restores it.
-
-    The limit is that of the process. Were each caller to restore what it found, two of them at a
-    time could leave the limit behind for good.
-    """
-
-    def __init__(self) -> None:
-        self.lock, self.users = Lock(), 0
-        self.controller: ThreadpoolController | None = None
-        self.limit: Any = None
-
-    def __enter__(self) -> None:
-        with self.lock:
-            if self.controller is None:  # looking for the libraries takes milliseconds
-                self.controller = ThreadpoolController()
-            if not self.users:
-                self.limit = self.controller.limit(limits=1, user_api="blas")
-            self.users += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.users -= 1
-            if not self.users:
-                self.limit.restore_original_limits()
-
-
-_one_blas_thread = _OneThread()
-
-
 @contextmanager
 def working() -> Iterator[Apply]:
     """Give a function that maps work over tiles, in as many threads as there are cores."""
-    with _one_blas_thread:
+    with one_blas_thread:
         if cores() < 2:
             yield in_turn
             return

@@ -5,7 +5,6 @@ The mathematics is in `rosenblatt.margin`; `SoftMarginSVM` documents options and
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +19,6 @@ from rosenblatt.online.separator import check_room
 
 LONGEST = 1e150  # a square of it is still a number
 MOST_LAM, LEAST_LAM = 1e150, 1e-150
-CHAINS = 2  # into which a path may be cut
 
 
 class PlainSoftMarginSVM(PlainLinear):
@@ -72,21 +70,13 @@ class PlainSoftMarginSVM(PlainLinear):
         wanted = _lams(lams)
         settings = self._settings()
         problem = self._problem(X, y, sample_weight)
-
-        def descend(chain: list[float]) -> list[Answer]:
-            answers: list[Answer] = []
-            for lam in chain:
-                answers.append(solve(problem, lam, settings, answers[-1] if answers else None))
-            return answers
-
         found: dict[float, Self] = {}
-        with ThreadPoolExecutor(CHAINS) as pool:
-            chains = _chains(sorted(set(wanted), reverse=True), problem.X)
-            for answer in (each for answers in pool.map(descend, chains) for each in answers):
-                learner = self._copy(answer.lam)
-                learner._adopt_columns(X, problem.X)
-                learner._hold(answer, problem.classes)
-                found[answer.lam] = learner
+        start: Answer | None = None
+        for lam in sorted(set(wanted), reverse=True):
+            start = solve(problem, lam, settings, start)
+            found[lam] = self._copy(lam)
+            found[lam]._adopt_columns(X, problem.X)
+            found[lam]._hold(start, problem.classes)
         return [found[lam] for lam in wanted]
 
     def _copy(self, lam: float) -> Self:
@@ -227,16 +217,3 @@ def _lams(lams: Any) -> list[float]:
     if not wanted:
         raise InputError("lams is empty; give at least one positive number")
     return [_lam("a number of lams", lam) for lam in wanted]
-
-
-def _chains(lams: list[float], X: Any) -> list[list[float]]:
-    """Cut a path in two, of about the same cost, where the solver uses one core only.
-
-    On any machine, so that the answers are the same on all: small λ take longest.
-    """
-    from rosenblatt.margin.soft import suits_interior
-
-    if suits_interior(X) or len(lams) < 2 * CHAINS:
-        return [lams]
-    cut = len(lams) * 2 // 3
-    return [lams[:cut], lams[cut:]]

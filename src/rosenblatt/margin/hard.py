@@ -33,9 +33,14 @@ def hard_margin(
     lift: float = 1.0,
     tol: float = 1e-7,
     start: np.ndarray | None = None,
+    near: np.ndarray | None = None,
     max_seconds: float | None = None,
 ) -> HardMargin:
-    """Give the widest separator, up to `tol` relative to its margin if rounding allows."""
+    """Give the widest separator, up to `tol` relative to its margin if rounding allows.
+
+    `start` holds the duals of an earlier solution, `near` numbers that are largest on the rows that
+    are likely to matter, such as those near some other separator.
+    """
     lift = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
     if suits_interior(X):
         point = interior(
@@ -47,7 +52,7 @@ def hard_margin(
             lift=lift,
             tol=tol,
             max_seconds=max_seconds,
-            start=start,
+            start=near if start is None else start,
         )
         return HardMargin(point.w, point.alphas, point.iterations)
     limits = Limits(MOST_PASSES, np.inf if max_seconds is None else max_seconds)

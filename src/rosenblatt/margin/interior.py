@@ -16,14 +16,15 @@ Sources     Ferris & Munson 2002; Joachims 1998 (rows at their bounds are left o
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
+from rosenblatt.blocks import one_blas_thread
 from rosenblatt.examples import Matrix
 from rosenblatt.margin.central_path import (
     Point,
@@ -46,6 +47,7 @@ SHARES = (8, 4, 2)  # one row in so many is taken for near the margin, round by 
 NEAR_START = 16  # the same if an earlier solution tells which rows are near
 SAMPLE = 10  # rows for each column, and
 SMALLEST_SAMPLE = 1000  # at least so many, with which the hard problem starts
+SMALLEST_START = 200  # the same where it is known which rows matter
 MOST_ROUNDS = 12
 
 
@@ -288,7 +290,8 @@ def interior(
 ) -> Interior:
     """Solve the soft-margin problem, or the hard one if `caps` is None, on data with few columns.
 
-    `start` holds the duals of an earlier solution, such as that for another λ. If the time is over
+    `start` holds the duals of an earlier solution, such as that for another λ; for the hard problem
+    any numbers will do that are largest on the rows that are likely to matter. If the time is over
     or rounding allows no more, the best point so far is given, and its gap says how good it is.
     """
     deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
@@ -296,7 +299,7 @@ def interior(
     scaled = None if caps is None else caps / largest
     n, d = X.shape
     # The products run in threads of their own, which wait for each other less often than BLAS's.
-    with np.errstate(all="ignore"), threadpool_limits(1, "blas"):
+    with np.errstate(all="ignore"), one_blas_thread:
         centre = sums(X, np.full(n, 1 / n)) if intercept == "free" else np.zeros(d)
         lift = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
         task = Task(X, signs.astype(float), lam / largest, scaled, intercept, lift, centre)
@@ -344,16 +347,13 @@ def soft_rounds(
 def hard_rounds(
     task: Task, tol: float, deadline: float, start: np.ndarray | None
 ) -> tuple[Answer, int]:
-    """Solve on a sample, and again with the rows that come out worst."""
-    count = max(SMALLEST_SAMPLE, SAMPLE * task.X.shape[1])
+    """Solve on rows that start high, or on a sample, and again with those that come out worst."""
+    count = max(SMALLEST_SAMPLE if start is None else SMALLEST_START, SAMPLE * task.X.shape[1])
     random, nothing = np.random.default_rng(0), np.zeros(task.signs.size)
-    index, goal, steps = np.zeros(0, np.int64), max(tol, CLOSER), 0
-    for sign in (-1, 1):
-        rows = np.flatnonzero(task.signs == sign)
-        index = np.append(index, random.permutation(rows)[: count // 2])
-    if start is not None:
-        index = np.union1d(index, np.argsort(start)[-count:])
-    index.sort()
+    order = random.permutation(task.signs.size) if start is None else np.argsort(-start)
+    sides = (order[task.signs[order] == sign][: count // 4] for sign in (-1, 1))
+    index = functools.reduce(np.union1d, sides, order[:count])
+    goal, steps = max(tol, CLOSER), 0
     for _ in range(MOST_ROUNDS):
         answer, more = improved(task, index, nothing, goal, deadline)
         steps += more

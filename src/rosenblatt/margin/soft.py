@@ -38,7 +38,7 @@ DENSE_ENOUGH = 0.05
 # leave room to round its duals to the ends of their ranges (`pruning`).
 ROOM = 0.01
 NEGLIGIBLE = 0.01  # share of the gap asked for that rounding may have
-SWEEPS_FROM_NEAR = 60
+SWEEPS_FROM_NEAR = 200
 SWEEPS_TO_FINISH = 1000
 
 
@@ -139,9 +139,10 @@ def soft_margin(
         duals = np.clip(start[1], 0.0, caps)
         if intercept == "free":  # they may be those of other labels or caps
             duals = balanced(duals, signs)
-        best = problem.judged(start[0], duals, 0, tol, "earlier")
-        if best.converged:
-            return best
+        if few or intercept == "free":  # else a sweep tells as much, and gets on
+            best = problem.judged(start[0], duals, 0, tol, "earlier")
+            if best.converged:
+                return best
     if not few or start is not None:
         # From near by, some sweeps cost less than a path through the interior.
         passes = max_passes or (SWEEPS_FROM_NEAR if few else MOST_PASSES)
