@@ -18,7 +18,7 @@ demo: .venv/with-lab
 	$(BIN)/rosenblatt demo --out demo
 
 test: .venv/with-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: .venv/with-check
 	$(BIN)/ruff check src tests bench

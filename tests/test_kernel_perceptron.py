@@ -1,5 +1,6 @@
 """The kernel perceptron: the mistakes of one example at a time, however it is computed."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -740,3 +741,40 @@ def test_a_learner_with_a_function_is_not_saved(tmp_path):
     learner = rb.KernelPerceptron(lambda a, b: a @ b.T, max_iter=1).fit(A, codes)
     with pytest.raises(rb.InputError, match="a model file holds no code"):
         rb.save(learner, tmp_path / "model")
+
+
+def test_rows_that_a_gaussian_kernel_cannot_tell_apart_are_refused():
+    random = np.random.default_rng(3)
+    X, y = random.standard_normal((60, 3)), random.choice([-1, 1], 60)
+    for far in (X + 1e8, sparse.csr_matrix(X + 1e8), (X + 1e8).astype(np.float32)):
+        with pytest.raises(rb.InputError, match="subtract the means"):
+            rb.KernelPerceptron("gaussian:0.5").fit(far, y)
+    with pytest.raises(rb.InputError, match="subtract the means"):
+        rb.Gaussian(0.5)(X + 1e8, X)
+    values = rb.Gaussian(0.5)(X + 1e4, X + 1e4)
+    exact = np.exp(-0.5 * np.square(X[:, None] - X[None]).sum(axis=2))
+    np.testing.assert_allclose(values, exact, atol=1e-6)
+
+
+def test_a_run_that_forgets_has_no_bound():
+    X, y = [[-1, -1], [-1, 1], [1, -1], [1, 1]], [0, 1, 1, 0]
+    whole = rb.KernelPerceptron("gaussian:1").fit(X, y)
+    forgetful = rb.KernelPerceptron("gaussian:1", budget=4).fit(X, y)
+    with pytest.raises(rb.InputError, match="forgets"):
+        forgetful.bound(X, y, whole)
+
+
+def test_functions_are_never_asked_about_no_rows():
+    X, y = np.random.default_rng(0).standard_normal((40, 3)), np.arange(40) % 2
+    kernel = rb.Gaussian(0.5)
+    by_function = rb.KernelPerceptron(lambda A, B: kernel(A, B), budget=8, max_iter=3)
+    by_name = rb.KernelPerceptron("gaussian:0.5", budget=8, max_iter=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runs = [learner.fit(X, y).run_ for learner in (by_function, by_name)]
+    assert runs[0].mistakes == runs[1].mistakes
+
+
+def test_a_class_is_no_kernel():
+    with pytest.raises(rb.InputError, match="kernel must be"):
+        rb.KernelPerceptron(rb.Gaussian).fit([[0.0], [1.0]], [0, 1])

@@ -31,6 +31,7 @@ from rosenblatt.examples import Matrix, as_matrix, check_finite, writable_alias
 from rosenblatt.kernel.pointwise import distances, multiply_in_double, raise_to
 
 SINGLE = 2.0**-24  # unit round-off of float32
+LOST = 1e-4  # error of the exponent from which on a Gaussian kernel is refused
 CUSHION = 1.25  # for terms of second order, as long as those of first order are below MOST
 MOST = 0.1
 FEW = 8  # rows
@@ -72,6 +73,9 @@ class Kernel:
         """Give K(x, x) from ‖x‖²."""
         raise NotImplementedError
 
+    def check_lengths(self, largest: float) -> None:
+        """Refuse rows that are too long for the formula, given the largest ‖x‖²."""
+
     def rounding(self, lengths: Lengths, shift: float) -> Rounding:
         """Bound the error of values computed in single precision."""
         raise NotImplementedError
@@ -86,8 +90,10 @@ class Kernel:
             )
         for X in (left, right):
             check_finite(X)
+        squares = squared_norms(left), squared_norms(right)
+        self.check_lengths(float(max(each.max() for each in squares)))
         products = dense_product(left, right)
-        self.from_products(products, squared_norms(left), squared_norms(right), self.shift(0.0))
+        self.from_products(products, *squares, self.shift(0.0))
         return products
 
 
@@ -197,6 +203,15 @@ class Gaussian(Kernel):
         distances(products, left, right, float(self.gamma))
         np.exp(products, out=products)
 
+    def check_lengths(self, largest: float) -> None:
+        """Refuse rows so far from the origin that rounding would hide how far apart they are."""
+        if float(self.gamma) * largest * 2.0**-50 > LOST:
+            raise InputError(
+                f"the rows are too far from the origin for gamma={self.gamma:g} of a Gaussian "
+                "kernel: rounding would hide how far they are from each other; subtract the means "
+                "of the columns, or scale them"
+            )
+
     def on_itself(self, squares: np.ndarray, shift: float) -> np.ndarray:
         """Give 1."""
         return np.ones(squares.size)
@@ -232,7 +247,7 @@ def as_kernel(kernel: Any) -> Kernel:
         return kernel
     if isinstance(kernel, str):
         return _named(kernel)
-    if callable(kernel):
+    if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
     raise InputError(f"kernel must be a kernel, a function of two blocks of rows, or {NAMES}")
 

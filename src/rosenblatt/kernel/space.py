@@ -61,6 +61,7 @@ class Space:
         if sparse.issparse(rows):
             rows = rows.toarray() if self.dense else without_duplicates(rows)
         squares = squared_norms(rows) if self.kernel.by_products else np.zeros(rows.shape[0])
+        self.kernel.check_lengths(float(squares.max(initial=0.0)))
         return Block(rows, squares, numbers)
 
     def kept(self, block: Block) -> Block:
@@ -99,6 +100,8 @@ class Space:
 
 def called(kernel: Custom, left: Matrix, right: Matrix) -> np.ndarray:
     """Call a function of two blocks of rows, and look at what it gives."""
+    if not (left.shape[0] and right.shape[0]):  # people's functions need not know what to do
+        return np.zeros((left.shape[0], right.shape[0]))
     given = kernel.function(left, right)
     given = given.toarray() if sparse.issparse(given) else given
     shape = (left.shape[0], right.shape[0])

@@ -51,7 +51,8 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
     ----------
     support_ : the stored examples, in the order of their first mistakes: row numbers of the
         training set, or of the stream from its start. With a budget, in no order.
-    counts_ : how often each of them was mistaken. Their sum is the number of mistakes (F11).
+    counts_ : how often each of them was mistaken. Without a budget, their sum is the number
+        of mistakes (F11).
     alphas_ : their coefficients, one each, or one for each class.
     classes_ : the labels; of two, the second one has the positive scores.
     run_ : what training did, a `Run`. `fit` begins a new one; `partial_fit` and `learn_one` go on.

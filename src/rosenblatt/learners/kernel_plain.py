@@ -227,6 +227,8 @@ class PlainKernelPerceptron(PlainLearner):
         same kernel and classes that makes no mistake on them (this one, if none is given).
         """
         self._check_fitted()
+        if self.budget is not None:
+            raise InputError("no theorem bounds this run, which forgets; fit without a budget")
         other = self if comparator is None else comparator
         if not isinstance(other, PlainKernelPerceptron) or not other._is_fitted():
             raise InputError("the comparator must be a fitted kernel perceptron")
