@@ -134,7 +134,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize("options", RIGHT, ids=str)
+@pytest.mark.parametrize("options", RIGHT, ids=lambda options: str(options).partition(" at 0x")[0])
 def test_numbers_of_any_kind_are_taken(options):
     assert rb.Perceptron(**options).fit(X, y).score(X, y) == 1.0
 
