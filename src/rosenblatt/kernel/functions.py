@@ -205,7 +205,8 @@ class Gaussian(Kernel):
 
     def check_lengths(self, largest: float) -> None:
         """Refuse rows so far from the origin that rounding would hide how far apart they are."""
-        if float(self.gamma) * largest * 2.0**-50 > LOST:
+        # What is not finite is refused elsewhere, by row and column.
+        if LOST < float(self.gamma) * largest * 2.0**-50 < math.inf:
             raise InputError(
                 f"the rows are too far from the origin for gamma={self.gamma:g} of a Gaussian "
                 "kernel: rounding would hide how far they are from each other; subtract the means "
