@@ -6,8 +6,9 @@ from scipy import sparse
 
 from naive_margins import dual_value, kkt_violation, naive_sweep, objective
 from rosenblatt.examples import as_rows
-from rosenblatt.margin.descent import Limits, Problem, combine, descend, fill_squares, sweep
+from rosenblatt.margin.descent import Limits, Problem, combine, descend, sweep
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+from rosenblatt.rows import fill_squares
 
 LAYOUTS = {
     "dense": lambda X: X,

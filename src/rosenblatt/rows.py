@@ -335,6 +335,13 @@ def class_scores(rows: Rows, W: np.ndarray, out: np.ndarray) -> None:
 
 
 @loop
+def fill_squares(rows: Rows, squares: np.ndarray) -> None:
+    """Write ‖x‖² of every row."""
+    for i in range(squares.size):
+        squares[i] = sqnorm(rows, i)
+
+
+@loop
 def largest_sqnorm(rows: Rows, n: int) -> float:
     """Give R² = max ‖x‖² over n rows, lifted coordinate included."""
     largest = 0.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop
-from rosenblatt.rows import Rows, add, dot, prefetch, rows_ahead, scores, sqnorm
+from rosenblatt.rows import Rows, add, dot, fill_squares, prefetch, rows_ahead, scores
 
 
 class Relaxed(NamedTuple):
@@ -50,13 +50,6 @@ def relax(
             add(rows, i, signs[i] * step, w)
             steps[i] += step
     return wrong
-
-
-@loop
-def fill_squares(rows: Rows, squares: np.ndarray) -> None:
-    """Write ‖z‖² of every row."""
-    for i in range(squares.size):
-        squares[i] = sqnorm(rows, i)
 
 
 def relaxed(X: Matrix, signs: np.ndarray, lift: float, passes: int, patience: int) -> Relaxed:

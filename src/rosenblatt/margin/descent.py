@@ -26,7 +26,7 @@ from rosenblatt.loops import loop
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
 from rosenblatt.margin.sums import rounding_of
 from rosenblatt.online.perceptron import shuffle
-from rosenblatt.rows import Rows, add, dot, prefetch, rows_ahead, scores, sqnorm
+from rosenblatt.rows import Rows, add, dot, fill_squares, prefetch, rows_ahead, scores
 
 LARGEST, SMALLEST, GAP = range(3)  # places in what a sweep found
 MOST_PASSES = 10_000
@@ -119,13 +119,6 @@ def sweep(
             betas[i] = moved
     found[LARGEST], found[SMALLEST], found[GAP] = largest, smallest, gap
     return count
-
-
-@loop
-def fill_squares(rows: Rows, squares: np.ndarray) -> None:
-    """Write ‖x‖² of every row."""
-    for i in range(squares.size):
-        squares[i] = sqnorm(rows, i)
 
 
 @loop

@@ -45,10 +45,10 @@ from rosenblatt.margin.joint_sweeps import (
     Sweeps,
     descend,
     fill_gains,
-    fill_squares,
     fill_weights,
     total_loss,
 )
+from rosenblatt.rows import fill_squares
 
 MOST_PASSES = 100_000
 INNER = 0.1  # sweeps over the rows that matter end at this part of the gap of all rows

@@ -26,7 +26,7 @@ import numpy as np
 from rosenblatt.loops import loop, part
 from rosenblatt.margin.class_rows import class_add, class_dots
 from rosenblatt.online.perceptron import shuffle
-from rosenblatt.rows import Rows, prefetch, prefetch_entry, rows_ahead, sqnorm
+from rosenblatt.rows import Rows, prefetch, prefetch_entry, rows_ahead
 
 CURSOR, KEPT, ACTIVE, SWEEPS, LAST, MEMBERS, SINCE = range(7)  # places in a tally
 GAP, LOSS, WORST, BOUND = range(4)  # places in what was found
@@ -299,13 +299,6 @@ def land(dual: Dual, leaps: Leaps, members: int, t: float) -> None:
             w = dual.weights[j, r] + t * leaps.trial[j, r]
             leaps.weights_step[j, r] = w - leaps.weights[j, r]
             dual.weights[j, r] = leaps.weights[j, r] = w
-
-
-@loop
-def fill_squares(rows: Rows, squares: np.ndarray) -> None:
-    """Write ‖x‖² of every row."""
-    for i in range(squares.size):
-        squares[i] = sqnorm(rows, i)
 
 
 @loop

@@ -23,12 +23,11 @@ from rosenblatt.margin.descent import (
     Limits,
     combine,
     descend,
-    fill_squares,
 )
 from rosenblatt.margin.intercepts import balanced
 from rosenblatt.margin.interior import interior
 from rosenblatt.margin.sums import accurate_combination, rounding_of
-from rosenblatt.rows import scores
+from rosenblatt.rows import fill_squares, scores
 
 FEW_COLUMNS = 200
 SOME_COLUMNS = 500
