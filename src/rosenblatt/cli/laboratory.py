@@ -1,0 +1,138 @@
+"""The command `lab`: list experiments, or run them and write a report."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rosenblatt.cli.options import Json
+from rosenblatt.cli.training import INTERRUPTED, kept
+
+if TYPE_CHECKING:
+    from rosenblatt.lab.runner import Outcome, Plan
+
+ALL = "all"
+
+
+def lab(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Experiments to run, or all; without any, they are listed."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for rows, figures and report.html.")] = Path(
+        "rosenblatt-lab"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: a minute in all.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Moves the seeds of all experiments.")] = 0,
+    json: Json = False,
+) -> None:
+    """Run the experiments of the laboratory: every theorem beside what is measured.
+
+    A run that was stopped goes on where it was when the same command is given again.
+    """
+    from rosenblatt.lab.catalogue import NAMES
+    from rosenblatt.lab.runner import Plan
+
+    if not names:
+        _list(json)
+        return
+    wanted = NAMES if ALL in names else tuple(dict.fromkeys(names))
+    _run(Plan(wanted, out, quick, seed), json)
+
+
+def _list(json: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from rosenblatt.lab.catalogue import NAMES, find
+
+    found = [find(name) for name in NAMES]
+    if json:
+        entries = [{"name": e.name, "title": e.title, "question": e.question} for e in found]
+        print(jsonlib.dumps(entries, ensure_ascii=False))
+        return
+    console = Console(markup=False, emoji=False, highlight=False)
+    table = Table.grid(padding=(0, 2))
+    for experiment in found:
+        table.add_row(experiment.name, experiment.question)
+    console.print(table)
+    console.print("\nRun some: rosenblatt lab margin orders --out DIR; or all, --quick or in full.")
+
+
+def _run(plan: Plan, json: bool) -> None:
+    from rosenblatt.lab.report import write_report
+    from rosenblatt.lab.runner import run
+
+    began = time.perf_counter()
+    try:
+        with _progress(plan) as watch:
+            outcomes = run(plan, watch)
+    except KeyboardInterrupt:
+        kept.append(str(plan.out))
+        typer.echo(
+            f"rosenblatt: interrupted; what was measured is kept in {plan.out}, and the same "
+            "command goes on from there",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    seconds = time.perf_counter() - began
+    _tell(plan, outcomes, write_report(plan, outcomes, seconds), seconds, json)
+
+
+@contextmanager
+def _progress(plan: Plan) -> Iterator[Any]:
+    """Show how far it is, on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
+        task = bar.add_task(f"seed {plan.seed}", total=None)
+
+        def watch(now: Any) -> None:
+            what = now.now or ("loops are compiled on first use" if not now.found else "")
+            bar.update(task, total=now.total, completed=now.done, description=what or "going on")
+
+        yield watch
+
+
+def _tell(plan: Plan, outcomes: list[Outcome], report: Path, seconds: float, json: bool) -> None:
+    failed = sum(len(outcome.failed) for outcome in outcomes)
+    above = sum(outcome.above for outcome in outcomes)
+    if json:
+        facts = {
+            "report": str(report),
+            "seed": plan.seed,
+            "quick": plan.quick,
+            "seconds": round(seconds, 3),
+            "experiments": [
+                {"name": o.name, "rows": len(o.rows), "failed": len(o.failed), "above": o.above}
+                for o in outcomes
+            ],
+        }
+        print(jsonlib.dumps(facts, ensure_ascii=False))
+    else:
+        for outcome in outcomes:
+            print(f"{outcome.name}: {outcome.seen}\n")
+        rows = sum(len(outcome.rows) for outcome in outcomes)
+        many = "1 experiment" if len(outcomes) == 1 else f"{len(outcomes)} experiments"
+        print(f"{many}, {rows:,} rows, seed {plan.seed}, {seconds:.0f} s")
+        if failed:
+            print(f"{failed:,} rows are failures; the column `failed` of rows.csv says why")
+        print(f"Open {report} in a browser")
+    if above:
+        typer.echo(f"rosenblatt: {above:,} rows lie above a bound, which is a defect", err=True)
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""The experiments, a file for each: what varies, what is measured, what is drawn."""
