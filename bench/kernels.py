@@ -24,6 +24,7 @@ from bench.race import Contestant, Figure, MissingError, Race, itself, race, rat
 OURS, ONE_BY_ONE, PRODUCT = "rosenblatt", "NumPy, every 100th example", "product of matrices"
 SHARE = 100  # of the examples, one in so many is timed one at a time
 Split = tuple[Any, np.ndarray, Any, np.ndarray]
+RIVALS = "one against all"
 facts: dict[str, Any] = {}
 
 
@@ -200,24 +201,29 @@ def unit_digits() -> Split:
 
 
 @cache
-def clothes() -> Split:
-    """Give the first 12,000 training images of Fashion-MNIST, and all of its test images."""
+def clothes(n: int) -> Split:
+    """Give the first training images of Fashion-MNIST, and all of its test images."""
     X, y, more, labels = images("fashion-mnist")
-    return X[:12_000], y[:12_000], more, labels
+    return X[:n], y[:n], more, labels
 
 
+# Test errors that a public reproduction of Freund and Schapire's experiment reports, as those of
+# 12,000 images. A plain loop over the rule gives 18.5, 16.9, 16.8 and 15.1 there, as we do; on the
+# first 4,000 it gives what is reported.
 REPORTED = {(1, 1): 20.9, (1, 4): 19.1, (2, 1): 19.9, (2, 4): 17.6}
 
 
 @race
 def fashion_kernel_error(scale: float) -> Race:
-    """Test errors in percent, 12,000 images of Fashion-MNIST, voted, 1 and 4 passes."""
+    """Test errors in percent, images of Fashion-MNIST, voted, 1 and 4 passes."""
     entries, figures = {}, []
-    for (degree, passes), reported in REPORTED.items():
-        for many in ("discriminators", "one against all"):
-            name = f"{OURS}, {many}, degree {degree}, passes {passes}"
-            entries[name] = partial(error, partial(voting, degree, passes, many), clothes)
-            figures.append(itself(name, at_most=reported + 1.5))
+    for n, many in ((12_000, "discriminators"), (12_000, RIVALS), (4_000, RIVALS)):
+        for (degree, passes), reported in REPORTED.items():
+            name = f"{n:,} images, {many}, degree {degree}, passes {passes}"
+            learner = partial(voting, degree, passes, many)
+            entries[name] = partial(error, learner, partial(clothes, n))
+            least = {"at_least": reported - 1.5} if n == 4_000 else {}
+            figures.append(itself(name, at_most=reported + 1.5, **least))
     return Race(entries=entries, figures=figures, unit="%", timed=False, repeats=1)
 
 

@@ -1,0 +1,242 @@
+"""The laboratory's runner, table, report and command."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars
+import pytest
+
+import rosenblatt as rb
+from browser import needs_browser, visit
+from rosenblatt.lab import catalogue, runner
+from rosenblatt.lab.experiment import Experiment, Table, slope
+from rosenblatt.lab.report import write_report
+from rosenblatt.lab.runner import Plan, run
+
+LAB = [sys.executable, "-m", "rosenblatt", "lab"]
+
+
+def command(*arguments, **options):
+    return subprocess.run(
+        [*LAB, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options
+    )
+
+
+def entries(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def margin(tmp_path_factory):
+    out = tmp_path_factory.mktemp("lab")
+    plan = Plan(("margin",), out, quick=True, seed=3)
+    outcomes = run(plan)
+    return plan, outcomes, write_report(plan, outcomes, 1.0)
+
+
+def test_rows_are_the_same_as_csv_as_parquet_and_in_memory(margin):
+    plan, (outcome,), _ = margin
+    folder = plan.out / "margin"
+    with (folder / "rows.csv").open() as file:
+        texts = list(csv.DictReader(file))
+    frame = polars.read_parquet(folder / "rows.parquet").to_dicts()
+    assert frame == outcome.rows
+    assert [{k: str(v) for k, v in row.items()} for row in outcome.rows] == texts
+
+
+def test_seeds_are_moved(margin):
+    _, (outcome,), _ = margin
+    assert {row["seed"] for row in outcome.rows} == {3, 4, 5}
+    X, y, _ = rb.make_separable(500, 10, margin=0.25, seed=4)
+    again = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y).run_.mistakes
+    (row,) = (row for row in outcome.rows if row["seed"] == 4 and row["margin"] == 0.25)
+    assert row["mistakes"] == again
+
+
+def test_pictures_are_pictures(margin):
+    plan, _, _ = margin
+    assert (plan.out / "margin/figure.png").read_bytes().startswith(b"\x89PNG")
+    assert b"</svg>" in (plan.out / "margin/figure.svg").read_bytes()
+
+
+def test_a_finished_run_is_not_run_again(margin, monkeypatch):
+    plan, (outcome,), _ = margin
+    seen = []
+    (again,) = run(plan, lambda progress: seen.append(progress.found))
+    assert set(seen) == {len(outcome.rows)}
+    assert again.rows == outcome.rows
+    assert again.seconds == pytest.approx(outcome.seconds, abs=1e-4)
+
+
+def test_another_seed_starts_anew(margin, tmp_path):
+    plan, _, _ = margin
+    header = (plan.out / "margin" / runner.JOURNAL).read_text().splitlines()[0]
+    other = Plan(("margin",), tmp_path, quick=True, seed=9)
+    (tmp_path / "margin").mkdir()
+    path = tmp_path / "margin" / runner.JOURNAL
+    path.write_text(header + "\n" + '{"case": {}, "rows": [], "seconds": 1}\n')
+    assert runner._opened(catalogue.find("margin"), other).results == {}
+    assert len(path.read_text().splitlines()) == 1
+
+
+def test_a_line_that_was_cut_off_is_measured_again(margin):
+    plan, (outcome,), _ = margin
+    path = plan.out / "margin" / runner.JOURNAL
+    path.write_bytes(path.read_bytes()[:-20])
+    work = runner._opened(catalogue.find("margin"), plan)
+    assert len(work.missing()) == 1
+    (again,) = run(plan)
+    assert again.rows == outcome.rows
+
+
+def failing(**_):
+    raise ValueError("out of chalk")
+
+
+def small(name="margin", **changed):
+    given = {
+        "name": name,
+        "title": "A <title>",
+        "question": "Why?",
+        "setup": "None.",
+        "theorem": "F5.",
+        "cases": lambda quick: [{"a": 1}, {"a": 2}],
+        "measure": lambda a: {"b": np.float64(a), "c": a},
+        "draw": lambda figure, table: figure.add_subplot().plot(table["a"], table["b"]),
+        "seen": lambda table: f"{len(table)} rows & more.",
+    }
+    return Experiment(**{**given, **changed})
+
+
+def test_a_failure_is_a_row(monkeypatch, tmp_path):
+    monkeypatch.setattr(runner, "find", lambda name: small(measure=failing))
+    rows, _ = runner._measured("margin", {"a": 7})
+    assert rows == [{"a": 7, "failed": "ValueError: out of chalk"}]
+    seen, more, above = runner._finished("margin", tmp_path, rows)
+    assert "failed" in seen
+    assert (more, above) == ("", 0)
+    assert "out of chalk" in (tmp_path / "rows.csv").read_text()
+
+
+def test_what_cannot_be_drawn_does_not_stop_the_others(monkeypatch, tmp_path):
+    monkeypatch.setattr(runner, "find", lambda name: small(seen=failing, bounds=(("b", "a"),)))
+    seen, _, above = runner._finished("margin", tmp_path, [{"a": 1, "b": 2.0}])
+    assert seen.startswith("The rows could not be drawn: TypeError")
+    assert above == 1
+
+
+def test_failures_are_tried_again(monkeypatch, tmp_path):
+    experiment = small()
+    plan = Plan(("margin",), tmp_path)
+    work = runner._opened(experiment, plan)
+    runner._keep(work, {"a": 1}, [{"a": 1, "failed": "ValueError: out of chalk"}], 0.1)
+    runner._keep(work, {"a": 2}, [{"a": 2, "b": 2.0}], 0.1)
+    assert runner._opened(experiment, plan).missing() == [{"a": 1}]
+
+
+def test_a_row_above_its_bound_is_found():
+    experiment = small(bounds=(("b", "c"),))
+    fine = Table([{"b": 1, "c": 1}, {"b": 1}, {"b": None, "c": 0}])
+    assert experiment.above(fine) == []
+    wrong = {"b": 1.5, "c": 1}
+    assert experiment.above(Table([*fine.rows, wrong])) == [wrong]
+
+
+def test_numbers_of_numpy_become_plain(monkeypatch):
+    monkeypatch.setattr(runner, "find", lambda name: small())
+    rows, _ = runner._measured("margin", {"a": 2})
+    assert json.dumps(rows) == '[{"a": 2, "b": 2.0, "c": 2}]'
+
+
+def test_slope_of_a_power_law_with_noise():
+    rng = np.random.default_rng(0)
+    x = np.geomspace(1, 1000, 200)
+    s, error = slope(x, 5 * x**1.5 * np.exp(rng.normal(0, 0.1, 200)))
+    assert abs(s - 1.5) < 4 * error < 0.05
+
+
+def test_every_name_of_the_catalogue_is_an_experiment():
+    for name in catalogue.NAMES:
+        experiment = catalogue.find(name)
+        assert experiment.name == name
+        assert experiment.question.endswith("?")
+        assert len(experiment.cases(True)) <= len(experiment.cases(False))
+        assert json.loads(json.dumps(experiment.cases(True))) == experiment.cases(True)
+
+
+# ---- the page
+
+
+def test_the_report_tells_everything_and_needs_no_network(margin):
+    _, (outcome,), path = margin
+    page = path.read_text()
+    experiment = catalogue.find("margin")
+    for text in (experiment.title, experiment.question, outcome.seen, "M ≤ (R/γ)²", "--seed 3"):
+        assert text in page
+    assert "http" not in page
+    assert "does anything lie above its bound" in page
+
+
+@needs_browser
+def test_the_report_opens_in_a_browser(margin):
+    _, _, path = margin
+    seen = visit(path, "return [...document.images].map(i => i.naturalWidth > 300)")
+    assert seen.errors == []
+    assert seen.value == [True]
+    assert all(request.startswith("data:") for request in seen.requests)
+
+
+# ---- the command
+
+
+def test_without_names_the_experiments_are_listed():
+    told = command()
+    assert told.returncode == 0
+    assert all(name in told.stdout for name in catalogue.NAMES)
+    listed = json.loads(command("--json").stdout)
+    assert [entry["name"] for entry in listed] == list(catalogue.NAMES)
+
+
+def test_the_command_writes_and_echoes_the_seed(tmp_path):
+    done = command("margin", "--quick", "--seed", 5, "--out", tmp_path / "a" / "b")
+    assert done.returncode == 0, done.stderr
+    assert "seed 5" in done.stdout
+    assert (tmp_path / "a/b/report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["margn"], "there is no experiment 'margn'"),
+        (["margin", "--out", "file/in"], "cannot make the folder"),
+    ],
+)
+def test_bad_usage_is_one_sentence(tmp_path, arguments, sentence):
+    (tmp_path / "file").write_text("")
+    refused = command(*arguments, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert sentence in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupt_keeps_what_was_measured(tmp_path):
+    journal = tmp_path / "margin" / runner.JOURNAL
+    process = subprocess.Popen([*LAB, "margin", "--out", str(tmp_path)], stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and (
+        not journal.exists() or journal.read_bytes().count(b"\n") < 3
+    ):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in told.decode()
+    assert 2 < len(entries(journal)) < len(catalogue.find("margin").cases(False)) + 1
