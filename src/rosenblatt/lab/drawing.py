@@ -49,11 +49,18 @@ def mark(axis: Any, places: Sequence[float], most: int = 10) -> None:
 
 
 def bound_line(
-    axes: Any, table: Table, by: str, of: str, label: str | None, color: str = BLACK
+    axes: Any,
+    table: Table,
+    by: str,
+    of: str,
+    label: str | None,
+    color: str = BLACK,
+    marker: str = "",
 ) -> None:
-    """Draw a bound as a dashed line: the largest one at each place."""
+    """Draw a bound as a dashed line, the largest one at each place; its markers are hollow."""
     x, *_, most = table.spread(by, of)
-    axes.plot(x, most, label=label, **{**BOUND, "color": color})
+    hollow = {"marker": marker, "markerfacecolor": "white", "markersize": 4}
+    axes.plot(x, most, label=label, **{**BOUND, **hollow, "color": color})
 
 
 def halves(table: Table, by: str) -> tuple[Table, Table]:

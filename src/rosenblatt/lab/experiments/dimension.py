@@ -1,0 +1,72 @@
+"""Mistakes against the number of columns, beside a bound that does not mention it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rosenblatt as rb
+from rosenblatt.lab.drawing import bent_growth, halves, signed
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
+
+POINTS, MARGIN = 500, 1 / 32
+
+
+def cases(quick: bool) -> list[Case]:
+    """Take from 2 to 2⁹ or 2¹² columns, several seeds each."""
+    powers, seeds = (range(1, 10, 2), 3) if quick else (range(1, 13), 20)
+    return [{"d": 2**power, "seed": seed} for power in powers for seed in range(seeds)]
+
+
+def measure(d: int, seed: int) -> Row:
+    """Run until no mistake is left."""
+    X, y, w = rb.make_separable(POINTS, d, margin=MARGIN, seed=seed)
+    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
+    return {
+        "mistakes": learner.run_.mistakes,
+        "passes": learner.run_.passes,
+        "bound": learner.bound(X, y, w).value,
+    }
+
+
+def draw(figure: Any, table: Table) -> None:
+    """Draw mistakes and bound on logarithmic axes."""
+    axes = figure.add_subplot()
+    bent_growth(axes, table, "d", "mistakes", "bound", "bound (R/γ)², the same for all d")
+    axes.set_xlabel("d, the number of columns")
+    axes.set_ylabel("mistakes until convergence")
+    axes.legend(loc="lower right")
+
+
+def seen(table: Table) -> str:
+    """Compare the growth at both ends."""
+    low, high = halves(table, "d")
+    first, last = (slope(part["d"], np.maximum(part["mistakes"], 0.5))[0] for part in (low, high))
+    share = float(np.max(table["mistakes"] / table["bound"]))
+    return (
+        f"Up to d = {high.values('d')[0]:,} mistakes go as d^{signed(first)}, "
+        f"from there on as d^{signed(last)}. "
+        f"The bound, {table['bound'].max():,.0f}, is the same for all d. No run used more than "
+        f"{share:.0%} of it."
+    )
+
+
+EXPERIMENT = Experiment(
+    name="dimension",
+    title="Mistakes against the number of columns",
+    question="Do more columns cost more mistakes?",
+    setup=f"{POINTS} points in the unit ball of d dimensions, separated by a known hyperplane "
+    f"through the origin with exactly the margin γ = 1/{1 / MARGIN:.0f}. The perceptron starts at "
+    "zero and cycles through them until a whole pass makes no mistake. Each new direction is one "
+    "more in which w can err, so counts grow at first. In many dimensions random points are "
+    "nearly at right angles to each other: what is learned from one hardly disturbs the others, "
+    "and only the direction that they share adds up.",
+    theorem="F5 (Block, Novikoff): M ≤ (R/γ)². The number of columns does not occur in it, and so "
+    "the theorem also serves kernels, whose features may be without number (F13).",
+    cases=cases,
+    measure=measure,
+    draw=draw,
+    seen=seen,
+    bounds=(("mistakes", "bound"),),
+)

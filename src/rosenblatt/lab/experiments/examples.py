@@ -1,0 +1,71 @@
+"""Mistakes against the number of examples, beside a bound that does not mention it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rosenblatt as rb
+from rosenblatt.lab.drawing import bent_growth, halves, signed
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
+
+COLUMNS, MARGIN = 10, 1 / 64
+
+
+def cases(quick: bool) -> list[Case]:
+    """Take from 8 to 2¹¹ or 2¹⁸ examples, several seeds each."""
+    powers, seeds = (range(3, 12, 2), 3) if quick else (range(3, 19), 20)
+    return [{"n": 2**power, "seed": seed} for power in powers for seed in range(seeds)]
+
+
+def measure(n: int, seed: int) -> Row:
+    """Run until no mistake is left."""
+    X, y, w = rb.make_separable(n, COLUMNS, margin=MARGIN, seed=seed)
+    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
+    return {
+        "mistakes": learner.run_.mistakes,
+        "passes": learner.run_.passes,
+        "bound": learner.bound(X, y, w).value,
+    }
+
+
+def draw(figure: Any, table: Table) -> None:
+    """Draw mistakes and bound on logarithmic axes."""
+    axes = figure.add_subplot()
+    bent_growth(axes, table, "n", "mistakes", "bound", "bound (R/γ)², the same for all n")
+    axes.set_xlabel("n, the number of examples")
+    axes.set_ylabel("mistakes until convergence")
+    axes.legend(loc="lower right")
+
+
+def seen(table: Table) -> str:
+    """Compare the growth at both ends."""
+    low, high = halves(table, "n")
+    first, last = (slope(part["n"], np.maximum(part["mistakes"], 0.5))[0] for part in (low, high))
+    share = float(np.max(table["mistakes"] / table["bound"]))
+    return (
+        f"Up to n = {high.values('n')[0]:,} mistakes go as n^{signed(first)}, "
+        f"from there on as n^{signed(last)}. "
+        f"The bound, {table['bound'].max():,.0f}, is the same for all n, so the growth has to end. "
+        f"No run used more than {share:.0%} of it."
+    )
+
+
+EXPERIMENT = Experiment(
+    name="examples",
+    title="Mistakes against the number of examples",
+    question="Do more examples cost more mistakes?",
+    setup=f"n points in the unit ball of {COLUMNS} dimensions, separated by a known hyperplane "
+    f"through the origin with exactly the margin γ = 1/{1 / MARGIN:.0f}. The perceptron starts at "
+    "zero and cycles through them until a whole pass makes no mistake. While there are few "
+    "points, each new one can be a surprise. Once the points near the hyperplane have fixed the "
+    "direction of w, more of them bring little that is new: the count should level off.",
+    theorem="F5 (Block, Novikoff): M ≤ (R/γ)². The number of examples does not occur in it: "
+    "mistakes on an endless stream come to an end, too.",
+    cases=cases,
+    measure=measure,
+    draw=draw,
+    seen=seen,
+    bounds=(("mistakes", "bound"),),
+)

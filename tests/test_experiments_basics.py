@@ -1,0 +1,296 @@
+"""Experiments on the plain perceptron: what theory promises holds on the rows that they write."""
+
+import json
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.lab.drawing import halves
+from rosenblatt.lab.experiment import Table, slope
+from rosenblatt.lab.experiments import distance, lifting, orders, proof, rate, starts
+from rosenblatt.lab.style import look, new_figure
+
+NAMES = (
+    "examples",
+    "dimension",
+    "distance",
+    "proof",
+    "rate",
+    "starts",
+    "renormalise",
+    "orders",
+    "lifting",
+)
+
+
+def experiment(name):
+    return import_module(f"rosenblatt.lab.experiments.{name}").EXPERIMENT
+
+
+def rows_of(found, case):
+    measured = found.measure(**case)
+    return [{**case, **row} for row in ([measured] if isinstance(measured, dict) else measured)]
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return {
+        name: Table(
+            row for case in experiment(name).cases(True) for row in rows_of(experiment(name), case)
+        )
+        for name in NAMES
+    }
+
+
+# ---- what holds for all of them
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_row_lies_above_its_bound(tables, name):
+    found = experiment(name)
+    assert found.bounds
+    assert found.above(tables[name]) == []
+    for low, high in found.bounds:
+        assert tables[name][low].size
+        assert tables[name][high].size
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_pushed_above_a_bound_is_found(tables, name):
+    found = experiment(name)
+    for low, high in found.bounds:
+        row = next(row for row in tables[name].rows if row[high] is not None)
+        assert found.above(Table([{**row, low: row[high] + 1}]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_figure_has_labelled_axes_and_can_be_laid_out(tables, name):
+    found = experiment(name)
+    figure = new_figure(*found.size)
+    with look():
+        found.draw(figure, tables[name])
+        figure.draw_without_rendering()
+    assert all(axes.has_data() for axes in figure.axes)
+    assert any(axes.get_ylabel() for axes in figure.axes)
+    assert any(axes.get_xlabel() for axes in figure.axes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_seen_is_told_in_sentences_with_numbers(tables, name):
+    told = experiment(name).seen(tables[name])
+    assert told.endswith(".")
+    assert any(letter.isdigit() for letter in told)
+    assert "nan" not in told
+    assert "inf" not in told
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("quick", [True, False])
+def test_cases_are_plain_and_different_and_have_seeds_from_0(name, quick):
+    cases = experiment(name).cases(quick)
+    texts = [json.dumps(case, sort_keys=True) for case in cases]
+    assert [json.loads(text) for text in texts] == cases
+    assert len(set(texts)) == len(texts)
+    seeds = {case["seed"] for case in cases}
+    assert seeds == set(range(len(seeds)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_that_of_its_file_and_rows_do_not_repeat_their_case(name):
+    found = experiment(name)
+    assert found.name == name
+    case = found.cases(True)[0]
+    measured = found.measure(**case)
+    for row in [measured] if isinstance(measured, dict) else measured:
+        assert not set(row) & set(case)
+        assert json.loads(json.dumps(row)) == row
+
+
+# ---- examples and dimension
+
+
+@pytest.mark.parametrize(("name", "by"), [("examples", "n"), ("dimension", "d")])
+def test_the_bound_does_not_depend_on_the_size(tables, name, by):
+    bounds = tables[name]["bound"]
+    assert len(tables[name].values(by)) == 5
+    assert bounds.max() / bounds.min() < 1 + 1e-9  # rows are rounded, and so are norms
+    assert bounds.min() == pytest.approx(
+        1 / import_module(f"rosenblatt.lab.experiments.{name}").MARGIN ** 2
+    )
+
+
+@pytest.mark.parametrize(("name", "by"), [("examples", "n"), ("dimension", "d")])
+def test_mistakes_level_off(tables, name, by):
+    low, high = (slope(part[by], part["mistakes"])[0] for part in halves(tables[name], by))
+    assert high < low
+
+
+# ---- distance
+
+
+def test_the_angle_is_accurate_for_small_ones():
+    w = np.array([0.6, 0.8])
+    for degrees in (1e-9, 1e-3, 45.0, 90.0, 180.0):
+        t = np.radians(degrees)
+        turned = np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) @ w
+        assert distance.angle(7 * turned, w) == pytest.approx(degrees, rel=1e-6)
+
+
+def test_the_rows_that_would_give_the_separator_away_are_left_out():
+    X, y, w = distance.planted(50, 1 / 8, seed=3)
+    assert X.shape == (50, distance.COLUMNS)
+    np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1)
+    assert (y * (X @ w)).min() >= 1 / 8
+
+
+def test_the_largest_margin_is_closer_than_the_last_weights(tables):
+    for _, part in tables["distance"].groups("n"):
+        assert np.median(part["angle_widest"]) < np.median(part["angle_last"])
+
+
+def test_the_bound_of_the_angle_is_that_of_the_proof(tables):
+    row = tables["distance"].rows[0]
+    X, y, w = distance.planted(row["n"], row["margin"], row["seed"])
+    cosine = np.sqrt(row["mistakes"]) * (y * (X @ w)).min() / np.linalg.norm(X, axis=1).max()
+    assert np.cos(np.radians(row["angle_bound"])) == pytest.approx(cosine)
+
+
+# ---- proof
+
+
+def test_both_quantities_are_those_of_the_replayed_run_exactly(tables):
+    table = tables["proof"]
+    X, y, u = proof.planted(table.rows[0]["gap"], table.rows[0]["seed"])
+    w = np.cumsum((y[:, None] * X)[table["example"]], axis=0)
+    norm = np.sqrt(u @ u)
+    assert table["k"].tolist() == list(range(1, len(table) + 1))
+    assert table["projection"].tolist() == ((w @ u) / norm).tolist()
+    assert table["sqnorm"].tolist() == (w * w).sum(axis=1).tolist()
+    assert (y * (X @ w[-1]) > 0).all()
+
+
+def test_each_mistake_adds_as_the_proof_says(tables):
+    table = tables["proof"]
+    gamma, square = table["lower_projection"][0], table["upper_sqnorm"][0]
+    assert np.diff(table["projection"], prepend=0).min() >= gamma - 1e-9  # differences are rounded
+    assert np.diff(table["sqnorm"], prepend=0).max() <= square
+
+
+def test_a_long_run_is_thinned_out_evenly(monkeypatch, tables):
+    monkeypatch.setattr(proof, "MOST_ROWS", 7)
+    whole = tables["proof"].rows
+    kept = proof.measure(whole[0]["gap"], whole[0]["seed"])
+    places = [row["k"] for row in kept]
+    assert len(kept) == 7
+    assert (places[0], places[-1]) == (1, len(whole))
+    assert np.ptp(np.diff(places)) <= 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whole_numbers_never_lie_above_the_bounds_of_the_proof(seed):
+    found = proof.EXPERIMENT
+    assert found.above(Table(found.measure(gap=1, seed=seed))) == []
+
+
+# ---- rate and starts
+
+
+def test_the_rate_changes_no_mistake_from_zero_but_does_from_elsewhere(tables):
+    zero, random = (tables["rate"].where(start=start) for start in rate.STARTS)
+    assert all(len(part.values("mistakes")) == 1 for _, part in zero.groups("seed"))
+    assert all(len(part.values("mistakes")) > 1 for _, part in random.groups("seed"))
+
+
+def test_a_rate_divides_the_start(tables):
+    row = next(row for row in tables["rate"].rows if row["start"] == "random" and row["rate"] < 1)
+    shape = rate.POINTS, rate.COLUMNS
+    X, y, w = rb.make_separable(*shape, margin=rate.MARGIN, seed=row["seed"])
+    start = np.random.RandomState(row["seed"]).standard_normal(rate.COLUMNS)
+    start /= np.linalg.norm(start) * row["rate"]
+    bound = rb.mistake_bound(X, y, w, passes=None, initial=start)
+    assert row["bound"] == pytest.approx(bound.value)
+    learner = rb.Perceptron(fit_intercept=False, max_iter=None, initial=start).fit(X, y)
+    assert row["mistakes"] == learner.run_.mistakes
+
+
+def test_starts_along_the_separator_cost_nothing_and_against_it_most(tables):
+    given = tables["starts"].where(start="given")
+    assert given.where(angle=0.0)["mistakes"].max() == 0
+    for norm, part in given.groups("norm"):
+        g = starts.MARGIN
+        assert part.where(angle=180.0)["bound"] == pytest.approx((1 + 2 * g * norm) / g**2)
+        assert part["bound"].max() == part.where(angle=180.0)["bound"].max()
+
+
+def test_a_start_has_the_norm_and_the_angle_asked_for():
+    w = np.array([0.0, 0.6, 0.8])
+    for degrees in (0, 30, 90, 180):
+        v = starts.turned(w, degrees, seed=5)
+        assert np.linalg.norm(v) == pytest.approx(1)
+        assert v @ w == pytest.approx(np.cos(np.radians(degrees)))
+
+
+# ---- renormalise
+
+
+def test_only_plain_runs_have_a_bound_and_all_of_them_converge(tables):
+    table = tables["renormalise"]
+    assert {row["manner"] for row in table.rows if row["bound"] is not None} == {"plain"}
+    assert table.where(manner="plain")["converged"].all()
+
+
+def test_unit_steps_may_go_on_for_ever_and_small_ones_do_not(tables):
+    table = tables["renormalise"]
+    stopped = table.where(manner="unit steps", converged=0)
+    assert len(stopped)
+    assert (stopped["mistakes"] == stopped["limit"]).all()
+    # With η ≤ 2γ/R², w·w* would grow beyond 1 if the mistakes did not end.
+    assert table.where(manner="small steps")["converged"].all()
+
+
+# ---- orders
+
+
+def test_the_most_wrong_example_costs_a_pass_for_each_mistake(tables):
+    worst = tables["orders"].where(order="worst")
+    assert (worst["looks"] == (worst["mistakes"] + 1) * orders.POINTS).all()
+
+
+def test_all_orders_share_the_bound_of_their_problem(tables):
+    for _, part in tables["orders"].groups("seed"):
+        assert part.values("order") == sorted(orders.ORDERS)
+        assert len(part.values("bound")) == 1
+
+
+# ---- lifting
+
+
+def test_the_bound_is_that_of_the_lifted_space(tables):
+    lifted = (row for row in tables["lifting"].rows if row["lift"] != "none")
+    for row in lifted:
+        shape = lifting.POINTS, lifting.COLUMNS
+        X, _, w = rb.make_separable(*shape, margin=lifting.MARGIN, seed=row["seed"])
+        a, b = row["scale"], row["scale"] * row["offset"]
+        radius = a * np.linalg.norm(X + row["offset"] * w, axis=1).max()
+        c = 1.0 if row["lift"] == "1" else radius
+        gamma = a * lifting.MARGIN
+        assert row["bound"] == pytest.approx((radius**2 + c**2) * (1 + (b / c) ** 2) / gamma**2)
+
+
+def test_lifting_by_the_radius_does_not_mind_the_unit_of_length(tables):
+    scaled = tables["lifting"].where(sweep="scale")
+    for _, part in scaled.where(lift="R").groups("seed"):
+        assert len(part.values("mistakes")) == 1
+    assert all(
+        len(part.values("mistakes")) > 1 for _, part in scaled.where(lift="1").groups("seed")
+    )
+
+
+def test_lifting_by_1_costs_more_the_farther_away_the_points_are(tables):
+    away = tables["lifting"].where(sweep="offset")
+    farthest = away.where(offset=max(away.values("offset")))
+    by_one, by_radius = (farthest.where(lift=lift) for lift in ("1", "R"))
+    assert np.median(by_one["mistakes"]) > np.median(by_radius["mistakes"])
+    assert by_one["bound"].min() > by_radius["bound"].max()
