@@ -180,7 +180,7 @@ def test_the_report_tells_everything_and_needs_no_network(margin):
     for text in (experiment.title, experiment.question, outcome.seen, "M ≤ (R/γ)²", "--seed 3"):
         assert text in page
     assert "http" not in page
-    assert "does anything lie above its bound" in page
+    assert "nothing lies above its bound" in page
 
 
 @needs_browser
@@ -190,6 +190,23 @@ def test_the_report_opens_in_a_browser(margin):
     assert seen.errors == []
     assert seen.value == [True]
     assert all(request.startswith("data:") for request in seen.requests)
+
+
+@needs_browser
+def test_the_animation_steps_inside_the_report(tmp_path):
+    plan = Plan(("proof",), tmp_path, quick=True)
+    path = write_report(plan, run(plan), 1.0)
+    assert (tmp_path / "proof/animation.gif").read_bytes().startswith(b"GIF89a")
+    script = """
+      const captions = [];
+      const step = [...document.querySelectorAll("button")].find(b => b.textContent == "Step");
+      for (let k = 0; k < 3; k++) { step.click(); captions.push(text("#animation")); }
+      return captions;
+    """
+    seen = visit(path, script)
+    assert seen.errors == []
+    for k, caption in enumerate(seen.value, 1):
+        assert f"istake {k} of" in caption
 
 
 # ---- the command

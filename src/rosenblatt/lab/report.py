@@ -77,22 +77,16 @@ def write_report(plan: Plan, outcomes: Sequence[Outcome], seconds: float) -> Pat
 
 
 def _summary(outcomes: Sequence[Outcome]) -> str:
-    experiments = [find(outcome.name) for outcome in outcomes]
-    bounded = [o for o, e in zip(outcomes, experiments, strict=True) if e.bounds]
-    above = sum(outcome.above for outcome in outcomes)
-    verdict = (
-        "and in no row of them does anything lie above its bound."
-        if not above
-        else f"<strong class='bad'>but {above:,} rows lie above a bound: a defect.</strong>"
-    )
     rows = sum(len(outcome.rows) for outcome in outcomes)
     many = f"{len(outcomes)} experiments" if len(outcomes) > 1 else "One experiment"
-    return (
-        f"{many}, {rows:,} rows measured. A theorem bounds what is measured in "
-        f"{len(bounded)} of them, {verdict}"
-        if bounded
-        else f"{many}, {rows:,} rows measured."
-    )
+    bounded = sum(bool(find(outcome.name).bounds) for outcome in outcomes)
+    above = sum(outcome.above for outcome in outcomes)
+    verdict = "nothing lies above its bound in any row."
+    if above:
+        verdict = f"<strong class='bad'>{above:,} rows lie above a bound: a defect.</strong>"
+    where = f" of {bounded}" if len(outcomes) > 1 else ""
+    judged = f" A theorem bounds the measurements{where}: {verdict}" if bounded else ""
+    return f"{many}, {rows:,} rows measured.{judged}"
 
 
 def _entry(outcome: Outcome) -> str:
@@ -151,8 +145,9 @@ def _footer(plan: Plan, outcomes: Sequence[Outcome], seconds: float) -> str:
         ["rosenblatt lab", *plan.names, *(["--quick"] if plan.quick else []), f"--seed {plan.seed}"]
     )
     today = datetime.date.today().isoformat()
-    return escape(
+    return (
         f"rosenblatt {rosenblatt.__version__}, Python {platform.python_version()}, "
         f"{cores()} cores, {today}; {seconds:.0f} s, {sum(o.seconds for o in outcomes):.0f} s of "
-        f"one core. Command: {command}. Times depend on the machine; all else on the seed."
+        f"one core. Command: <code>{command}</code>. Times depend on the machine; all else on the "
+        "seed."
     )

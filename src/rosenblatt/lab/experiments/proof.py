@@ -7,11 +7,13 @@ in the same way, which cannot turn <= into >.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import rosenblatt as rb
+from rosenblatt.lab.animation import attach
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLUE, BOUND, GREY, ORANGE
 
@@ -120,6 +122,15 @@ def seen(table: Table) -> str:
     )
 
 
+def more(table: Table, folder: Path) -> str:
+    """Animate a run in the plane, where w can be seen turning."""
+    return (
+        "<p>Another run, of points in the plane, mistake by mistake (also as "
+        '<a href="proof/animation.html">a page</a> and as <a href="proof/animation.gif">GIF</a>):'
+        f"</p>{attach(folder)}"
+    )
+
+
 EXPERIMENT = Experiment(
     name="proof",
     title="The proof, watched",
@@ -137,5 +148,6 @@ EXPERIMENT = Experiment(
     draw=draw,
     seen=seen,
     bounds=(("lower_projection", "projection"), ("sqnorm", "upper_sqnorm"), ("k", "bound")),
+    more=more,
     size=(7.2, 6.4),
 )

@@ -1,0 +1,281 @@
+"""Frames: a run of the perceptron in the plane, mistake by mistake, ready to be drawn.
+
+From w = 0, each mistake adds y·x to w (theory D3). After the k-th one, k·γ <= w·w* <= ‖w‖ and
+‖w‖² <= k·R² (F6); as k·γ cannot outgrow R·√k, the run ends (F5).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import rosenblatt as rb
+from rosenblatt.errors import InputError, RosenblattError
+from rosenblatt.examples import as_labels, as_matrix, as_signs, check_finite, two_classes
+from rosenblatt.margin.bounds import lifted, unit
+
+MOST_MISTAKES = 300
+MOST_POINTS = 5000
+LONGEST_NAME = 20
+SCALES = (1e-100, 1e100)  # squares of such numbers are still far from the ends of float64
+SECONDS_FOR_THE_MARGIN = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """A run on points of the plane; entry k of an array is the state after k mistakes.
+
+    Attributes
+    ----------
+    X, signs : the points, and -1 or +1 for the class of each.
+    names : the names of the negative and of the positive class.
+    example : which point was the mistake; entry 0 belongs to the first one.
+    w : the weights, from zero on.
+    sqnorm : ‖w‖².
+    projection : w·w*; None without a comparator.
+    comparator : w*, of norm 1, or None.
+    radius : R, the largest norm of a point, rounded up.
+    margin : γ, the smallest y·(w*·x), rounded down; None unless it is above 0.
+    converged : whether a whole pass made no mistake in the end.
+    ending : a sentence that says how the run ended.
+    """
+
+    X: np.ndarray
+    signs: np.ndarray
+    names: tuple[str, str]
+    example: np.ndarray
+    w: np.ndarray
+    sqnorm: np.ndarray
+    projection: np.ndarray | None
+    comparator: np.ndarray | None
+    radius: float
+    margin: float | None
+    converged: bool
+    ending: str
+
+    @property
+    def mistakes(self) -> int:
+        """How many mistakes there are to be seen."""
+        return self.example.size
+
+    @property
+    def passes(self) -> np.ndarray:
+        """In which pass each mistake was made.
+
+        Of two mistakes, the later one is in the same pass exactly if its point is stored later:
+        otherwise all points would have been looked at in between, and the run would have ended.
+        """
+        return 1 + np.concatenate([[0], np.cumsum(np.diff(self.example) <= 0)])
+
+    @property
+    def reach(self) -> float:
+        """How far the picture reaches from the origin, in each direction."""
+        return 1.15 * float(np.abs(self.X).max())
+
+    @property
+    def shrink(self) -> float:
+        """By what w is multiplied to be drawn among the points: 1 if that leaves it inside."""
+        longest = float(np.hypot(*self.w.T).max())
+        return min(1.0, 0.9 * self.reach / longest) if longest > 0 else 1.0
+
+    @property
+    def heights(self) -> tuple[float, float, float]:
+        """Where the chart of ‖w‖² ends, and where that of w·w* begins and ends.
+
+        Bounds far above what they bound leave the chart, which would else show a flat line.
+        """
+        products = np.zeros(1) if self.projection is None else self.projection
+        squares = min(self.mistakes * self.radius**2, 4 * self.sqnorm.max())
+        highest = min(self.radius * self.mistakes**0.5, 4 * np.abs(products).max())
+        return (
+            1.05 * float(squares) or 1.0,
+            1.05 * float(products.min()),
+            1.05 * float(highest) or 1.0,
+        )
+
+    def caption(self, k: int) -> str:
+        """Say what the k-th mistake was; for 0, how the run begins."""
+        if k == 0:
+            return "The run begins with w = 0: every answer is “I don't know”, which is a mistake."
+        i = self.example[k - 1]
+        sign = "+" if self.signs[i] > 0 else "−"
+        said = (
+            f"Mistake {k} of {self.mistakes} (pass {self.passes[k - 1]}): example {i} "
+            f"{self._answer(k)}; w becomes w {sign} x."
+        )
+        return f"{said} {self.ending}" if k == self.mistakes else said
+
+    def _answer(self, k: int) -> str:
+        """Say how the point of the k-th mistake was answered by the weights before it."""
+        i = self.example[k - 1]
+        score, spread = _product(self.w[k - 1], self.X[i])
+        other, name = self.names[:: int(self.signs[i])]
+        if score == 0 and spread == 0:
+            return f"was answered “I don't know”, it is {name} (w·x = 0)"
+        if abs(score) <= spread:
+            return f"was not on the side of {name} (w·x = 0 up to rounding)"
+        return f"was answered {other}, but is {name} (w·x = {number(score)})"
+
+    def squares(self, k: int) -> str:
+        """State ‖w‖² beside its bound."""
+        return f"‖w‖² = {number(self.sqnorm[k])}  ≤  k·R² = {number(k * self.radius**2)}"
+
+    def products(self, k: int) -> str:
+        """State w·w* between its bounds, as far as there are any."""
+        if self.projection is None:
+            return (
+                "There is no w* to compare w with:\n"
+                "no line through the origin is known to separate."
+            )
+        middle = f"w·w* = {number(self.projection[k])}  ≤  R·√k = {number(self.radius * k**0.5)}"
+        return middle if self.margin is None else f"k·γ = {number(k * self.margin)}  ≤  {middle}"
+
+
+def number(value: float) -> str:
+    """Write a number with four digits and a proper minus sign.
+
+    Examples
+    --------
+    >>> number(-0.123456), number(3.0)
+    ('−0.1235', '3')
+    """
+    return f"{value:.4g}".replace("-", "−")
+
+
+def record(X: Any, y: Any, w_star: Any = None, *, limit: int = MOST_MISTAKES) -> Frames:
+    """Run the perceptron on points of the plane, without an intercept, and keep every mistake.
+
+    Parameters
+    ----------
+    X, y : points and their labels, of two classes.
+    w_star : the comparator; None for the separator of largest margin, if there is one.
+    limit : the run ends after so many mistakes, if it has not converged.
+
+    Examples
+    --------
+    >>> points = [(-1, 2), (1, 0), (1, 1), (-1, 0), (-1, -2), (1, -1)]
+    >>> frames = record(points, [-1, 1, 1, -1, -1, 1])
+    >>> frames.w.tolist()
+    [[0.0, 0.0], [1.0, -2.0], [2.0, -1.0], [3.0, 1.0]]
+    >>> print(frames.caption(2))
+    Mistake 2 of 3 (pass 1): example 2 was answered -1, but is 1 (w·x = −1); w becomes w + x.
+    """
+    points, labels, classes = _taken(X, y)
+    if w_star is None:
+        w_star, separable = _separator(points, labels)
+    else:
+        w_star, separable = unit(lifted(w_star, 2, 0.0)[:2]), None
+    # A history needs some comparator; what it says of one that nobody asked for is not used.
+    direction = np.array([1.0, 0.0]) if w_star is None else w_star
+    learner = rb.Perceptron(fit_intercept=False, max_iter=None, max_updates=limit)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Stopped at the limit on updates")
+        learner.fit(points, labels, comparator=direction)
+    bound = learner.bound(points, labels, direction)
+    history, signs = learner.run_.history, as_signs(labels, classes)
+    known = w_star is not None
+    return Frames(
+        X=points,
+        signs=signs,
+        names=(_name(classes.tolist()[0]), _name(classes.tolist()[1])),
+        example=history.example,
+        w=_weights(points, signs, history.example, learner.coef_[0]),
+        sqnorm=np.append(0.0, history.sqnorm),
+        projection=np.append(0.0, history.projection) if known else None,
+        comparator=w_star,
+        radius=bound.radius,
+        margin=bound.margin if known and bound.margin > 0 else None,
+        converged=learner.run_.converged,
+        ending=_ending(learner.run_, bound, known, separable),
+    )
+
+
+def _taken(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Take points of the plane and labels of two classes, or say what is wrong with them."""
+    matrix = as_matrix(X)
+    rows, columns = matrix.shape
+    if columns != 2:
+        raise InputError(
+            f"an animation shows points of the plane, but X has {columns} "
+            f"column{'s' if columns > 1 else ''}; choose two, such as X[:, :2]"
+        )
+    if rows > MOST_POINTS:
+        raise InputError(
+            f"an animation shows at most {MOST_POINTS:,} points, but X has {rows:,} rows; give a "
+            "part of them"
+        )
+    check_finite(matrix)
+    points = np.ascontiguousarray(
+        matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64
+    )
+    largest = float(np.abs(points).max())
+    if not SCALES[0] < largest < SCALES[1]:
+        raise InputError(
+            f"the largest number of X is {largest:.3g}, which cannot be drawn; multiply X by a "
+            "constant, which changes no mistake"
+        )
+    labels = as_labels(y, rows)
+    return points, labels, two_classes(labels)
+
+
+def _separator(points: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray | None, bool | None]:
+    """Give the separator of largest margin through the origin, and whether there is any."""
+    found = rb.max_margin(points, labels, fit_intercept=False, max_seconds=SECONDS_FOR_THE_MARGIN)
+    if found.verdict == "separable":
+        return unit(found.coef), True
+    return None, None if found.verdict == "undecided" else False
+
+
+def _weights(
+    points: np.ndarray, signs: np.ndarray, example: np.ndarray, learned: np.ndarray
+) -> np.ndarray:
+    """Give w after each mistake, which must end in the weights that were learned."""
+    w = np.zeros((example.size + 1, 2))
+    np.cumsum(signs[example, None] * points[example], axis=0, out=w[1:])
+    if not np.allclose(w[-1], learned, rtol=0, atol=1e-9 * np.abs(points[example]).sum()):
+        raise RosenblattError(
+            f"the mistakes add up to {w[-1].tolist()}, not to the weights learned, "
+            f"{learned.tolist()}; this is an error of the package"
+        )
+    return w
+
+
+def _product(w: np.ndarray, x: np.ndarray) -> tuple[float, float]:
+    """Give w·x, and by how much another way of adding up may differ from it.
+
+    Compiled loops may fuse a product with a sum; that is without effect where no product is
+    rounded.
+    """
+    terms = [float(a) * float(b) for a, b in zip(w, x, strict=True)]
+    exact = all(
+        Fraction(float(a)) * Fraction(float(b)) == Fraction(term)
+        for a, b, term in zip(w, x, terms, strict=True)
+    )
+    score = sum(terms)
+    return score, 0.0 if exact and score == 0 else 4 * np.finfo(float).eps * sum(map(abs, terms))
+
+
+def _name(label: Any) -> str:
+    """Write a label in one line, shortened if it is long."""
+    text = " ".join(str(label).split()) or repr(label)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
+def _ending(run: Any, bound: Any, known: bool, separable: bool | None) -> str:
+    """Say how the run ended, and what the theorem says of it."""
+    if run.converged:
+        ending = "Then a whole pass makes no mistake: the run has converged"
+        if known and bound.theorem == 1:
+            return f"{ending}. Theorem 1 allows {bound.value:,.0f} mistakes, (R/γ)²."
+        return f"{ending}."
+    if separable is False:
+        return (
+            "No line through the origin separates the classes: the run would never end, and is "
+            "shown no further."
+        )
+    return "More mistakes follow, which are not shown."
