@@ -7,7 +7,29 @@ from importlib import import_module
 from rosenblatt.errors import InputError
 from rosenblatt.lab.experiment import Experiment
 
-NAMES = ("margin",)
+NAMES = (
+    "examples",
+    "dimension",
+    "margin",
+    "distance",
+    "proof",
+    "rate",
+    "starts",
+    "renormalise",
+    "orders",
+    "lifting",
+    "worst-case",
+    "noise",
+    "stream",
+    "outputs",
+    "svm",
+    "rivals",
+    "primal-dual",
+    "kernels",
+    "budgets",
+    "classes",
+    "operations",
+)
 
 
 def find(name: str) -> Experiment:

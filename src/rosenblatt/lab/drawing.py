@@ -48,6 +48,15 @@ def mark(axis: Any, places: Sequence[float], most: int = 10) -> None:
     axis.set_ticks([], minor=True)
 
 
+def mark_round(axis: Any) -> None:
+    """Put the ticks of a short logarithmic axis at 1, 2, 5, 10, …, the numbers written out."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axis.set_minor_locator(NullLocator())
+
+
 def bound_line(
     axes: Any,
     table: Table,

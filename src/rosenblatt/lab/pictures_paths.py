@@ -1,0 +1,146 @@
+"""The path of the weights through a run.
+
+Path        w_k = w_0 + Σ η·c·y·x over the first k mistakes; the history of the run says which they
+            were (theory D3), c being the weight of the class
+Seen as     the weights themselves if there are two; else how far w_k goes along the direction of
+            the last w, and how far off it: √(‖w_k‖² - along²)
+Check       the sum over all mistakes leads from the start of the run to the weights of the learner,
+            or else X and y are not those of the run
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, as_labels, as_signs
+from rosenblatt.lab.pictures import Name, picture, several, usable
+from rosenblatt.lab.pictures_runs import run_of
+from rosenblatt.lab.style import BLACK, BLUE, ORANGE
+from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.run import History
+
+FEW_STEPS = 400  # up to which each has a marker
+TOLERANCE = 1e-6  # of the sum of all steps: single precision rows are added in double precision
+FOREIGN = "X and y are not those of the run: its mistakes on them do not lead to its weights"
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a run: which row, lifted by a constant, was added how many times over."""
+
+    matrix: Matrix
+    lift: float
+    example: np.ndarray
+    factor: np.ndarray
+
+    def total(self) -> np.ndarray:
+        """Give the sum of all steps."""
+        sums = np.bincount(self.example, self.factor, self.matrix.shape[0])
+        return np.append(self.matrix.T @ sums, self.lift * sums.sum())
+
+    def along(self, directions: np.ndarray) -> np.ndarray:
+        """Give the products of each step with directions, one column for each."""
+        products = self.matrix @ directions[:, :-1].T + self.lift * directions[:, -1]
+        found: np.ndarray = products[self.example] * self.factor[:, np.newaxis]
+        return found
+
+
+def plot_path(model: Any, X: Any, y: Any, path: Name | None = None) -> Any:
+    """Draw the path that the weights of a perceptron took from its start to its end.
+
+    Two weights are drawn as they are; of more, the part along the direction of the last ones and
+    the length of the rest. The run must have a history: ``fit(X, y, comparator=w)``, with any w.
+
+    Parameters
+    ----------
+    model : a perceptron of two classes, fitted with a comparator.
+    X, y : the examples that it was fitted on.
+    path : where to write the picture, as .svg, .png or .pdf.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y, w = rb.make_separable(100, 2, margin=0.1, seed=0)
+    >>> learner = rb.Perceptron(fit_intercept=False).fit(X, y, comparator=w)
+    >>> rb.plot_path(learner, X, y).get_label()
+    '4 updates, from a length of 0 to one of 1.499'
+    """
+    history = _history(model)
+    halfspace = model._separator
+    steps = _steps(model, history, usable(X), y)
+    start, end = halfspace.start, halfspace.state.w
+    gap = float(np.linalg.norm(start + steps.total() - end))
+    if gap > TOLERANCE * np.sqrt(history.sqnorm.max()):
+        raise InputError(FOREIGN)
+    places, labels = _places(history, steps, start, end)
+    sentence = (
+        f"{several(history.k.size, 'update')}, from a length of {np.linalg.norm(start):.4g} to one "
+        f"of {np.linalg.norm(end):.4g}"
+    )
+    return picture(sentence, lambda figure: _draw(figure, places, labels), path, (7.2, 4.6))
+
+
+def _history(model: Any) -> History:
+    run = run_of(model)
+    if not isinstance(model, PlainPerceptron):
+        raise InputError("a path is drawn of a Perceptron; give the learner itself")
+    if model.classes_.size != 2:
+        raise InputError(f"a path is drawn of two classes, not of {model.classes_.size}")
+    if run.history is None:
+        raise InputError("the run has no history; fit with a comparator: fit(X, y, comparator=w)")
+    if model._separator.rule.renormalize:
+        raise InputError("the path of a run that renormalises its weights cannot be drawn")
+    if not run.history.k.size:
+        raise InputError("the run made no mistake, so that there is no path")
+    return run.history
+
+
+def _steps(model: PlainPerceptron, history: History, matrix: Matrix, y: Any) -> Steps:
+    halfspace: Any = model._separator
+    shape = (model.run_.counts.size, halfspace.width)
+    if matrix.shape != shape:
+        raise InputError(f"{FOREIGN}; X has the shape {matrix.shape}, not {shape}")
+    signs = as_signs(as_labels(y, shape[0]), model.classes_)
+    negative, positive = halfspace.moves()
+    moves = np.where(signs > 0, positive, negative)
+    return Steps(matrix, halfspace.lift, history.example, moves[history.example])
+
+
+def _places(
+    history: History, steps: Steps, start: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, tuple[str, str]]:
+    """Give two coordinates of the weights, at the start and after each mistake."""
+    columns = steps.matrix.shape[1]
+    if columns == 2 or (columns == 1 and steps.lift):
+        axes = np.eye(2, start.size)
+        axes[1] *= 1.0 if columns == 2 else steps.lift
+        labels = ("weight of column 0", "weight of column 1" if columns == 2 else "intercept")
+        moved = np.cumsum(steps.along(axes), axis=0)
+        return axes @ start + np.concatenate([np.zeros((1, 2)), moved]), labels
+    length = float(np.linalg.norm(end))
+    if length == 0:
+        raise InputError("the run ended at weights of zero, which have no direction to draw along")
+    direction = end / length
+    along = np.cumsum(np.append(direction @ start, steps.along(direction[np.newaxis])))
+    squares = np.append(start @ start, history.sqnorm)
+    off = np.sqrt(np.maximum(squares - along**2, 0.0))
+    labels = ("w along the direction of the last w", "length of w off that direction")
+    return np.stack([along, off], axis=1), labels
+
+
+def _draw(figure: Any, places: np.ndarray, labels: tuple[str, str]) -> None:
+    axes = figure.add_subplot()
+    few = places.shape[0] <= FEW_STEPS
+    manner = {"marker": "o", "markersize": 2.5} if few else {}
+    width = 0.9 if few else 0.6
+    axes.plot(*places.T, color=BLUE, linewidth=width, label="w after each update", **manner)
+    ends = {"markersize": 9, "linestyle": "none", "markeredgecolor": BLACK}
+    axes.plot(*places[0], marker="o", color="white", label="start", **ends)
+    axes.plot(*places[-1], marker="s", color=ORANGE, label="end", **ends)
+    axes.legend(loc="best")
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])

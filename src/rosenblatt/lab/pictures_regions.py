@@ -1,0 +1,314 @@
+"""Decision regions: what a model answers over a plane, and the examples on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import distance_transform_edt
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import as_labels
+from rosenblatt.lab.pictures import (
+    Name,
+    codes_of,
+    column_names,
+    counted,
+    last_step,
+    look_of,
+    picture,
+    sampled,
+    several,
+    shown,
+    usable,
+    zero_is_positive,
+)
+from rosenblatt.lab.pictures_fields import UNSURE, Field, Told, Window
+from rosenblatt.lab.pictures_planes import Plane, plane_of
+from rosenblatt.lab.style import BLACK, GREY
+from rosenblatt.learners.hard_margin import PlainHardMarginSVM
+from rosenblatt.learners.soft_margin import PlainSoftMarginSVM
+
+MOST_MARKERS = 3000
+VECTOR_MARKERS = 1000  # more of them are drawn as pixels, also in SVG
+LAYER = 400  # markers of all classes that are drawn before the next ones: no class hides others
+MANY_RINGS = 60  # more of them are drawn thinner
+LINES: tuple[dict[str, Any], ...] = (
+    {"linewidths": 1.3, "linestyles": "-"},
+    {"linewidths": 1.0, "linestyles": "--"},
+)
+NO_ANSWER = "white"
+
+
+def plot_regions(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    columns: Any = None,
+    path: Name | None = None,
+    *,
+    names: Any = None,
+) -> Any:
+    """Draw what a model answers over a plane, the boundary, and the examples on it.
+
+    The plane is that of the two columns there are or that are asked for, all others being at their
+    mean; else that of the two principal directions, in which the rows vary most, through the mean.
+    A single column is drawn against the number of the row.
+
+    Parameters
+    ----------
+    model : a fitted learner, a pipeline, or anything with `predict`.
+    X : rows. Support examples are marked if these are the rows that the model was fitted on.
+    y : their labels; rows answered otherwise, or by *I don't know*, are ringed.
+    columns : two columns, by number from 0 on, or by name.
+    path : where to write the picture, as .svg, .png or .pdf.
+    names : of the columns; those of a frame are known.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y, w = rb.make_separable(100, 2, margin=0.1, seed=0)
+    >>> rb.plot_regions(rb.Perceptron().fit(X, y), X, y).get_label()
+    'none of 100 mistaken'
+    """
+    scene = Scene.of(model, X, y, columns, names)
+    return picture(
+        scene.sentence(), lambda figure: _draw(figure, model, X, scene), path, (7.2, 5.2)
+    )
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Examples in a plane, and what a model answers to them.
+
+    Attributes
+    ----------
+    plane : the plane.
+    told : the answers to all examples.
+    codes : the places of their labels, None if they have none.
+    numbers, points : the examples that are shown, and where.
+    """
+
+    plane: Plane
+    told: Told
+    codes: np.ndarray | None
+    numbers: np.ndarray
+    points: np.ndarray
+
+    @classmethod
+    def of(cls, model: Any, X: Any, y: Any, columns: Any, names: Any) -> Scene:
+        """Ask a model, and choose what is shown."""
+        if getattr(last_step(model), "kernel", None) == "precomputed":
+            raise InputError("a precomputed kernel has no plane to draw: its rows are no points")
+        matrix = usable(X)
+        n, width = matrix.shape
+        labels = None if y is None else as_labels(y, n)
+        plane = plane_of(matrix, columns, column_names(X, names, width))
+        told = Told.by(model, X, labels)
+        codes = None if labels is None else codes_of(labels, told.classes)
+        numbers = sampled(n, MOST_MARKERS)
+        return cls(plane, told, codes, numbers, plane.points(matrix, numbers))
+
+    @property
+    def mistaken(self) -> np.ndarray:
+        """Which examples are answered otherwise than labelled."""
+        if self.codes is None:
+            return np.zeros(self.told.codes.size, bool)
+        return np.asarray(self.told.codes != self.codes)
+
+    @property
+    def caption(self) -> str:
+        """Where the plane lies, and how many examples are shown, if not all."""
+        n, some = self.told.codes.size, self.numbers.size
+        few = f"{some:,} of {n:,} examples shown" if some < n else ""
+        return "; ".join(filter(None, [self.plane.caption, few]))
+
+    def sentence(self) -> str:
+        """Say how many examples are mistaken, and on how many there is no answer."""
+        n, unsure = self.told.codes.size, int(np.count_nonzero(self.told.codes == UNSURE))
+        said = several(n, "example") if self.codes is None else counted(self.mistaken)
+        return f"{said}; I don't know on {unsure:,}" if unsure else said
+
+
+def _draw(figure: Any, model: Any, X: Any, scene: Scene) -> None:
+    told, points, numbers = scene.told, scene.points, scene.numbers
+    axes = figure.add_subplot()
+    shown_codes = None if scene.codes is None else scene.codes[numbers]
+    handles = _markers(axes, points, told.classes, shown_codes)
+    support = np.isin(numbers, _support(model, told.codes.size))
+    handles += _around(axes, points, scene.mistaken[numbers], support)
+    margins = told.by_scores and told.classes.size == 2 and _is_svm(model)
+    handles += _line_handles(told.by_scores and not zero_is_positive(model), margins)
+    _words(figure, axes, scene.plane.labels, scene.caption)
+    to_scale = not scene.plane.numbered
+    window = _framed(figure, axes, handles, Window.around(points), to_scale=to_scale)
+    field = Field.over(window, scene.plane, model, X, told)
+    _regions(axes, field, told.classes, margins)
+    if np.mean(field.codes == UNSURE) > 0.002:  # more than the boundary
+        _legend(axes, [*handles, _patch()])
+
+
+# ---- what is known of a model
+
+
+def _is_svm(model: Any) -> bool:
+    """Tell whether scores of -1 and 1 mean something to a model."""
+    last = last_step(model)
+    ours = isinstance(last, PlainSoftMarginSVM | PlainHardMarginSVM)
+    return ours or type(last).__module__.startswith("sklearn.svm")
+
+
+def _support(model: Any, n: int) -> np.ndarray:
+    """Give the rows that a model rests on, if it was fitted on as many rows as there are."""
+    last = last_step(model)
+    support = np.asarray(getattr(last, "support_", ()), np.intp)
+    if not support.size or support.max() >= n or _rows_fitted(last) != n:
+        return np.zeros(0, np.intp)
+    return support
+
+
+def _rows_fitted(last: Any) -> int:
+    if isinstance(last, PlainSoftMarginSVM):
+        return int(last.alphas_.shape[0])
+    if isinstance(last, PlainHardMarginSVM):
+        return int(last.certificate_.data.rows)
+    if hasattr(last, "shape_fit_"):  # scikit-learn's
+        return int(last.shape_fit_[0])
+    return int(last.run_.counts.size) if hasattr(last, "run_") else 0
+
+
+# ---- drawing
+
+
+def _regions(axes: Any, field: Field, classes: np.ndarray, margins: bool) -> None:
+    """Draw the regions as an image, and their boundaries as lines."""
+    from matplotlib.colors import to_rgb
+
+    tints = [_tint(to_rgb(look_of(place)["color"]), place) for place in range(classes.size)]
+    image = np.array([*tints, to_rgb(NO_ANSWER)])[field.codes]
+    across, up = field.window.grid(field.codes.shape[0])
+    half = (across[1] - across[0]) / 2, (up[1] - up[0]) / 2
+    extent = (across[0] - half[0], across[-1] + half[0], up[0] - half[1], up[-1] + half[1])
+    limits = field.window.x, field.window.y
+    axes.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation="nearest")
+    for place in range(classes.size) if classes.size > 2 else [1]:
+        _level(axes, field.window, field.lead(place), 0.0, **LINES[0])
+    if classes.size > 2:
+        _names(axes, field, classes)
+    if margins and field.scores is not None:
+        for level in (-1.0, 1.0):
+            _level(axes, field.window, field.scores[..., 0], level, **LINES[1])
+    axes.set(xlim=limits[0], ylim=limits[1])
+
+
+def _line_handles(unsure: bool, margins: bool) -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    words = ["boundary: I don't know" if unsure else "boundary"]
+    words += ["scores ±1: margin"] * margins
+    return [
+        Line2D([], [], color=BLACK, lw=line["linewidths"], ls=line["linestyles"], label=word)
+        for word, line in zip(words, LINES, strict=False)
+    ]
+
+
+def _patch() -> Any:
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=NO_ANSWER, edgecolor=GREY, label="region: I don't know")
+
+
+def _tint(rgb: tuple[float, float, float], place: int) -> np.ndarray:
+    """Lighten a colour; less when it is used again."""
+    share = (0.24, 0.5, 0.36)[place // 7 % 3]
+    return 1 - share * (1 - np.array(rgb))
+
+
+def _level(axes: Any, window: Window, values: np.ndarray, level: float, **manner: Any) -> None:
+    """Draw where values are at a level, if they are so anywhere in the window."""
+    if values.min() < level < values.max():
+        axes.contour(*window.grid(values.shape[0]), values, [level], colors=BLACK, **manner)
+
+
+def _size(markers: int) -> float:
+    """Give the area of a marker, in square points."""
+    return 34.0 if markers <= 150 else 20.0 if markers <= 700 else 12.0
+
+
+def _markers(
+    axes: Any, points: np.ndarray, classes: np.ndarray, codes: np.ndarray | None
+) -> list[Any]:
+    """Draw the examples, a colour and a marker for each class."""
+    from matplotlib.lines import Line2D
+
+    n = points.shape[0]
+    manner: dict[str, Any] = {"s": _size(n), "linewidths": 0.4, "edgecolors": "white", "zorder": 3}
+    manner["rasterized"] = n > VECTOR_MARKERS
+    if codes is None:
+        return [axes.scatter(*points.T, color=BLACK, label="examples", **manner)]
+    handles = []
+    for place, label in enumerate(classes.tolist()):
+        key: dict[str, Any] = {**look_of(place), "linestyle": "none", "markersize": 6}
+        handles.append(Line2D([], [], label=f"class {shown(label)}", **key))
+    for some in np.array_split(np.arange(n), 1 + n // LAYER):
+        for place in np.unique(codes[some]).tolist():
+            mine = points[some[codes[some] == place]]
+            axes.scatter(*mine.T, **look_of(place), **manner)
+    return handles
+
+
+def _names(axes: Any, field: Field, classes: np.ndarray) -> None:
+    """Write the name of each class into its region, as far inside as can be."""
+    from matplotlib.patheffects import withStroke
+
+    across, up = field.window.grid(field.codes.shape[0])
+    for place in np.unique(field.codes[field.codes != UNSURE]).tolist():
+        inside = distance_transform_edt(np.pad(field.codes == place, 1))[1:-1, 1:-1]
+        row, column = np.unravel_index(inside.argmax(), inside.shape)
+        if inside[row, column] > 0.03 * inside.shape[0]:
+            manner = {"ha": "center", "va": "center", "fontweight": "bold", "zorder": 5}
+            effects = [withStroke(linewidth=3, foreground="white")]
+            where = (across[column], up[row])
+            axes.text(*where, shown(classes.tolist()[place]), path_effects=effects, **manner)
+
+
+def _around(axes: Any, points: np.ndarray, wrong: np.ndarray, support: np.ndarray) -> list[Any]:
+    """Draw what is around some examples: rings for mistakes, squares for support."""
+    size, handles = _size(points.shape[0]), []
+    hollow: dict[str, Any] = {"facecolors": "none", "edgecolors": BLACK, "zorder": 4}
+    if wrong.any():
+        width, area = (1.2, 4.5) if wrong.sum() <= MANY_RINGS else (0.6, 3.0)
+        rings = {"s": area * size, "marker": "o", "linewidths": width, "label": "mistaken"}
+        handles.append(axes.scatter(*points[wrong].T, **rings, **hollow))
+    if support.any():
+        marks = {"s": 3.2 * size, "marker": "s", "linewidths": 0.7, "label": "support", **hollow}
+        handles.append(axes.scatter(*points[support].T, **marks))
+    return handles
+
+
+def _legend(axes: Any, handles: list[Any]) -> None:
+    size, columns = (9, 1) if len(handles) <= 20 else (8, 2)
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    axes.legend(handles=handles, fontsize=size, ncols=columns, **beside)
+
+
+def _words(figure: Any, axes: Any, labels: tuple[str, str], caption: str) -> None:
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    if caption:
+        figure.supxlabel(caption, fontsize=9, color=GREY)
+
+
+def _framed(
+    figure: Any, axes: Any, handles: list[Any], window: Window, *, to_scale: bool
+) -> Window:
+    """Set the limits of the axes, to scale if that can be; give the window they make."""
+    axes.grid(visible=False)
+    axes.set(xlim=window.x, ylim=window.y)
+    _legend(axes, handles)
+    if to_scale:
+        figure.draw_without_rendering()  # so that the paper that words and legend leave is known
+        paper = axes.get_window_extent()
+        window = window.to_scale(paper.width / paper.height)
+    return window

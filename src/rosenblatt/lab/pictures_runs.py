@@ -1,0 +1,199 @@
+"""Pictures of a run: its mistakes beside their bound, the hardest examples, the path of w."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix, as_labels
+from rosenblatt.lab.pictures import Name, last_step, picture, several, shown, usable
+from rosenblatt.lab.style import BLUE, BOUND, GREY, ORANGE
+from rosenblatt.margin.bounds import MistakeBound
+from rosenblatt.run import History, Run
+
+FEW_PASSES = 60  # up to which each has a marker
+FEW_STEPS = 400  # up to which lines are thick
+LEAST_IMAGE = 8  # pixels to a side
+
+
+def run_of(model: Any) -> Run:
+    """Give the run of a model."""
+    if isinstance(model, Run):
+        return model
+    last = last_step(model)
+    name = (last if isinstance(last, type) else type(last)).__name__.removeprefix("Plain")
+    if isinstance(last, type) or not hasattr(type(last), "run_"):
+        raise InputError(f"a {name} has no run; give a perceptron that was fitted, or its run_")
+    try:
+        run: Run = last.run_
+    except (AttributeError, ValueError):  # nothing was presented, or it was never fitted
+        raise InputError(f"this {name} has learned nothing yet; call fit first") from None
+    return run
+
+
+# ---- mistakes and their bound
+
+
+def plot_learning_curve(
+    model: Any, bound: MistakeBound | None = None, path: Name | None = None
+) -> Any:
+    """Draw the mistakes of a run, pass by pass, below their bound.
+
+    If the run has a history (``fit(X, y, comparator=w)``), the proof is drawn beside: w·w* and ‖w‖,
+    and with a bound of Theorem 1 by the same w*, the lines between which they cannot stay for ever
+    (theory F6): k·γ ≤ w·w* ≤ ‖w‖ ≤ R·√k.
+
+    Parameters
+    ----------
+    model : a fitted perceptron, of any kind, or its `run_`.
+    bound : what `bound` of the learner, or `mistake_bound`, gave.
+    path : where to write the picture, as .svg, .png or .pdf.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y, w = rb.make_separable(100, 2, margin=0.1, seed=0)
+    >>> learner = rb.Perceptron(fit_intercept=False).fit(X, y, comparator=w)
+    >>> rb.plot_learning_curve(learner, learner.bound(X, y, w)).get_label()
+    '4 mistakes in 2 passes; Theorem 1 allows 100'
+    """
+    run = run_of(model)
+    if bound is not None and not isinstance(bound, MistakeBound):
+        raise InputError(f"bound must be a MistakeBound, got a {type(bound).__name__}")
+    if not run.mistakes_per_pass:
+        raise InputError("the run has no passes to draw")
+    sentence = f"{several(run.mistakes, 'mistake')} in {several(run.passes, 'pass')}"
+    if bound is not None:
+        sentence += f"; Theorem {bound.theorem} allows {np.floor(bound.value):,.0f}"
+    width = 7.2 if run.history is None else 9.0
+    return picture(sentence, lambda figure: _curves(figure, run, bound), path, (width, 4.0))
+
+
+def _curves(figure: Any, run: Run, bound: MistakeBound | None) -> None:
+    axes = figure.subplots(1, 1 if run.history is None else 2, squeeze=False)[0]
+    _mistakes(axes[0], run, bound)
+    if run.history is not None:
+        _proof(axes[1], run.history, bound)
+
+
+def _mistakes(axes: Any, run: Run, bound: MistakeBound | None) -> None:
+    total = np.concatenate([[0], np.cumsum(run.mistakes_per_pass)])
+    marker = "o" if run.passes <= FEW_PASSES else None
+    axes.plot(total, color=BLUE, marker=marker, markersize=4, label="mistakes so far")
+    if bound is not None and np.isfinite(bound.value):
+        label = f"bound of Theorem {bound.theorem}"
+        axes.axhline(bound.value, label=label, **BOUND)
+        if bound.value > 5 * max(run.mistakes, 1):
+            axes.set_yscale("symlog", linthresh=10)
+    axes.set_ylim(0, None)
+    axes.set_xlim(0, run.passes * 1.03)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("passes over the data")
+    axes.set_ylabel("mistakes")
+    axes.legend(loc="best")
+
+
+def _proof(axes: Any, history: History, bound: MistakeBound | None) -> None:
+    k, norm = history.k, np.sqrt(history.sqnorm)
+    if bound is not None and bound.theorem == 1:
+        both = 2.0 if bound.comparator.ndim == 2 else 1.0  # classes have two rows corrected (F15)
+        above, below = bound.radius * np.sqrt(both * k), bound.margin * k
+        # Another start, rate or comparator than the bound speaks of may break these lines.
+        if np.all(norm <= above * (1 + 1e-9)) and np.all(history.projection >= below * (1 - 1e-9)):
+            root = "R·√k" if both == 1 else "R·√(2k)"
+            axes.plot(k, above, color=GREY, linestyle="--", label=f"{root}, never below ‖w‖")
+            axes.plot(k, below, color=GREY, linestyle=":", label="k·γ, never above w·w*")
+    width = 1.6 if k.size <= FEW_STEPS else 0.8
+    axes.plot(k, norm, color=ORANGE, linewidth=width, linestyle="-.", label="‖w‖")
+    axes.plot(k, history.projection, color=BLUE, linewidth=width, label="w·w*")
+    axes.set_xlabel("mistake k")
+    axes.set_ylabel("length, in units of the rows")
+    axes.legend(loc="upper left", frameon=True, framealpha=0.85, edgecolor="none")
+
+
+# ---- the hardest examples
+
+
+def plot_hardest(
+    model: Any, X: Any = None, y: Any = None, k: int = 20, path: Name | None = None
+) -> Any:
+    """Draw how often the hardest examples were mistaken during the latest `fit` (theory D14).
+
+    Parameters
+    ----------
+    model : a fitted perceptron, of any kind, or its `run_`.
+    X : the rows; if they are square images of at least 8 × 8 pixels, these are shown.
+    y : the labels, shown beside the numbers of the rows.
+    k : how many examples at most.
+    path : where to write the picture, as .svg, .png or .pdf.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y, w = rb.make_separable(100, 2, margin=0.1, seed=0)
+    >>> rb.plot_hardest(rb.Perceptron().fit(X, y)).get_label()
+    '10 of 100 examples mistaken at some time; row 3 most often, 2 times'
+    """
+    run = run_of(model)
+    n = run.counts.size
+    rows = run.hardest(k)
+    if not n:
+        raise InputError("examples that came one by one are not counted; fit them as a data set")
+    if not rows.size:
+        raise InputError("there is nothing to draw: no example was mistaken, or k is 0")
+    labels = None if y is None else as_labels(y, n)
+    images = None if X is None else _images(usable(X), n, rows)
+    ever, most = int(np.count_nonzero(run.counts)), int(run.counts[rows[0]])
+    sentence = (
+        f"{ever:,} of {several(n, 'example')} mistaken at some time; row {rows[0]} most often, "
+        f"{several(most, 'time')}"
+    )
+    words = [""] * rows.size if labels is None else [f": {shown(v)}" for v in labels[rows].tolist()]
+    ticks = [f"row {row}{word}" for row, word in zip(rows, words, strict=True)]
+    size = (7.2, 1.3 + 0.26 * rows.size * (1.0 if images is None else 1.4))
+    counts = run.counts[rows]
+    return picture(sentence, lambda figure: _bars(figure, counts, ticks, images), path, size)
+
+
+def _images(matrix: Matrix, n: int, rows: np.ndarray) -> np.ndarray | None:
+    """Give rows as square images; None if they are none."""
+    if matrix.shape[0] != n:
+        raise InputError(f"X has {matrix.shape[0]} rows, but the latest fit had {n}; give these")
+    side = int(np.sqrt(matrix.shape[1]))
+    if side < LEAST_IMAGE or side * side != matrix.shape[1]:
+        return None
+    some = matrix[rows]
+    return np.asarray(some.toarray() if sparse.issparse(some) else some).reshape(-1, side, side)
+
+
+def _bars(figure: Any, counts: np.ndarray, ticks: list[str], images: np.ndarray | None) -> None:
+    axes = figure.add_subplot()
+    places = np.arange(counts.size)
+    axes.barh(places, counts, color=BLUE, height=0.7)
+    for place, count in zip(places, counts, strict=True):
+        axes.annotate(f" {count:,}", (count, place), va="center", fontsize=9)
+    axes.set_yticks(places, ticks)
+    axes.set_ylim(counts.size - 0.4, -0.6)
+    axes.set_xlim(0, counts.max() * 1.1)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel("times mistaken while learning")
+    if images is not None:
+        _thumbnails(axes, images)
+
+
+def _thumbnails(axes: Any, images: np.ndarray) -> None:
+    """Put each image at the right end of its bar's line."""
+    from matplotlib.offsetbox import AnnotationBbox, OffsetImage
+
+    darkest = float(images.max())
+    for place, image in enumerate(images):
+        picture = OffsetImage(
+            image, zoom=24 / image.shape[0], cmap="gray_r", interpolation="nearest"
+        )
+        picture.image.set_clim(float(images.min()), darkest)
+        where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "box_alignment": (0.0, 0.5)}
+        axes.add_artist(AnnotationBbox(picture, (1.01, place), frameon=False, pad=0, **where))
