@@ -5,13 +5,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench docs clean
 
 help:
 	@echo "make demo    a tour: learn, converge, stay below the bound; writes demo/"
 	@echo "make test    run all tests"
 	@echo "make check   lint, types and layers"
 	@echo "make bench   race the peers, print ratios; writes bench/results/"
+	@echo "make docs    run the laboratory and build the site; writes site/"
 	@echo "make clean   remove .venv, caches and compiled loops"
 
 demo: .venv/with-lab
@@ -29,6 +30,12 @@ check: .venv/with-check
 bench: .venv/with-bench
 	$(BIN)/python -m bench
 
+# The theme prints news about its own future to everybody who builds.
+docs: .venv/with-docs
+	$(BIN)/rosenblatt lab all --quick --out docs/lab
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Open site/index.html in a browser"
+
 .venv/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "rosenblatt needs Python 3.11 or newer; run: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
@@ -41,5 +48,5 @@ bench: .venv/with-bench
 	@touch $@
 
 clean:
-	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv demo docs/lab site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +

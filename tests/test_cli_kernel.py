@@ -42,7 +42,9 @@ def test_a_kernel_learns_what_no_hyperplane_can(shell, data, kernel):
     _, shown, _ = shell("predict", "m", data)
     assert shown.split() == [str(label) for label in rb.read(data).y]
     _, shown, _ = shell("info", "m", "--json")
-    assert json.loads(shown)["learner"] == "KernelPerceptron"
+    known = json.loads(shown)
+    assert known["learner"] == "KernelPerceptron"
+    assert known["stored_examples"] == facts["stored_examples"]
 
 
 def test_a_budget_is_kept(shell):

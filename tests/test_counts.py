@@ -13,6 +13,7 @@ import naive
 import rosenblatt as rb
 from planted import fit, planted, quickly, whole
 from rosenblatt.kernel.functions import Gaussian, Linear, Polynomial
+from rosenblatt.lab.experiments.kernels import stripes
 
 EXCLUSIVE_OR = [[-1.0, -1], [-1, 1], [1, -1], [1, 1]], [0, 1, 1, 0]
 TOLERANCE = 1e-7  # the solver's is 1e-9, times the size of counts
@@ -217,10 +218,33 @@ def test_inseparable_classes_are_refused_with_a_proof():
 def test_classes_that_a_kernel_does_not_separate_are_refused():
     X, y = EXCLUSIVE_OR
     with pytest.raises(rb.InseparableError, match=r"no counts separate .* larger gamma") as refusal:
-        rb.cheapest_counts([*X, X[0]], [*y, 1], kernel=Gaussian(1.0))
+        rb.cheapest_counts(X, y, kernel=Polynomial(1, 1.0))
     assert refusal.value.certificate is None
     with pytest.raises(rb.InseparableError):
         rb.cheapest_counts(np.zeros((2, 2)), [0, 1], kernel="precomputed")
+
+
+@pytest.mark.parametrize(
+    "kernel", ["linear", Gaussian(1.0), lambda A, B: (A @ B.T).power(2), "precomputed"]
+)
+def test_equal_rows_of_different_classes_are_named(kernel):
+    """No degree and no gamma would help."""
+    X, y = [*EXCLUSIVE_OR[0], [-1.0, 1.0]], [*EXCLUSIVE_OR[1], 0]
+    rows = Gaussian(1.0)(X, X) if kernel == "precomputed" else sparse.csr_matrix(X)
+    with pytest.raises(
+        rb.InseparableError, match=r"rows 1 and 4 are equal .*; leave one"
+    ) as refusal:
+        rb.cheapest_counts(rows, y, kernel=kernel)
+    assert "gamma" not in str(refusal.value)
+    assert "intercept" not in str(refusal.value)
+    assert (refusal.value.certificate is None) == (kernel != "linear")
+
+
+def test_an_intercept_is_advised_where_there_is_none():
+    for lifted in (False, True):
+        with pytest.raises(rb.InseparableError) as refusal:
+            rb.cheapest_counts(*EXCLUSIVE_OR, fit_intercept=lifted)
+        assert ("allow an intercept" in str(refusal.value)) != lifted
 
 
 def test_an_answer_is_frozen_and_says_what_it_means():
@@ -252,10 +276,10 @@ SIX = naive.SIX_X, naive.SIX_Y
         ({"kernel": "cubic"}, "kernel must be one of"),
         ({"kernel": 3}, "kernel must be a kernel, a function"),
         ({"kernel": "precomputed"}, "a precomputed kernel needs a square matrix"),
-        ({"kernel": lambda A, B: A}, "the kernel gives an array of shape"),
+        ({"kernel": lambda A, B: A}, "the kernel <lambda> gives an array of shape"),
         ({"kernel": lambda A, B: "values"}, "not a matrix of numbers"),
-        ({"kernel": lambda A, B: (A @ B.T) * np.nan}, "the kernel gives NaN or infinity"),
-        ({"kernel": lambda A, B: (A + 1) @ B.T}, "the kernel is not symmetric"),
+        ({"kernel": lambda A, B: (A @ B.T) * np.nan}, "the kernel <lambda> gives NaN or infinity"),
+        ({"kernel": lambda A, B: (A + 1) @ B.T}, "the kernel <lambda> is not symmetric"),
         ({"fit_intercept": "yes"}, "fit_intercept must be True or False"),
         ({"lift": 0}, "lift must be a positive finite number"),
         ({"lift": "radius"}, "lift must be a positive finite number"),
@@ -299,3 +323,9 @@ def test_time_that_does_not_suffice_is_refused():
     X, y, _ = rb.make_separable(400, 20, 0.01, seed=0)
     with pytest.raises(rb.InputError, match="not found in max_seconds=1e-06; allow more"):
         rb.cheapest_counts(X, y, max_seconds=1e-6)
+
+
+def test_where_the_dual_simplex_breaks_down_the_primal_one_answers():
+    X, y = stripes(300, np.random.default_rng(0))[:2]
+    with pytest.raises(rb.InseparableError, match="no counts separate"):
+        rb.cheapest_counts(X, y, kernel="polynomial:2:1")

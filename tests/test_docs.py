@@ -1,62 +1,199 @@
-"""The pages of docs/: their commands and examples do what they show."""
+"""The pages of docs/: their code does what they show, their links lead somewhere, they build."""
 
-import doctest
-import os
 import re
 import shutil
 import subprocess
 import sys
+import warnings
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from bench import verdicts
+from browser import needs_browser, visit
+from pages import DOCS, ROOT, RUNNERS, anchors, blocks, links, prose
+from rosenblatt.lab import catalogue
 
-ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "certificates.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", re.MULTILINE)
-LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+LAB = DOCS / "lab"  # what `make docs` writes there is not part of the source
+PAGES = {
+    path.relative_to(DOCS).as_posix(): path
+    for path in sorted(DOCS.rglob("*.md"))
+    if LAB not in path.parents
+}
+WITH_CODE = [name for name, page in PAGES.items() if RUNNERS.keys() & dict(blocks(page)).keys()]
+NOT_CODE = "text"
+FIGURE = "figure.svg"
+BLANK = '<svg xmlns="http://www.w3.org/2000/svg" width="72" height="42"></svg>'
+
+
+# ---- code
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a POSIX shell")
-@pytest.mark.parametrize("page", ["certificates.md", "svm.md"])
+@pytest.mark.parametrize("page", [*WITH_CODE, "../README.md"])
 def test_every_block_of_a_page_gives_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    shutil.copy(Path(rb.__file__).parent / "verify.py", tmp_path)
-    blocks = BLOCK.findall((ROOT / "docs" / page).read_text(encoding="utf-8"))
-    assert {language for language, _ in blocks} == {"console", "python"}
+    for file in (Path(rb.__file__).parent / "verify.py", DOCS / "own_experiment.py"):
+        shutil.copy(file, tmp_path)
+    names = {"__name__": "page"}
+    with warnings.catch_warnings():
+        # Pages tell beforehand that a limit will stop a run, and a reader sees the sentence.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for kind, text in blocks(DOCS / page):
+            assert kind not in RUNNERS or RUNNERS[kind](text, names)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_says_what_it_is(page):
+    assert {kind for kind, _ in blocks(PAGES[page])} <= {*RUNNERS, NOT_CODE}
+
+
+def test_a_block_that_shows_something_else_is_found():
     names = {}
-    for language, text in blocks:
-        assert run_console(text) if language == "console" else run_python(text, names)
-
-
-def run_console(text):
-    """Run each command, compare what it prints, and give how many there were."""
-    folder = Path(sys.executable).parent
-    settings = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}
-    commands = COMMAND.findall(text)
-    for command, expected in commands:
-        script = command.replace("\n> ", "\n")
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=settings)
-        same = doctest.OutputChecker().check_output(expected, done.stdout, LOOSELY)
-        assert same, f"{script}{done.stdout}{done.stderr}"
-    return len(commands)
-
-
-def run_python(text, names):
-    """Run the examples of a block with the names of those before; give how many there were."""
-    examples = doctest.DocTestParser().get_doctest(text, names, "page", None, None)
-    failed, tried = doctest.DocTestRunner(optionflags=LOOSELY).run(examples, clear_globs=False)
-    names.update(examples.globs)
-    assert not failed
-    return tried
+    assert RUNNERS["python"](">>> 1 + 1\n2\n", names)
+    assert RUNNERS["python"]("x = 3\nx + 1     # 4, as it should be\n", names)
+    assert RUNNERS["console"]("$ printf '1\\n'\n1\n", names)
+    for kind, wrong in (
+        ("python", ">>> 1 + 1\n3\n"),
+        ("python", "x + 1     # 5, which it is not\n"),
+        ("console", "$ rosenblatt --version\nrosenblatt 0.0\n"),
+        ("console", "$ printf '1\\n'\n2\n"),
+    ):
+        with pytest.raises(AssertionError):
+            RUNNERS[kind](wrong, names)
 
 
 def test_the_table_of_verdicts_is_that_of_the_data():
-    lines = [tuple(map(str.strip, line.split("|")[1:-1])) for line in PAGE.splitlines()]
+    page = PAGES["certificates.md"].read_text(encoding="utf-8")
+    lines = [tuple(map(str.strip, line.split("|")[1:-1])) for line in page.splitlines()]
     begin = lines.index(verdicts.HEADER) + 2
     shown = lines[begin : lines.index((), begin)]
     # How wide a margin is found may depend on the machine.
     assert [line[:4] for line in shown] == [line[:4] for line in verdicts.lines()]
+
+
+# ---- links and pictures
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_of_a_page_leads_somewhere(page):
+    here = PAGES[page].parent
+    for target, anchor in links(PAGES[page]):
+        aim = (here / target).resolve() if target else PAGES[page]
+        if LAB in aim.parents:
+            continue  # the next test looks at these
+        assert aim.is_file(), f"{page} links to {target}"
+        assert not anchor or anchor in anchors(aim), f"{page} links to {target}#{anchor}"
+
+
+def test_a_link_into_the_laboratory_is_to_what_the_laboratory_writes():
+    report = ("report.html",)
+    for name, page in PAGES.items():
+        for target, _ in links(page):
+            aim = (page.parent / target).resolve()
+            if LAB in aim.parents:
+                found = aim.relative_to(LAB).parts
+                assert found == report or (
+                    found[0] in catalogue.NAMES and found[1:] == (FIGURE,)
+                ), f"{name} links to {target}"
+
+
+def test_every_experiment_has_its_figure_on_a_page_and_its_name_in_the_list():
+    shown = {
+        Path(target).parts[-2]
+        for page in PAGES.values()
+        for target, _ in links(page)
+        if target.endswith(FIGURE)
+    }
+    assert shown == set(catalogue.NAMES)
+    listed = re.findall(r"`([a-z-]+)`", PAGES["laboratory.md"].read_text(encoding="utf-8"))
+    assert set(catalogue.NAMES) <= set(listed)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_picture_has_a_text_for_those_who_cannot_see_it(page):
+    for text in re.findall(r"!\[(.*?)\]\(", prose(PAGES[page])):
+        assert len(text) > 20
+
+
+def test_the_menu_names_every_page_and_nothing_else():
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    named = re.findall(r"^ +- .+: (\S+\.md)$", menu, re.MULTILINE)
+    assert sorted(named) == sorted(PAGES)
+
+
+# ---- the site
+
+
+class Sources(HTMLParser):
+    """What a page fetches when it is opened, and its pictures."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.fetched, self.pictures = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if tag == "img":
+            self.pictures.append((found["src"], found.get("alt")))
+        if tag == "link" and found.get("rel") not in ("next", "prev", "canonical"):
+            self.fetched.append(found["href"])
+        self.fetched += [found["src"]] if found.get("src") else []
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Build the site from the pages as they are, with empty pictures."""
+    pytest.importorskip("mkdocs")
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(DOCS, folder / "docs", ignore=lambda at, _: ["lab"] * (Path(at) == DOCS))
+    for name in ("mkdocs.yml", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / name, folder)
+    for name in catalogue.NAMES:
+        (folder / "docs" / "lab" / name).mkdir(parents=True)
+        (folder / "docs" / "lab" / name / FIGURE).write_text(BLANK)
+    (folder / "docs" / "lab" / "report.html").write_text("<!doctype html><title>Report</title>")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder / "site"
+
+
+def test_the_site_has_every_page_and_fetches_nothing_from_elsewhere(site):
+    built = {path.relative_to(site).with_suffix(".md").as_posix() for path in site.rglob("*.html")}
+    assert set(PAGES) <= built
+    for path in site.rglob("*.html"):
+        sources = Sources(path.read_text(encoding="utf-8"))
+        assert path.name in ("404.html", "report.html") or sources.fetched
+        for source in sources.fetched:
+            local = source.split("?")[0].split("#")[0]
+            assert path.name == "404.html" or (path.parent / local).exists(), (path, source)
+        assert not [each for each in sources.fetched if re.match("(https?:)?//", each)]
+        assert all(alt for _, alt in sources.pictures)
+    for path in site.rglob("*.css"):
+        assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", path.read_text("utf-8"))
+
+
+def test_included_text_is_there_and_no_directive_is_left(site):
+    assert "Where each idea lives" in (site / "layout.html").read_text(encoding="utf-8")
+    assert "make_separable" in (site / "laboratory.html").read_text(encoding="utf-8")
+    for path in site.rglob("*.html"):
+        assert "--8&lt;--" not in path.read_text(encoding="utf-8")
+
+
+@needs_browser
+def test_the_site_opened_from_disk_has_no_errors_and_can_be_searched(site):
+    script = """
+        click('label[for=__search]');
+        choose('.md-search__input', 'Novikoff');
+        await wait(5000);
+        return text('.md-search-result__list');
+    """
+    seen = visit(site / "theorems" / "theorem-1.html", script)
+    assert seen.errors == []
+    assert all(request.startswith("file:") for request in seen.requests)
+    assert "Theorem 1" in seen.value

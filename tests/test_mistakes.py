@@ -357,6 +357,20 @@ def test_a_stream_looks_at_each_row_once():
     assert rb.mistake_bound(X, y, passes=2).value >= learner.run_.mistakes
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_part_of_the_rows_has_no_bound_of_the_run(classes):
+    """More rows than those of the run can but make a bound larger."""
+    X, y = np.eye(3)[[0, 1, 2, 0, 1, 2]], np.arange(6) % 3 % classes
+    W = np.eye(3) if classes == 3 else None
+    learner = rb.Perceptron(fit_intercept=False).fit(X, y)
+    with pytest.raises(rb.InputError, match=r"on 6 rows, but X has 5; .* all examples"):
+        learner.bound(X[:5], y[:5], W)
+    twice = np.concatenate([X, X]), np.concatenate([y, y])
+    assert learner.bound(*twice, W).value >= learner.bound(X, y, W).value * (1 - 0.01)
+    learner.partial_fit(X[:2], y[:2])  # of its earlier rows, a stream knows no number
+    assert learner.bound(X[:3], y[:3], W).value >= 0
+
+
 def test_labels_that_json_cannot_hold_get_a_bound_without_a_certificate():
     X, y = noisy(30, 2)
     labels = [(int(sign), "x") for sign in y]

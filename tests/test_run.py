@@ -77,6 +77,13 @@ def test_hardest_examples_come_first_and_easy_ones_not_at_all():
     assert a_run((0, 0)).hardest().tolist() == []
 
 
+@pytest.mark.parametrize("k", [1.5, -1, True, None, "3"])
+def test_a_number_of_hardest_examples_that_means_nothing_is_refused(k):
+    with pytest.raises(rb.InputError, match=f"k must be a whole number from 0 on, got {k!r}"):
+        a_run().hardest(k)
+    assert a_run().hardest(np.int64(1)).tolist() == [0]
+
+
 def test_equally_hard_examples_come_in_the_order_of_their_rows():
     assert a_run((2, 5, 2, 0, 5, 2)).hardest(4).tolist() == [1, 4, 0, 2]
 

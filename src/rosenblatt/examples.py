@@ -24,6 +24,7 @@ from rosenblatt.rows import Dense, Rows, Sparse, largest_sqnorm
 Matrix = Any  # np.ndarray or scipy.sparse CSR; SciPy ships no types
 
 LARGE_COPY = 64 * 2**20
+COMPLEX = "Complex data not supported: X holds complex numbers; give real ones"
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,13 @@ def _converted(X: Any) -> Matrix:
             input_name="X",
         )
     except ValueError as error:
+        if str(error).startswith("Complex data"):  # and goes on with the numbers
+            raise InputError(COMPLEX) from None
         raise InputError(str(error)) from error
+    except TypeError as error:
+        if str(error).endswith("not 'complex'"):  # in a list
+            raise InputError(COMPLEX) from None
+        raise
     except OverflowError as error:
         raise InputError("X contains a number beyond float64; divide X by a constant") from error
 

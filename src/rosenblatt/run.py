@@ -7,8 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from numbers import Integral
 
 import numpy as np
+
+from rosenblatt.errors import InputError
+
+SEPARABLE = (
+    "ask whether anything separates these data: rosenblatt.separate for a hyperplane, "
+    "rosenblatt.cheapest_counts for two classes and a kernel."
+)
 
 
 class Stop(StrEnum):
@@ -17,15 +25,15 @@ class Stop(StrEnum):
     CONVERGED = "Converged: every example was looked at under the final weights without a mistake."
     PASSES = (
         "Stopped at the limit on passes (max_iter) while mistakes were still being made: "
-        "allow more passes, or ask rosenblatt.separate whether any hyperplane separates these data."
+        f"allow more passes, or {SEPARABLE}"
     )
     UPDATES = (
         "Stopped at the limit on updates (max_updates) while mistakes were still being made: "
-        "allow more, or ask rosenblatt.separate whether any hyperplane separates these data."
+        f"allow more, or {SEPARABLE}"
     )
     SECONDS = (
         "Stopped at the limit on time (max_seconds) while mistakes were still being made: "
-        "allow more time, or ask rosenblatt.separate whether any hyperplane separates these data."
+        f"allow more time, or {SEPARABLE}"
     )
     INTERRUPTED = "Interrupted by the user: the weights learned up to then were kept."
     STREAM = "Every example given so far was presented once; give more at any time."
@@ -113,6 +121,8 @@ class Run:
 
         Examples without any are left out; ``counts`` tells how often each was learned from.
         """
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 0:
+            raise InputError(f"k must be a whole number from 0 on, got {k!r}")
         order = np.argsort(-self.counts.astype(np.int64), kind="stable")[:k]
         return order[self.counts[order] > 0]
 

@@ -13,7 +13,6 @@ from rich.markup import escape
 
 import rosenblatt as rb
 from rosenblatt.errors import InputError, MissingExtraError
-from rosenblatt.lab.curves import learning_curve
 from rosenblatt.margin.bounds import MistakeBound
 
 
@@ -47,7 +46,7 @@ def _planted(console: Console, out: Path) -> tuple[dict[str, Any], rb.Perceptron
     facts = _show(console, model, bound, int(np.count_nonzero(model.predict(X) != y)))
     picture = out / "learning-curve.png"
     try:
-        learning_curve(model.run_, bound, picture, f"{n:,} points, {d} columns, margin {margin}")
+        rb.plot_learning_curve(model, bound, picture)
         console.print(f"The learning curve against the bound: [bold]{escape(str(picture))}[/]")
     except MissingExtraError as missing:
         console.print(f"No picture: {missing}", markup=False)

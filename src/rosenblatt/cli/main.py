@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 import rosenblatt
-from rosenblatt.cli import laboratory, proofs, training
+from rosenblatt.cli import laboratory, plots, proofs, training
 from rosenblatt.cli.options import (
     Data,
     Format,
@@ -179,6 +179,7 @@ def export(
 for command in (proofs.separate, proofs.margin, proofs.bound, proofs.solve, proofs.verify):
     app.command()(command)
 app.command()(laboratory.lab)
+app.command()(plots.plot)
 
 
 def _listen() -> None:

@@ -31,6 +31,8 @@ def describe_model(path: str, *, json: bool) -> None:
         facts["columns"] = learner.n_features_in_
         facts["classes"] = [_plain(label) for label in learner.classes_.tolist()]
         facts |= {"mistakes": run.mistakes, "passes": run.passes, "converged": run.converged}
+        if hasattr(learner, "support_"):
+            facts["stored_examples"] = learner.support_.size
     options = {name: value for name, value in learner._options().items() if value is not None}
     facts["options"] = {name: _as_json(value) for name, value in options.items()}
     if not json:

@@ -22,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.oracle import OPTIONS
 from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, separate
 from rosenblatt.errors import InputError, InseparableError
@@ -32,6 +33,7 @@ from rosenblatt.examples import (
     as_signs,
     check_finite,
     two_classes,
+    without_duplicates,
 )
 from rosenblatt.kernel.functions import (
     Custom,
@@ -44,6 +46,7 @@ from rosenblatt.kernel.functions import (
 from rosenblatt.kernel.space import Space, check_function, check_gram
 
 MOST_ROWS = 5_000  # whose Gram matrix, with the solver's copies, takes about 2 GiB
+DUAL_SIMPLEX, PRIMAL_SIMPLEX = 1, 4  # as HiGHS numbers them
 TOO_LARGE = "the kernel's values are too large for float64; divide X by a constant"
 
 
@@ -145,7 +148,7 @@ def cheapest_counts(
             "seconds, or give fewer rows"
         ) from None
     if found is None:
-        raise _refusal(chosen, X, y, bool(fit_intercept), clock)
+        raise _refusal(chosen, X, y, bool(fit_intercept), clock, _clash(matrix, signs))
     return _answer(problem, *found, tuple(classes.tolist()), clock)
 
 
@@ -217,14 +220,19 @@ def _solved(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Give a point of least cost with lower <= A x <= upper, and multipliers; None if none is."""
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    options = {**OPTIONS, "solver": "choose", "presolve": "choose", "time_limit": clock.left()}
-    for name, value in options.items():
-        solver.setOptionValue(name, value)
+    solver.setOptionValue("output_flag", False)
+    starts, indices = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
     solver.addVars(costs.size, least, np.full(costs.size, np.inf))
     solver.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
-    starts, indices = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
     solver.addRows(lower.size, lower, upper, matrix.nnz, starts, indices, matrix.data)
-    solver.run()
+    options = {**OPTIONS, "solver": "choose", "presolve": "choose"}
+    for strategy in (DUAL_SIMPLEX, PRIMAL_SIMPLEX):  # where one breaks down, the other may not
+        options |= {"simplex_strategy": strategy, "time_limit": clock.left()}
+        for name, value in options.items():
+            solver.setOptionValue(name, value)
+        solver.run()
+        if solver.getModelStatus() != highspy.HighsModelStatus.kNotset:
+            break
     status, kinds = solver.getModelStatus(), highspy.HighsModelStatus
     if status == kinds.kTimeLimit:
         raise OutOfTimeError
@@ -306,12 +314,28 @@ def _cleaned(values: np.ndarray) -> np.ndarray:
     return np.where(values > 1e-12 * values.max(initial=0.0), values, 0.0)
 
 
-def _refusal(kernel: Kernel, X: Any, y: Any, lifted: bool, clock: Clock) -> InputError:
+def _clash(X: Matrix, signs: np.ndarray) -> str | None:
+    """Name two equal rows of different classes, if there are such."""
+    first = first_of_equals(without_zeros(without_duplicates(X)))
+    clashes = contradictions(signs, first)
+    if not clashes.size:
+        return None
+    return (
+        f"rows {first[clashes[0]]} and {clashes[0]} are equal but have different labels; leave one "
+        "of them out"
+    )
+
+
+def _refusal(
+    kernel: Kernel, X: Any, y: Any, lifted: bool, clock: Clock, clash: str | None
+) -> InputError:
     """Say that nothing separates the classes, with a proof if the kernel is linear."""
     if not isinstance(kernel, Linear):
+        if clash:
+            return InseparableError(f"no counts separate the classes by any kernel: {clash}")
         return InseparableError(
-            f"no counts separate the classes by the kernel {kernel!r}, as far as floats tell; "
-            "choose a kernel with more features, such as a higher degree or a larger gamma"
+            f"no counts separate the classes by the kernel {kernel}, as far as floats tell; choose "
+            "one with more features, such as a higher degree or a larger gamma"
         )
     proof = separate(X, y, fit_intercept=lifted, max_seconds=clock.seconds)
     if proof.verdict in (SEPARABLE, UNDECIDED):
@@ -321,9 +345,9 @@ def _refusal(kernel: Kernel, X: Any, y: Any, lifted: bool, clock: Clock) -> Inpu
         )
     a, b = (repr(label) for label in proof.classes)
     through = "" if lifted else " through the origin"
+    advice = clash or "choose another kernel" + ("" if lifted else ", or allow an intercept")
     return InseparableError(
         f"no counts separate the classes {a} and {b}, because no hyperplane{through} does, as the "
-        f"certificate of this error proves ({proof.verdict}); allow an intercept, or choose "
-        "another kernel",
+        f"certificate of this error proves ({proof.verdict}); {advice}",
         proof,
     )

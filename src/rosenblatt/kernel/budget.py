@@ -20,8 +20,9 @@ project   the mistake is projected on the span of the stored rows, whose coeffic
           happens to rows that lie in the span already, up to rounding.
 
 In the last case d = K⁻¹k, with K the Gram matrix of the stored rows and k the values of the new one
-beside them; δ² = K(x, x) - k·d is the squared distance from the span. Storing a row extends K⁻¹ by
-(d, -1)(d, -1)ᵀ/δ².
+beside them, is found by Cholesky's factor L of K = LLᵀ: l = L⁻¹k and d = L⁻ᵀl. The squared distance
+from the span is δ² = K(x, x) - l·l, and storing a row extends L by (l, δ). (To keep K⁻¹ and extend
+it costs as much, but its errors grow with the square of K's condition.)
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ class Budget:
     forget : one of `FORGETTING`.
     oldest : the place of the row that was stored first, in an array of one number.
     seed : of the draws, in an array of one number.
-    inverse : K⁻¹, with room for B rows, for projections.
+    factor : L, with room for B rows, for projections.
     """
 
     most: int
     forget: str
     oldest: np.ndarray
     seed: np.ndarray
-    inverse: np.ndarray
+    factor: np.ndarray
 
     @classmethod
     def of(cls, most: int, forget: str, seed: int) -> Budget:
@@ -69,8 +70,8 @@ class Budget:
 
     def copied(self) -> Budget:
         """Give a budget that can be used apart from this one."""
-        oldest, seed, inverse = (part.copy() for part in (self.oldest, self.seed, self.inverse))
-        return replace(self, oldest=oldest, seed=seed, inverse=inverse)
+        oldest, seed, factor = (part.copy() for part in (self.oldest, self.seed, self.factor))
+        return replace(self, oldest=oldest, seed=seed, factor=factor)
 
 
 class Shelf(NamedTuple):
@@ -93,16 +94,18 @@ class Shelf(NamedTuple):
 class Forgetting(NamedTuple):
     """A budget as the loops see it.
 
-    `beside` has room for the values of a row beside those in the slots, `spare` for K⁻¹ times them.
+    `beside` has room for the values of a row beside those in the slots, `spare` for K⁻¹ times them,
+    `half` for L⁻¹ times them.
     """
 
     most: int
     how: int
     oldest: np.ndarray
     seed: np.ndarray
-    inverse: np.ndarray
+    factor: np.ndarray
     beside: np.ndarray
     spare: np.ndarray
+    half: np.ndarray
 
 
 @loop
@@ -195,20 +198,21 @@ def victim(rule: Forgetting) -> int:
 
 @part
 def projected(itself: float, used: int, rule: Forgetting) -> bool:
-    """Write d = K⁻¹k into `spare`; tell whether the row is to be projected, else extend K⁻¹."""
-    inverse, d, apart = rule.inverse, rule.spare, itself
+    """Write d = K⁻¹k into `spare`; tell whether the row is to be projected, else extend L."""
+    L, d, half, apart = rule.factor, rule.spare, rule.half, itself
     for i in range(used):
-        total = 0.0
+        total = rule.beside[i]
+        for j in range(i):
+            total -= L[i, j] * half[j]
+        half[i] = total / L[i, i]
+        apart -= half[i] * half[i]
+    if used < rule.most and apart > IN_THE_SPAN * itself:
         for j in range(used):
-            total += inverse[i, j] * rule.beside[j]
-        d[i] = total
-        apart -= total * rule.beside[i]
-    if used == rule.most or apart <= IN_THE_SPAN * itself:
-        return True
-    for i in range(used):
-        for j in range(used):
-            inverse[i, j] += d[i] * d[j] / apart
-        inverse[i, used] = -d[i] / apart
-        inverse[used, i] = -d[i] / apart
-    inverse[used, used] = 1.0 / apart
-    return False
+            L[used, j] = half[j]
+        L[used, used] = np.sqrt(apart)
+        return False
+    for i in range(used - 1, -1, -1):
+        d[i] = half[i] / L[i, i]
+        for j in range(i):
+            half[j] -= L[i, j] * d[i]
+    return True

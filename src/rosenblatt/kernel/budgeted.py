@@ -39,7 +39,8 @@ class BudgetedTraining(KernelTraining):
             FORGETTING.index(budget.forget),
             budget.oldest,
             budget.seed,
-            budget.inverse,
+            budget.factor,
+            np.empty(budget.most),
             np.empty(budget.most),
             np.empty(budget.most),
         )

@@ -11,8 +11,10 @@ the lift cancels; functions and Gram matrices of yours are taken as they are.
 
 Rounding     For d products in single precision, u = 2^-24, |fl(x·z) - x·z| <= ε·Σ|x||z| with
              ε = d·u/(1 - d·u), in whatever order they are added, and Σ|x||z| <= ‖x‖‖z‖, or = x·z
-             where no entry is negative. Each kernel turns that into a bound of its own error,
-             |K̃ - K| <= relative·|K̃| + absolute, for all z no longer than a given length.
+             where no entry is negative. Products with 0 do not count: they are 0, and to add 0
+             takes no rounding; so d is the number of entries of x that are not 0. Each kernel
+             turns that into a bound of its own error, |K̃ - K| <= relative·|K̃| + absolute, for
+             all z no longer than a given length.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from scipy import sparse
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_matrix, check_finite, writable_alias
 from rosenblatt.kernel.pointwise import distances, multiply_in_double, raise_to
+from rosenblatt.rows import Dense, fill_squares
 
 SINGLE = 2.0**-24  # unit round-off of float32
 LOST = 1e-4  # error of the exponent from which on a Gaussian kernel is refused
@@ -39,12 +42,12 @@ TINIEST = 2.0**-120  # more than single precision loses by underflow
 
 
 class Lengths(NamedTuple):
-    """What bounds rest on: ‖x‖ of some rows, the largest ‖z‖, columns, and whether all are >= 0."""
+    """What bounds rest on: some rows x, and the longest row z beside which they may be."""
 
-    rows: np.ndarray
-    longest: float
-    columns: int
-    nonnegative: bool
+    rows: np.ndarray  # ‖x‖
+    entries: np.ndarray  # of x that are not 0
+    longest: float  # ‖z‖
+    nonnegative: bool  # whether no entry of any of them is negative
 
 
 class Rounding(NamedTuple):
@@ -145,14 +148,14 @@ class Polynomial(Kernel):
 
     def rounding(self, lengths: Lengths, shift: float) -> Rounding:
         """Bound the error: relative where no entry is negative, else by the largest |x·z|."""
-        size = self.degree * (_product_error(lengths.columns) + 4 * SINGLE)
+        size = self.degree * (_product_error(lengths.entries) + 4 * SINGLE)
         reach = (lengths.rows * lengths.longest + shift) ** int(self.degree)
         tiny = self.degree * TINIEST * np.maximum(1.0, reach)
-        if not size < MOST:
-            return Rounding(np.full(reach.size, np.inf), tiny)
+        known = size < MOST
+        size = np.where(known, CUSHION * size, 0.0)
         if lengths.nonnegative:
-            return Rounding(np.full(reach.size, CUSHION * size), tiny)
-        return Rounding(np.zeros(reach.size), CUSHION * size * reach + tiny)
+            return Rounding(np.where(known, size, np.inf), tiny)
+        return Rounding(np.where(known, 0.0, np.inf), size * reach + tiny)
 
 
 @dataclass(frozen=True)
@@ -221,7 +224,7 @@ class Gaussian(Kernel):
         """Bound the error: an error δ of the exponent is a factor e^δ of the value."""
         reach = lengths.rows * lengths.longest
         apart = (lengths.rows + lengths.longest) ** 2
-        exponent = 2 * _product_error(lengths.columns) * reach + 2 * SINGLE * apart
+        exponent = 2 * _product_error(lengths.entries) * reach + 2 * SINGLE * apart
         size = float(self.gamma) * exponent + 8 * SINGLE
         relative = np.where(size < MOST, CUSHION * size, np.inf)
         return Rounding(relative, np.full(reach.size, TINIEST))
@@ -234,12 +237,18 @@ class Custom(Kernel):
     function: Callable[[Any, Any], Any]
     by_products = False
 
+    def __repr__(self) -> str:
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """Rows that are kernel values already."""
 
     by_products = False
+
+    def __repr__(self) -> str:
+        return "precomputed"
 
 
 def as_kernel(kernel: Any) -> Kernel:
@@ -282,7 +291,9 @@ def squared_norms(X: Matrix) -> np.ndarray:
     """Give ‖x‖² of each row, in float64."""
     if sparse.issparse(X):
         return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    squares = np.empty(X.shape[0])
+    fill_squares(Dense(writable_alias(np.ascontiguousarray(X)), 0.0), squares)
+    return squares
 
 
 def dense_product(A: Matrix, B: Matrix) -> np.ndarray:
@@ -308,10 +319,10 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return np.asarray(np.matmul(A.astype(np.float64), B.astype(np.float64).T))
 
 
-def _product_error(columns: int) -> float:
-    """Give ε, infinity if there are too many columns for single precision."""
-    size = (columns + 1) * SINGLE
-    return size / (1 - size) if size < MOST else math.inf
+def _product_error(entries: np.ndarray) -> np.ndarray:
+    """Give ε, infinity if there are too many entries for single precision."""
+    size = (entries + 1) * SINGLE
+    return np.where(size < MOST, size / (1 - np.minimum(size, MOST)), np.inf)
 
 
 def _is_number(value: Any) -> bool:

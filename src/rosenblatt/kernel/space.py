@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, RosenblattError
 from rosenblatt.examples import Matrix, without_duplicates
 from rosenblatt.kernel.functions import (
     Custom,
@@ -24,9 +24,10 @@ from rosenblatt.kernel.functions import (
     squared_norms,
 )
 from rosenblatt.kernel.store import Block, Store, dense_pays
+from rosenblatt.kernel.zeros import Signs
 
 SYMMETRIC = 1e-5  # of the largest value: what single precision leaves of symmetry, and more
-TRIED = 16  # rows on which a function is tried
+TRIED = 16  # rows on which a function is tried, or asked for K(x, x)
 TILE = 512  # stored rows, or rows, whose values are computed at a time
 
 
@@ -77,7 +78,10 @@ class Space:
         left, right = block.rows, others.rows
         if sparse.issparse(left):
             left, right = (rows.astype(np.float64, copy=False) for rows in (left, right))
-        products = dense_product(left, right)
+        return self.from_products(dense_product(left, right), block, others)
+
+    def from_products(self, products: np.ndarray, block: Block, others: Block) -> np.ndarray:
+        """Turn the products of rows into the kernel's values, in place."""
         self.kernel.from_products(products, block.squares, others.squares, self.shift)
         return products
 
@@ -87,35 +91,66 @@ class Space:
             return np.asarray(block.rows[np.arange(places.size), places], np.float64)
         if self.kernel.by_products:
             return self.kernel.on_itself(block.squares, self.shift)
-        single = (block.picked(slice(i, i + 1)) for i in range(block.squares.size))
-        return np.array([self.values(row, row)[0, 0] for row in single])
+        few = (block.picked(slice(i, i + TRIED)) for i in range(0, block.squares.size, TRIED))
+        return np.concatenate([np.diagonal(self.values(rows, rows)) for rows in few])
 
     def rounding(self, block: Block, store: Store) -> Rounding:
         """Bound the errors of single precision for rows beside those stored and each other."""
         longest = max(store.longest, float(block.squares.max(initial=0.0)))
-        nonnegative = store.nonnegative and bool(block.rows.min(initial=0.0) >= 0.0)
-        lengths = Lengths(np.sqrt(block.squares), longest**0.5, block.rows.shape[1], nonnegative)
+        signs = Signs.of(block.rows)
+        nonnegative = store.nonnegative and not signs.negative.any()
+        lengths = Lengths(np.sqrt(block.squares), signs.entries, longest**0.5, nonnegative)
         return self.kernel.rounding(lengths, self.shift)
 
 
 def called(kernel: Custom, left: Matrix, right: Matrix) -> np.ndarray:
     """Call a function of two blocks of rows, and look at what it gives."""
-    if not (left.shape[0] and right.shape[0]):  # people's functions need not know what to do
-        return np.zeros((left.shape[0], right.shape[0]))
-    given = kernel.function(left, right)
-    given = given.toarray() if sparse.issparse(given) else given
     shape = (left.shape[0], right.shape[0])
-    try:
-        values = np.array(given, np.float64, order="C")  # a copy: values are worked on in place
-    except (TypeError, ValueError):
-        raise InputError("the kernel gives something that is not a matrix of numbers") from None
+    if not min(shape):  # people's functions need not know what to do
+        return np.zeros(shape)
+    if sparse.issparse(left) or sparse.issparse(right):  # such as new rows beside those stored
+        left, right = sparse.csr_matrix(left), sparse.csr_matrix(right)
+    values = _as_values(kernel, _given_by(kernel, left, right))
     if values.shape != shape:
         raise InputError(
-            f"the kernel gives an array of shape {values.shape} for {shape[0]} and {shape[1]} "
-            "rows; it must give one row for each of the former, one column for each of the latter"
+            f"the kernel {kernel} gives an array of shape {values.shape} for {shape[0]} and "
+            f"{shape[1]} rows; it must give one row for each of the former, one column for each "
+            "of the latter"
         )
     if not np.isfinite(values).all():
-        raise InputError("the kernel gives NaN or infinity; look at its formula, or scale X")
+        raise InputError(
+            f"the kernel {kernel} gives NaN or infinity; look at its formula, or scale X"
+        )
+    return values
+
+
+def _given_by(kernel: Custom, left: Matrix, right: Matrix) -> Any:
+    try:
+        return kernel.function(left, right)
+    except RosenblattError:  # a kernel of this package inside of it says what is wrong
+        raise
+    except Exception as error:
+        kind, advice = "arrays", "its own traceback is above"
+        if sparse.issparse(left):
+            kind, advice = "CSR matrices", "let it take these, or learn from X.toarray()"
+        message = " ".join(str(error).split())
+        raise InputError(
+            f"the kernel {kernel} failed on two blocks of rows, {kind} of shape {left.shape} and "
+            f"{right.shape}, with {type(error).__name__}: {message}; {advice}"
+        ) from error
+
+
+def _as_values(kernel: Custom, given: Any) -> np.ndarray:
+    """Give a copy, since values are worked on in place."""
+    try:
+        array = np.asarray(given.toarray() if sparse.issparse(given) else given)
+        values = array.real.astype(np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError(
+            f"the kernel {kernel} gives something that is not a matrix of numbers"
+        ) from None
+    if np.iscomplexobj(array):
+        raise InputError(f"the kernel {kernel} gives complex numbers; its values must be real")
     return values
 
 
@@ -125,7 +160,9 @@ def check_function(kernel: Custom, X: Matrix) -> None:
     called(kernel, some, some[:1])
     values = called(kernel, some, some)
     if not _nearly_equal(values, values.T, float(np.abs(values).max())):
-        raise InputError("the kernel is not symmetric: K(x, z) must be K(z, x) for all rows")
+        raise InputError(
+            f"the kernel {kernel} is not symmetric: K(x, z) must be K(z, x) for all rows"
+        )
 
 
 def check_gram(K: Matrix) -> None:

@@ -1,8 +1,9 @@
 """Training of an expansion: three ways to present examples, under the one driver.
 
 Blocked    The next B rows meet all stored rows by one matrix product; then the rule runs through
-           the block in order, and a mistake corrects the scores of the rows behind it. Stored
-           order and shuffles only. Memory: the stored rows, and B² values.
+           the block in order, and a mistake corrects the scores of the rows behind it, by values
+           that are computed for the rows that look like mistakes. Stored order and shuffles only.
+           Memory: the stored rows, twice if they are mostly zeros, and up to B² values.
 Resident   The scores of all n examples are kept and follow each mistake by one column of the Gram
            matrix, which is kept if it fits, else computed when it is needed. Any order.
 Budgeted   As blocked, but stored rows may be forgotten within a block (see `budget`).
@@ -21,21 +22,25 @@ import numpy as np
 
 from rosenblatt.examples import Matrix
 from rosenblatt.kernel.expansion import Expansion
-from rosenblatt.kernel.scoring import gram, weighed
+from rosenblatt.kernel.scoring import weighed, wide_gram
 from rosenblatt.kernel.space import TILE
 from rosenblatt.kernel.store import Block
 from rosenblatt.kernel.threads import Apply, in_turn, working_on
 from rosenblatt.kernel.walk import (
     DONE,
     DOUBT,
+    UNKNOWN,
     Doubt,
     Found,
+    Within,
     doubtful,
+    leads,
     move,
     run_through,
     walk,
     worst_mistake,
 )
+from rosenblatt.kernel.zeros import Panels, skipping_pays
 from rosenblatt.online.driver import (
     Limits,
     Training,
@@ -47,8 +52,11 @@ from rosenblatt.rows import Dense
 from rosenblatt.run import Run
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 256, 1024
-STORED_FOR_EACH = 8  # rows stored for each row of a block, so that values within it cost little
+STORED_FOR_EACH = 4  # rows stored for each row of a block, so that values within it cost little
 TOO_DOUBTFUL = 0.25  # the share of rows in doubt from which on double precision is faster
+WORTH_PANELS = 1024  # rows presented from which on stored rows are kept in panels, too
+CHEAP = 2**24  # multiply-adds that take no longer than to stop in a block once more
+AT_LEAST = 8  # rows of values within a block, whenever some are missing
 NOTED = 1024  # mistakes noted before they are learned from
 JUDGED = 2048  # rows after which that share is looked at
 
@@ -148,6 +156,7 @@ class BlockedTraining(KernelTraining):
         self.block_rows = block_rows
         self.single = True
         self.doubted = self.walked = 0
+        self.panels = Panels()
 
     def _portion(self) -> bool:
         rows = self.block_rows or min(
@@ -158,15 +167,19 @@ class BlockedTraining(KernelTraining):
         return False
 
     def _present(self, block: Block, examples: np.ndarray) -> None:
-        """Walk through a block, scoring rows in doubt again whenever one is met."""
-        block, scores, within, doubt = self._scored(block)
+        """Walk through a block; where it stops for something to be computed, do so and go on."""
+        block, scores, doubt = self._scored(block)
         codes, found = self.codes[examples], room_for(examples.size)
-        left, place = self._updates_left(), 0
+        within = Within(np.empty((0, codes.size), block.rows.dtype), np.full(codes.size, -1))
+        allowed, place, made, learned = self._updates_left(), 0, 0, 0
         while True:
-            place, made, why = walk(codes, scores, within, doubt, place, left, found)
-            left -= made
-            mistakes = found.place[:made]
-            self._correct(examples[mistakes], found.rival[:made].copy(), mistakes.astype(float))
+            place, made, why = walk(codes, scores, within, doubt, place, made, allowed, found)
+            if why == UNKNOWN:
+                within = self._more_within(within, block, codes, scores, place)
+                continue
+            new = found.place[learned:made]
+            self._correct(examples[new], found.rival[learned:made], new.astype(float))
+            learned = made
             if why != DOUBT:
                 break
             self._score_again(block, codes, scores, doubt, place)
@@ -175,8 +188,23 @@ class BlockedTraining(KernelTraining):
         if why != DONE:
             raise UnusableRowError(int(examples[place]))
 
-    def _scored(self, block: Block) -> tuple[Block, np.ndarray, np.ndarray, Doubt]:
-        """Give the scores of a block, the values within it, and what is known of their errors."""
+    def _more_within(
+        self, within: Within, block: Block, codes: np.ndarray, scores: np.ndarray, begin: int
+    ) -> Within:
+        """Compute the values of rows that are mistakes as it stands, and of the next to be some."""
+        ahead = np.empty(codes.size - begin)
+        leads(codes, scores, begin, ahead)
+        ahead[within.line[begin:] >= 0] = np.inf
+        most = min(2 * int(np.count_nonzero(ahead <= 0)) + AT_LEAST, ahead.size)
+        if codes.size**2 * self._width <= CHEAP:
+            most = ahead.size
+        places = begin + np.sort(np.argpartition(ahead, most - 1)[:most])
+        values = wide_gram(self.expansion.space, block.picked(places), block, self.apply)
+        within.line[places] = within.values.shape[0] + np.arange(places.size)
+        return within._replace(values=np.concatenate([within.values, values]))
+
+    def _scored(self, block: Block) -> tuple[Block, np.ndarray, Doubt]:
+        """Give the scores of a block, and what is known of their errors."""
         learned = self.expansion
         n, sizes = block.squares.size, learned.sizes
         doubt = Doubt(np.zeros(n), np.zeros(n), np.zeros(n))
@@ -190,11 +218,20 @@ class BlockedTraining(KernelTraining):
             learned.alphas,
             self.apply,
             sizes if single else None,
+            self._panels(block),
         )
         if single:
             doubt = self._doubt(block, spread, float(sizes.sum()))
-        within = gram(learned.space, block, block, self.apply)
-        return block, scores, within, doubt
+        return block, scores, doubt
+
+    def _panels(self, block: Block) -> Panels | None:
+        """Give the stored rows in panels where products that skip zeros are faster."""
+        learned, dense = self.expansion, isinstance(block.rows, np.ndarray)
+        possible = dense and learned.space.kernel.by_products and not learned.store.is_sparse
+        if not (possible and self.codes.size >= WORTH_PANELS and skipping_pays(block.rows)):
+            return None
+        self.panels.follow(learned.store)
+        return self.panels
 
     def _in_single(self, block: Block) -> bool:
         """Tell whether this block is worth a try in single precision."""
@@ -220,7 +257,10 @@ class BlockedTraining(KernelTraining):
         self.doubted += places.size
         learned = self.expansion
         again = block.picked(places).doubled()
-        scores[places] = weighed(learned.space, again, learned.store, learned.alphas, self.apply)[0]
+        panels = self._panels(again)
+        scores[places] = weighed(
+            learned.space, again, learned.store, learned.alphas, self.apply, None, panels
+        )[0]
         doubt.slack[places] = 0.0
 
 

@@ -25,7 +25,7 @@ from rosenblatt.online.perceptron import (
     upcoming,
 )
 
-DONE, DOUBT, UNUSABLE_SCORE = range(3)
+DONE, DOUBT, UNUSABLE_SCORE, UNKNOWN = range(4)
 
 
 class Doubt(NamedTuple):
@@ -38,6 +38,16 @@ class Doubt(NamedTuple):
     slack: np.ndarray
     relative: np.ndarray
     absolute: np.ndarray
+
+
+class Within(NamedTuple):
+    """The kernel's values of some rows of a block beside all of them: few rows are mistaken.
+
+    Those of row t are in line[t] of `values`; below 0 they were not computed yet.
+    """
+
+    values: np.ndarray
+    line: np.ndarray
 
 
 class Found(NamedTuple):
@@ -76,17 +86,18 @@ def in_doubt(lead: float, gap: float, slack: float) -> bool:
 def walk(
     codes: np.ndarray,
     scores: np.ndarray,
-    within: np.ndarray,
+    within: Within,
     doubt: Doubt,
     begin: int,
+    made: int,
     allowed: int,
     found: Found,
 ) -> tuple[int, int, int]:
     """Present rows from `begin` on; give where it stopped, how many mistakes it made, and why.
 
-    `within` holds the kernel's values between the rows of the block.
+    `made` says how many were made before.
     """
-    n, made = codes.size, 0
+    n = codes.size
     for t in range(begin, n):
         if made == allowed:
             return t, made, DONE
@@ -97,10 +108,13 @@ def walk(
         if not abs(lead) < np.inf:
             return t, made, UNUSABLE_SCORE
         if mistaken(1.0, lead, False):
+            if within.line[t] < 0:
+                return t, made, UNKNOWN
             found.place[made], found.rival[made] = t, rival
             made += 1
+            values = within.values[within.line[t]]
             for m in range(t + 1, n):
-                value = np.float64(within[t, m])
+                value = np.float64(values[m])
                 scores[m, y] += value
                 scores[m, rival] -= value
                 doubt.slack[m] += 2.0 * (doubt.relative[m] * abs(value) + doubt.absolute[m])
@@ -119,6 +133,13 @@ def doubtful(
             places[count] = t
             count += 1
     return count
+
+
+@loop
+def leads(codes: np.ndarray, scores: np.ndarray, begin: int, out: np.ndarray) -> None:
+    """Write how far the class of each row is ahead, from row `begin` on."""
+    for t in range(begin, codes.size):
+        out[t - begin] = rivals(scores, t, codes[t])[1]
 
 
 @loop

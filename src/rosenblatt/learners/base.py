@@ -10,6 +10,7 @@ import numpy as np
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_matrix
 from rosenblatt.learners.one_row import RowReader
+from rosenblatt.run import Run
 
 
 class PlainLearner:
@@ -83,3 +84,12 @@ class PlainLearner:
             raise InputError(
                 f"X has {matrix.shape[1]} columns, but the learner knows {self.n_features_in_}"
             )
+
+
+def check_presented(run: Run | None, rows: int) -> None:
+    """Refuse part of the rows of a run: a bound speaks of all of them, and may speak of more."""
+    if run is not None and rows < run.counts.size:
+        raise InputError(
+            f"the run was made on {run.counts.size:,} rows, but X has {rows:,}; the bound of a run "
+            "needs all examples that were presented"
+        )

@@ -63,7 +63,7 @@ def kernel_parts(learner: PlainKernelPerceptron) -> tuple[Settings, Tensors]:
             tensors[f"ballots.{name}"] = column
     if held.budget is not None:
         settings["budget"] = {"most": held.budget.most, "forget": held.budget.forget}
-        for name in ("oldest", "seed", "inverse"):
+        for name in ("oldest", "seed", "factor"):
             tensors[f"budget.{name}"] = getattr(held.budget, name)
     return settings, tensors
 
@@ -200,10 +200,10 @@ def _ballots(tensors: Tensors, rows: int, classes: int) -> Ballots:
 
 def _budget(parts: Settings, tensors: Tensors) -> Budget:
     budget = Budget.of(int(parts["most"]), parts["forget"], 0)
-    found = {name: tensors[f"budget.{name}"] for name in ("oldest", "seed", "inverse")}
+    found = {name: tensors[f"budget.{name}"] for name in ("oldest", "seed", "factor")}
     for name, part in found.items():
         like = getattr(budget, name)
         require(part.shape == like.shape and part.dtype == like.dtype, "the budget does not fit")
     require(0 <= int(found["oldest"][0]) < budget.most, "the budget does not fit")
-    require_numbers(found["inverse"], "the projections")
+    require_numbers(found["factor"], "the projections")
     return Budget(budget.most, budget.forget, *(part.copy() for part in found.values()))

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.errors import InputError
 from rosenblatt.learners.front import Front
 from rosenblatt.learners.kernel_plain import PlainKernelPerceptron
 from rosenblatt.learners.perceptron import LIMITED, _print_progress
@@ -23,20 +24,22 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
     Parameters
     ----------
     kernel : ``Linear()``, ``Polynomial(degree, c)``, ``Gaussian(gamma)``, or their names
-        ``"linear"``, ``"polynomial:4:1"``, ``"gaussian:0.02"``; a function that takes two blocks
-        of rows (arrays, or CSR matrices if X is sparse) and gives the matrix of its values; or
+        ``"linear"``, ``"polynomial:4:1"``, ``"gaussian:0.02"``; a symmetric function that takes
+        two blocks of rows (both arrays, or both CSR matrices if X is sparse) and gives the matrix
+        of its values, K(x, z) for each row x of the first and z of the second; or
         ``"precomputed"``: X then holds K(x_i, x_j), n × n for `fit`, and for `predict` m × n, the
         columns being the training examples in their order.
     order : which example comes next: ``"cycle"`` stored order, ``"shuffle"`` a new order each
         pass, ``"random"`` a random mistaken example, ``"worst"`` the most wrong one, ``"first"``
         from the first example again after every update.
-    fit_intercept : lift each row x to (x, lift) before the kernel: x·z becomes x·z + lift². That
-        does nothing for kernels that ignore shifts, such as the Gaussian; functions and Gram
-        matrices of yours are taken as they are, too.
+    fit_intercept : lift each row x to (x, lift) before the kernel: x·z becomes x·z + lift², and
+        (c + x·z)^p becomes (c + lift² + x·z)^p. That does nothing for kernels that ignore shifts,
+        such as the Gaussian; functions and Gram matrices of yours are taken as they are, too.
     lift : the constant of the added coordinate, or ``"radius"`` for the largest norm of a row.
     output : predict with the ``"last"`` coefficients, the ``"averaged"`` ones, or by the weighted
         vote of all that were held (``"voted"``).
-    budget : most examples to store, None for all mistakes.
+    budget : most examples to store, None for all mistakes. Goes with the output ``"last"`` and the
+        orders ``"cycle"`` and ``"shuffle"`` only.
     forget : what makes room when the budget is used up: the ``"oldest"`` example, a ``"random"``
         one (the expected mistakes are at most (L + B·R·U) / ε for every comparator of norm U and
         hinge loss L with R·U <= (1 - ε)·√B), or none: ``"project"`` spreads the new mistake over
@@ -85,14 +88,20 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, comparator: Any = None) -> Self:
         """Learn from a data set, from the start.
 
         Parameters
         ----------
         X : rows; C-order float arrays and CSR matrices are used without a copy.
         y : labels of two or more classes, of any hashable type.
+        comparator : not here, where no history is recorded; `bound` takes one.
         """
+        if comparator is not None:
+            raise InputError(
+                "a kernel run records no history, so that fit takes no comparator; give bound a "
+                "fitted KernelPerceptron to compare with"
+            )
         self._fit(X, y, _print_progress if self.verbose else None)
         if self.run_.stop in LIMITED:
             warnings.warn(str(self.run_.stop), ConvergenceWarning, stacklevel=2)

@@ -28,7 +28,7 @@ from rosenblatt.kernel.runs import GRAM_BYTES, Manner, fit, once
 from rosenblatt.kernel.space import Space, check_function, check_gram
 from rosenblatt.kernel.store import dense_pays
 from rosenblatt.learners import options
-from rosenblatt.learners.base import PlainLearner
+from rosenblatt.learners.base import PlainLearner, check_presented
 from rosenblatt.learners.beginning import OUTPUTS, lift_of
 from rosenblatt.learners.one_row import RowReader, as_one_row_matrix, check_row
 from rosenblatt.learners.weights import as_codes as sorted_codes
@@ -143,13 +143,16 @@ class PlainKernelPerceptron(PlainLearner):
         if first:
             self._check_options()
             self._check_stream()
-            expansion = self._begin(self._thin_or_not(matrix), known.size, self._draw_seed())
+            like = self._as_given(self._thin_or_not(matrix))
+            expansion = self._begin(like, known.size, self._draw_seed())
         else:
             grown = width if width <= self.n_features_in_ else max(width, 2 * self.n_features_in_)
             expansion = self._prepared(grown, known, labels)
         wrong = self._learn(expansion, matrix, int(as_codes(labels, known)[0]))
         if first:
-            self._reader = reader
+            # A row of kernel values tells how many examples there will be.
+            self._reader = RowReader(width) if expansion.space.precomputed else reader
+            self.n_features_in_ = width
             self._hold(expansion, known, None, np.zeros(8))
         else:
             self._expansion = expansion
@@ -224,7 +227,12 @@ class PlainKernelPerceptron(PlainLearner):
         """Bound the mistakes of a run on these examples, in any order (theory F13, F15).
 
         X and y hold every example that was presented. The comparator is a fitted learner of the
-        same kernel and classes that makes no mistake on them (this one, if none is given).
+        same kernel and classes whose output, last or averaged, makes no mistake on them; this
+        one, if none is given.
+
+        The theorem needs a positive semidefinite kernel, as those of this package are. A function
+        that the examples and the stored rows show not to be is refused; that it is on other rows,
+        too, is for you to know.
         """
         self._check_fitted()
         if self.budget is not None:
@@ -242,11 +250,11 @@ class PlainKernelPerceptron(PlainLearner):
         if space.precomputed:
             raise InputError("the bound needs rows; a precomputed kernel has none")
         matrix = self._as_given(self._take(X))
+        check_presented(self._run_so_far(), matrix.shape[0])
         labels = as_labels(y, matrix.shape[0])
         codes = as_codes(labels, joined_classes(labels, self.classes_.tolist(), None))
-        return mistake_bound(
-            given.space, given.fitted_to(matrix), codes, given.store, given.coefficients()
-        )
+        coefficients = given.coefficients()[:, : given.size]
+        return mistake_bound(given.space, given.fitted_to(matrix), codes, given.store, coefficients)
 
     # ---- what was learned
 
@@ -309,8 +317,7 @@ class PlainKernelPerceptron(PlainLearner):
             options.limit(name, getattr(self, name))
         if self.max_seconds is not None:
             options.positive("max_seconds", self.max_seconds)
-        if self.gram_bytes != 0:
-            options.positive("gram_bytes", self.gram_bytes)
+        options.from_zero("gram_bytes", self.gram_bytes)
         options.random_numbers(self.random_state)
         self._check_budget()
 

@@ -29,6 +29,15 @@ def positive(name: str, value: Any) -> float:
     raise InputError(f"{name} must be a positive finite number, got {value!r}")
 
 
+def from_zero(name: str, value: Any) -> float:
+    """Give the value as a finite number from 0 on."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        if 0 <= number < math.inf:
+            return number
+    raise InputError(f"{name} must be a finite number from 0 on, got {value!r}")
+
+
 def limit(name: str, value: Any) -> int | None:
     """Give the value as a whole number from 1 on, or None for no limit."""
     if value is None:

@@ -24,7 +24,7 @@ from rosenblatt.examples import (
     two_classes,
     without_duplicates,
 )
-from rosenblatt.learners.base import PlainLearner
+from rosenblatt.learners.base import PlainLearner, check_presented
 from rosenblatt.learners.beginning import (
     begin,
     begin_again,
@@ -276,6 +276,7 @@ class PlainPerceptron(PlainLearner):
         if self._separator.rule.renormalize:
             raise InputError("neither theorem speaks of runs that renormalise their weights")
         matrix = self._take(X)
+        check_presented(self._run_so_far(), matrix.shape[0])
         check_finite(matrix)
         return without_duplicates(matrix)
 

@@ -6,6 +6,8 @@ More          if some W* of norm 1 (Frobenius) has ⟨w*_y, φ(x)⟩ - ⟨w*_r, 
 Symbols       R² = max K(x, x); w*_r = Σ_j c_rj φ(x_j), ‖W*‖² = Σ_r c_r·K c_r
 Rigour        K is that of float64; sums of it are widened by the bound of their rounding errors, so
               the bound errs upwards only
+Condition     K is positive semidefinite. The kernels of this package are; a function of the user's
+              is refused if the examples and the stored rows show that it is not
 """
 
 from __future__ import annotations
@@ -16,13 +18,15 @@ import numpy as np
 
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix
+from rosenblatt.kernel.functions import Kernel
 from rosenblatt.kernel.scoring import weighed
-from rosenblatt.kernel.space import TILE, Space
-from rosenblatt.kernel.store import Store
+from rosenblatt.kernel.space import SYMMETRIC, TILE, Space
+from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.threads import Apply, working
 from rosenblatt.margin.bounds import UNIT, MistakeBound
 
 SAFE = 1 + 2.0**-40  # for the few operations outside of sums
+LOOKED_AT = 512  # rows whose Gram matrix must have no negative eigenvalue
 
 
 def mistake_bound(
@@ -34,13 +38,15 @@ def mistake_bound(
 ) -> MistakeBound:
     """Bound the mistakes on X by a comparator: c_rj, one row for each class, on stored rows."""
     two = coefficients.shape[0] == 2
+    if not space.kernel.by_products:
+        check_features(space, X, store)
     with working() as apply:
         norm = _norm_above(space, store, coefficients, apply)
         radius, margin, where = _extremes(space, X, codes, store, coefficients, apply)
     if not margin > 0:
         raise InputError(
-            f"the comparator leaves row {where} on the wrong side or on its boundary; the bound "
-            "needs one that separates the data"
+            f"the comparator (this learner, if none was given) leaves row {where} on the wrong "
+            "side or on its boundary; the bound needs one that separates the data"
         )
     # For two classes w*_1 = -w*_0 = w*: the lead is 2·y·⟨w*, φ(x)⟩, and the norm √2·‖w*‖.
     margin /= norm * (math.sqrt(2) if two else 1.0) * SAFE
@@ -85,6 +91,65 @@ def _extremes(
         if lead.min() < smallest:
             smallest, where = float(lead.min()), start + int(lead.argmin())
     return math.sqrt(square) * SAFE, smallest, where
+
+
+# ---- functions that are no inner product
+
+
+def check_features(space: Space, X: Matrix, store: Store) -> None:
+    """Refuse a function that these rows show to be no inner product of features.
+
+    An inner product has K(x, x) >= 0, |K(x, z)| <= √(K(x, x)·K(z, z)), and no negative eigenvalue
+    of a Gram matrix; here, but for errors of single precision.
+    """
+    n = X.shape[0]
+    stored = [store.span(i, min(i + TILE, store.size)) for i in range(0, store.size, TILE)]
+    others = [(block, _lengths(space, block)) for block in stored]
+    for start in range(0, n, TILE):
+        numbers = np.arange(start, min(start + TILE, n))
+        block = space.block(X, slice(start, start + TILE), numbers).doubled()
+        own = _lengths(space, block)
+        for other, lengths in others:
+            reach = own[:, None] * lengths + SYMMETRIC * max(own.max(), lengths.max()) ** 2
+            far = (np.abs(space.values(block, other)) > reach).any(axis=1)
+            if far.any():
+                row = numbers[far.argmax()]
+                raise _no_features(
+                    space.kernel, f"K(x, z)² is above K(x, x)·K(z, z) for row {row} and a stored z"
+                )
+    _check_spectrum(space, X)
+
+
+def _check_spectrum(space: Space, X: Matrix) -> None:
+    """Look at the eigenvalues of a Gram matrix, of all rows if they are few."""
+    n = X.shape[0]
+    places = np.linspace(0, n - 1, min(n, LOOKED_AT)).astype(np.int64)
+    some = space.block(X, places, places).doubled()
+    values = space.values(some, some)
+    # Errors e of the values move an eigenvalue by at most their number times e.
+    least = float(np.linalg.eigvalsh((values + values.T) / 2)[0])
+    if least < -SYMMETRIC * places.size * float(np.abs(values).max()):
+        raise _no_features(
+            space.kernel, f"its matrix on {places.size} rows has the eigenvalue {least:.3g}"
+        )
+
+
+def _lengths(space: Space, block: Block) -> np.ndarray:
+    """Give √K(x, x) of each row."""
+    squares = space.on_itself(block, block.numbers)
+    least = int(squares.argmin())
+    if squares[least] < -SYMMETRIC * np.abs(squares).max():
+        raise _no_features(
+            space.kernel, f"K(x, x) is {squares[least]:.3g} for row {block.numbers[least]}"
+        )
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
+def _no_features(kernel: Kernel, why: str) -> InputError:
+    return InputError(
+        f"Theorem 1 needs a kernel that is positive semidefinite, but the kernel {kernel} is not: "
+        f"{why}; there is no bound for it"
+    )
 
 
 def _slack(terms: int) -> float:

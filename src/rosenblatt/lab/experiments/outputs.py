@@ -113,7 +113,7 @@ def _alike(table: Table) -> str:
     # Both have rows of the same cases and passes, in the same order.
     averaged, voted = (table.where(output=output)["error"] for output in ("averaged", "voted"))
     apart = 100 * float(np.max(np.abs(averaged - voted)))
-    return f" Averaged and voted are never more than {apart:.1f} percentage points apart."
+    return f" The largest difference between averaged and voted is {apart:.1f} percentage points."
 
 
 EXPERIMENT = Experiment(

@@ -1,0 +1,221 @@
+"""What the command plot does: read, fit if there is no model, draw, write, report."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rosenblatt as rb
+from rosenblatt.cli.columns import names_of
+from rosenblatt.cli.source import Source
+from rosenblatt.cli.work import _check_writable, _opened, _plain, _print, people
+from rosenblatt.data.files import write_atomically
+from rosenblatt.errors import InputError
+from rosenblatt.lab.pictures import picture_file, several
+from rosenblatt.lab.pictures_margins import distances
+from rosenblatt.lab.style import as_bytes, look
+from rosenblatt.learners.base import PlainLearner
+from rosenblatt.learners.plain import PlainPerceptron
+
+PICTURES = ("regions", "margins", "curve", "hardest", "path")
+OF_RUNS = ("curve", "hardest", "path")  # which not every model has
+WORK = 2e9  # multiply-adds of a fit, some seconds at most
+PASSES = (10, 1000)  # at least, at most
+SMALL = 5_000_000  # entries of data whose bound is looked for
+BOUND_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is drawn: a model, the examples, and how the columns are called."""
+
+    model: Any
+    X: Any
+    y: Any
+    names: list[str]
+    bound: rb.MistakeBound | None = None
+
+
+def plot_file(
+    source: Source,
+    what: str,
+    model: Path | None,
+    columns: str | None,
+    out: Path,
+    *,
+    json: bool,
+) -> None:
+    """Draw everything, then write everything, then report."""
+    wanted = PICTURES if what == "all" else (what,)
+    files = _files(wanted, out, [source.data, *([model] if model else [])])
+    with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as letters that the font lacks
+        look()  # says if there is nothing to draw with, before the work
+        scene = _fitted(source, wanted, status.update) if model is None else _given(source, model)
+        status.update("drawing")
+        pairs = None if columns is None else _columns(columns, scene.names)
+        figures, left_out = _drawn(scene, wanted, pairs, strict=what != "all")
+        contents = {
+            name: as_bytes(f, files[name].suffix[1:].lower()) for name, f in figures.items()
+        }
+    _write({files[name]: content for name, content in contents.items()})
+    seen = {name: (str(files[name]), figure.get_label()) for name, figure in figures.items()}
+    _report(source.data, model, scene, seen, left_out, json)
+
+
+# ---- where to
+
+
+def _files(wanted: tuple[str, ...], out: Path, inputs: list[str | Path]) -> dict[str, Path]:
+    """Give each picture its file, and refuse before the work what cannot be written."""
+    if os.path.isdir(out) or not out.suffix:
+        _check_folder(out)
+        return {name: out / f"{name}.png" for name in wanted}
+    picture_file(out)
+    if len(wanted) > 1:
+        raise InputError(
+            f"{out} is one file, but there are several pictures; give a folder, or say with --what "
+            "which one to draw"
+        )
+    _check_writable(out, *inputs)
+    return {wanted[0]: out}
+
+
+def _check_folder(out: Path) -> None:
+    """Refuse a folder that is none, or cannot be made or written to."""
+    known = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.exists())
+    if not known.is_dir():
+        name = out if known == out.absolute() else known
+        raise InputError(f"{name} is a file; --out takes a folder, or a name that ends in .png")
+    if not os.access(known, os.W_OK):
+        raise InputError(f"cannot write to the folder {known}: permission denied")
+
+
+def _write(contents: dict[Path, bytes]) -> None:
+    for path, content in contents.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"cannot make the folder {path.parent}: {reason}") from error
+        write_atomically(path, content)
+
+
+# ---- what
+
+
+def _given(source: Source, path: Path) -> Scene:
+    """Open a model, and read the data as it wants them."""
+    learner, source = _opened(path, source)
+    examples = source.labelled(next(iter(source.blocks(learner._reader.width))))
+    return Scene(learner, examples.X, examples.y, list(source.names) or names_of(examples))
+
+
+def _fitted(source: Source, wanted: tuple[str, ...], tell: Callable[[str], None]) -> Scene:
+    """Learn the data; for pictures of two classes and their run, look for a bound, learn again.
+
+    The second run is the first one over again, watched beside the comparator of the bound.
+    """
+    examples = source.labelled(source.examples())
+    X, y = examples
+    entries = int(X.nnz) if hasattr(X, "nnz") else int(X.size)
+    tell(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
+    learner = PlainPerceptron(max_iter=int(np.clip(WORK // max(entries, 1), *PASSES)))._fit(X, y)
+    bound = None
+    if learner.classes_.size == 2 and not {"curve", "path"}.isdisjoint(wanted):
+        tell("looking for the bound")
+        if entries <= SMALL:
+            passes = None if learner.run_.converged else learner.run_.passes
+            limits = {"passes": passes, "max_seconds": BOUND_SECONDS}
+            bound = rb.mistake_bound(X, y, fit_intercept=True, **limits)
+        comparator = np.append(learner.coef_, learner.intercept_)
+        if bound is not None and bound.comparator.any():
+            comparator = bound.comparator  # in the lifted space, which is that of (w, b): lift is 1
+        if comparator.any():
+            learner._fit(X, y, comparator)
+    if learner.run_.stop is rb.Stop.INTERRUPTED:
+        raise KeyboardInterrupt
+    return Scene(learner, X, y, names_of(examples), bound)
+
+
+def _columns(text: str, names: list[str]) -> list[Any]:
+    parts = [part.strip() for part in text.split(",")]
+    return [int(part) if part not in names and part.isdigit() else part for part in parts]
+
+
+def _drawn(
+    scene: Scene, wanted: tuple[str, ...], columns: Any, *, strict: bool
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Give the figures, and why some were left out: not every model has a run to draw."""
+    model, X, y = scene.model, scene.X, scene.y
+    draw: dict[str, Callable[[], Any]] = {
+        "regions": lambda: rb.plot_regions(model, X, y, columns, names=scene.names or None),
+        "margins": lambda: rb.plot_margins(model, X, y),
+        "curve": lambda: rb.plot_learning_curve(model, scene.bound),
+        "hardest": lambda: rb.plot_hardest(model, X, y),
+        "path": lambda: _path(model, X, y),
+    }
+    figures: dict[str, Any] = {}
+    left_out: dict[str, str] = {}
+    for name in wanted:
+        try:
+            figures[name] = draw[name]()
+        except InputError as error:
+            if strict or name not in OF_RUNS:
+                raise
+            left_out[name] = str(error)
+    return figures, left_out
+
+
+def _path(model: Any, X: Any, y: Any) -> Any:
+    two = isinstance(model, PlainPerceptron) and model.classes_.size == 2
+    if two and model.run_.history is None:
+        raise InputError(
+            "the model keeps no history of its run; leave out --model to have a run watched"
+        )
+    return rb.plot_path(model, X, y)
+
+
+# ---- report
+
+
+def _report(
+    data: str,
+    path: Path | None,
+    scene: Scene,
+    seen: dict[str, tuple[str, str]],
+    left_out: dict[str, str],
+    json: bool,
+) -> None:
+    learner: PlainLearner = scene.model
+    found = distances(learner, scene.X, scene.y)
+    facts: dict[str, Any] = {
+        "data": data,
+        "rows": scene.X.shape[0],
+        "columns": scene.X.shape[1],
+        "classes": [_plain(label) for label in learner.classes_.tolist()],
+        "model": None if path is None else str(path),
+        "fitted": _manner(learner) if path is None else None,
+        "mistaken": int(np.count_nonzero(found.mistaken)),
+        f"smallest_{found.word}": float(found.values.min()),
+        "bound": None if scene.bound is None else scene.bound.value,
+    }
+    if json:
+        facts["pictures"] = {name: {"file": f, "seen": s} for name, (f, s) in seen.items()}
+        facts["left_out"] = left_out
+    else:
+        facts |= {name: f"{file}: {sentence}" for name, (file, sentence) in seen.items()}
+        facts |= {name: f"not drawn: {reason}" for name, reason in left_out.items()}
+    _print(facts, json)
+
+
+def _manner(learner: Any) -> str:
+    run = learner.run_
+    end = "converged in" if run.converged else "was still making mistakes after"
+    return f"a perceptron, from zero and in stored order; it {end} {several(run.passes, 'pass')}"
