@@ -851,7 +851,7 @@ def test_what_a_function_raises_is_the_cause_of_a_sentence():
         return {}["gamma"]
 
     with pytest.raises(
-        rb.InputError, match=r"broken failed .* with KeyError: 'gamma'; its own"
+        rb.InputError, match=r"broken failed .* with KeyError: 'gamma'; the error"
     ) as e:
         rb.KernelPerceptron(broken).fit(A, codes)
     assert e.traceback[-1].name != "broken"
@@ -962,3 +962,72 @@ def test_an_intercept_adds_its_square_to_the_constant_of_a_polynomial():
 def test_a_class_is_no_kernel():
     with pytest.raises(rb.InputError, match="kernel must be"):
         rb.KernelPerceptron(rb.Gaussian).fit([[0.0], [1.0]], [0, 1])
+
+
+# ---- found by people
+
+
+def test_gaussian_values_that_vanish_in_single_precision_are_looked_at_again():
+    X, y = load_digits(return_X_y=True)
+    X, y = (16 * X).astype(np.float32), y % 2
+    learner = rb.KernelPerceptron("gaussian:0.02", max_iter=1)
+    runs = [learner.fit(rows, y).run_ for rows in (X, X.astype(float))]
+    assert runs[0].mistakes == runs[1].mistakes
+    np.testing.assert_array_equal(runs[0].counts, runs[1].counts)
+
+
+@pytest.mark.parametrize(("offset", "gamma"), [(300, 10), (1000, 10), (1e5, 1)])
+def test_far_from_the_origin_single_precision_makes_the_same_mistakes(offset, gamma):
+    X = (np.random.default_rng(0).standard_normal((300, 5)) + offset).astype(np.float32)
+    y = (X[:, 0] > offset) * 1
+    learner = rb.KernelPerceptron(rb.Gaussian(gamma), max_iter=2)
+    runs = [learner.fit(rows, y).run_ for rows in (X, X.astype(float))]
+    assert runs[0].mistakes_per_pass == runs[1].mistakes_per_pass
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_long_rows_of_single_precision_are_learned_in_double(layout):
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    y = (X[:, 0] * X[:, 1] > 0) * 1
+    long = (1e25 * X).astype(np.float32)
+    both = (layout(long), long.astype(float))
+    runs = [rb.KernelPerceptron("linear", max_iter=1).fit(rows, y).run_ for rows in both]
+    assert runs[0].mistakes == runs[1].mistakes
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial:1", "polynomial:2", "gaussian:1"])
+@pytest.mark.parametrize("way", ["one", "part"])
+def test_rows_whose_length_overflows_are_refused_in_streams(kernel, way):
+    learner = rb.KernelPerceptron(kernel).partial_fit([[1.0, 2.0]], [0], classes=[0, 1])
+    learn = {
+        "one": lambda row: learner.learn_one(row, 1),
+        "part": lambda row: learner.partial_fit([row], [1]),
+    }[way]
+    with pytest.raises(rb.InputError, match="too large for float64"):
+        learn([1e200, 0.0])
+    assert learner.run_.mistakes == 1
+    assert learner.learn_one([1.0, 3.0], 1) in (True, False)
+
+
+@pytest.mark.parametrize("kernel", [rb.Linear(), rb.Gaussian(1.0), rb.Polynomial(2)])
+def test_kernels_called_by_hand_refuse_rows_whose_length_overflows(kernel):
+    with pytest.raises(rb.InputError, match="row 1 is so long"):
+        kernel([[1.0], [1e200]], [[1.0]])
+
+
+def test_one_row_at_a_time_a_function_that_is_not_symmetric_is_refused():
+    learner = rb.KernelPerceptron(lambda A, B: A @ B.T + A[:, :1])
+    learner.learn_one([1.0, 2.0], 0)
+    with pytest.raises(rb.InputError, match="not symmetric"):
+        learner.learn_one([3.0, 1.0], 1)
+
+
+@pytest.mark.parametrize("later", ["linear", "precomputed", rb.Gaussian(3)])
+@pytest.mark.parametrize("fitted", ["gaussian:1", rb.Gaussian(1), rb.Polynomial(2, 1)])
+def test_a_model_keeps_the_kernel_that_was_fitted(fitted, later, tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    learner = rb.KernelPerceptron(fitted, max_iter=3)
+    learner.fit(X, X[:, 0] > 0)
+    scores = learner.decision_function(X)
+    rb.save(learner.set_params(kernel=later), tmp_path / "m")
+    np.testing.assert_array_equal(rb.load(tmp_path / "m").decision_function(X), scores)

@@ -94,7 +94,9 @@ class Kernel:
         for X in (left, right):
             check_finite(X)
         squares = squared_norms(left), squared_norms(right)
-        self.check_lengths(float(max(each.max() for each in squares)))
+        for X, found in zip((left, right), squares, strict=True):
+            check_squares(X, found)
+        self.check_lengths(float(max(each.max(initial=0.0) for each in squares)))
         products = dense_product(left, right)
         self.from_products(products, *squares, self.shift(0.0))
         return products
@@ -294,6 +296,18 @@ def squared_norms(X: Matrix) -> np.ndarray:
     squares = np.empty(X.shape[0])
     fill_squares(Dense(writable_alias(np.ascontiguousarray(X)), 0.0), squares)
     return squares
+
+
+def check_squares(X: Matrix, squares: np.ndarray, numbers: np.ndarray | None = None) -> None:
+    """Refuse finite rows whose ‖x‖² is not; rows that are not finite are refused elsewhere."""
+    bad = np.flatnonzero(~np.isfinite(squares))
+    for i in bad[:1]:
+        row = X[i].data if sparse.issparse(X) else X[i]
+        if np.isfinite(row).all():
+            raise InputError(
+                f"row {i if numbers is None else numbers[i]} is so long that the square of its "
+                "length is too large for float64; divide X by a constant"
+            )
 
 
 def dense_product(A: Matrix, B: Matrix) -> np.ndarray:

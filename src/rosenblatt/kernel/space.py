@@ -20,6 +20,7 @@ from rosenblatt.kernel.functions import (
     Lengths,
     Precomputed,
     Rounding,
+    check_squares,
     dense_product,
     squared_norms,
 )
@@ -62,6 +63,7 @@ class Space:
         if sparse.issparse(rows):
             rows = rows.toarray() if self.dense else without_duplicates(rows)
         squares = squared_norms(rows) if self.kernel.by_products else np.zeros(rows.shape[0])
+        check_squares(rows, squares, numbers)
         self.kernel.check_lengths(float(squares.max(initial=0.0)))
         return Block(rows, squares, numbers)
 
@@ -130,7 +132,7 @@ def _given_by(kernel: Custom, left: Matrix, right: Matrix) -> Any:
     except RosenblattError:  # a kernel of this package inside of it says what is wrong
         raise
     except Exception as error:
-        kind, advice = "arrays", "its own traceback is above"
+        kind, advice = "arrays", "the error that caused this one says where"
         if sparse.issparse(left):
             kind, advice = "CSR matrices", "let it take these, or learn from X.toarray()"
         message = " ".join(str(error).split())
@@ -158,8 +160,13 @@ def check_function(kernel: Custom, X: Matrix) -> None:
     """Try a function on a few rows: it must give a symmetric matrix of finite numbers."""
     some = X[:TRIED]
     called(kernel, some, some[:1])
-    values = called(kernel, some, some)
-    if not _nearly_equal(values, values.T, float(np.abs(values).max())):
+    check_symmetry(kernel, some, some)
+
+
+def check_symmetry(kernel: Custom, some: Matrix, others: Matrix) -> None:
+    """Refuse a function whose values change when rows change places."""
+    values, turned = called(kernel, some, others), called(kernel, others, some)
+    if not _nearly_equal(values, turned.T, float(np.abs(values).max())):
         raise InputError(
             f"the kernel {kernel} is not symmetric: K(x, z) must be K(z, x) for all rows"
         )

@@ -79,7 +79,8 @@ def rivals(scores: np.ndarray, i: int | np.int64, y: int) -> tuple[int, float, f
 @part
 def in_doubt(lead: float, gap: float, slack: float) -> bool:
     """Tell whether errors up to the slack could change what happens; NaN is always in doubt."""
-    return slack > 0.0 and not (abs(lead) > slack and (lead > 0.0 or gap > slack))
+    certain = abs(lead) > slack and (lead > 0.0 or gap > slack)
+    return not (slack <= 0.0 or certain)
 
 
 @loop

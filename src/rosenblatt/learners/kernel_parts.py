@@ -11,7 +11,15 @@ from scipy import sparse
 from rosenblatt.errors import InputError
 from rosenblatt.kernel.budget import Budget
 from rosenblatt.kernel.expansion import Expansion
-from rosenblatt.kernel.functions import Custom, Gaussian, Kernel, Linear, Polynomial, as_kernel
+from rosenblatt.kernel.functions import (
+    Custom,
+    Gaussian,
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+    as_kernel,
+)
 from rosenblatt.kernel.space import Space
 from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.voting import Ballots
@@ -45,7 +53,7 @@ def kernel_parts(learner: PlainKernelPerceptron) -> tuple[Settings, Tensors]:
         "tally": held.tally,
     }
     settings: Settings = {
-        "options": _options(learner),
+        "options": _options(learner, held.space.kernel),
         "classes": class_parts(learner.classes_),
         "columns": learner.n_features_in_,
         "names": column_names(learner),
@@ -94,14 +102,16 @@ def kernel_from(
 # ---- options
 
 
-def _options(learner: PlainKernelPerceptron) -> Settings:
+def _options(learner: PlainKernelPerceptron, kernel: Kernel) -> Settings:
+    """Give the options, with the kernel that was fitted: the option may name another one by now."""
     options = option_parts(learner)
-    kernel = as_kernel(learner.kernel)
     if isinstance(kernel, Custom):
         raise InputError(
             "a learner whose kernel is a function cannot be saved; a model file holds no code"
         )
-    if not isinstance(learner.kernel, str):
+    if isinstance(kernel, Precomputed):
+        options["kernel"] = repr(kernel)
+    elif not (isinstance(learner.kernel, str) and as_kernel(learner.kernel) == kernel):
         numbers = {} if isinstance(kernel, Linear) else asdict(kernel)  # type: ignore[call-overload]
         options["kernel"] = {"name": type(kernel).__name__, **numbers}
     return options

@@ -25,7 +25,7 @@ from rosenblatt.kernel.budget import FORGETTING, Budget
 from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.functions import Custom, Kernel, Polynomial, Precomputed, as_kernel
 from rosenblatt.kernel.runs import GRAM_BYTES, Manner, fit, once
-from rosenblatt.kernel.space import Space, check_function, check_gram
+from rosenblatt.kernel.space import TRIED, Space, check_function, check_gram, check_symmetry
 from rosenblatt.kernel.store import dense_pays
 from rosenblatt.learners import options
 from rosenblatt.learners.base import PlainLearner, check_presented
@@ -170,7 +170,11 @@ class PlainKernelPerceptron(PlainLearner):
         if expansion.budget is not None:
             return once(expansion, matrix, np.array([code])).mistakes > 0
         number = np.array([expansion.presented])
-        wrong = expansion.learn(expansion.space.block(matrix, slice(0, 1), number), code)
+        block = expansion.space.block(matrix, slice(0, 1), number)
+        kernel = expansion.space.kernel
+        if isinstance(kernel, Custom) and 0 < expansion.size <= TRIED:
+            check_symmetry(kernel, block.rows, expansion.store.span().rows)
+        wrong = expansion.learn(block, code)
         expansion.presented += 1
         return wrong
 
