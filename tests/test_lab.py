@@ -52,10 +52,10 @@ def test_rows_are_the_same_as_csv_as_parquet_and_in_memory(margin):
 
 def test_seeds_are_moved(margin):
     _, (outcome,), _ = margin
-    assert {row["seed"] for row in outcome.rows} == {3, 4, 5}
-    X, y, _ = rb.make_separable(500, 10, margin=0.25, seed=4)
+    assert {row["seed"] for row in outcome.rows} == {3000, 3001, 3002}
+    X, y, _ = rb.make_separable(500, 10, margin=0.25, seed=3001)
     again = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y).run_.mistakes
-    (row,) = (row for row in outcome.rows if row["seed"] == 4 and row["margin"] == 0.25)
+    (row,) = (row for row in outcome.rows if row["seed"] == 3001 and row["margin"] == 0.25)
     assert row["mistakes"] == again
 
 
@@ -95,6 +95,23 @@ def test_a_line_that_was_cut_off_is_measured_again(margin):
     assert again.rows == outcome.rows
 
 
+@pytest.mark.parametrize(
+    "line", ["[1, 2]", "7", '{"case": {}}', '{"case": {}, "rows": [3], "seconds": 1}', "\x00"]
+)
+def test_a_damaged_line_ends_the_journal(tmp_path, line):
+    path = tmp_path / runner.JOURNAL
+    fine = '{"case": {"a": 1}, "rows": [{"a": 1}], "seconds": 1}'
+    path.write_text(f"head\n{fine}\n{line}\n{fine}\n")
+    assert [entry["case"] for entry in runner._journal(path, "head")] == [{"a": 1}]
+
+
+def test_a_figure_that_cannot_be_written_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setattr(runner, "find", lambda name: small())
+    (tmp_path / "figure.svg").mkdir()
+    with pytest.raises(rb.InputError, match=r"figure\.svg is a folder"):
+        runner._finished("margin", tmp_path, [{"a": 1, "b": 2.0}])
+
+
 def failing(**_):
     raise ValueError("out of chalk")
 
@@ -118,17 +135,17 @@ def test_a_failure_is_a_row(monkeypatch, tmp_path):
     monkeypatch.setattr(runner, "find", lambda name: small(measure=failing))
     rows, _ = runner._measured("margin", {"a": 7})
     assert rows == [{"a": 7, "failed": "ValueError: out of chalk"}]
-    seen, more, above = runner._finished("margin", tmp_path, rows)
+    seen, more, above, drawn = runner._finished("margin", tmp_path, rows)
     assert "failed" in seen
-    assert (more, above) == ("", 0)
+    assert (more, above, drawn) == ("", 0, False)
     assert "out of chalk" in (tmp_path / "rows.csv").read_text()
 
 
 def test_what_cannot_be_drawn_does_not_stop_the_others(monkeypatch, tmp_path):
     monkeypatch.setattr(runner, "find", lambda name: small(seen=failing, bounds=(("b", "a"),)))
-    seen, _, above = runner._finished("margin", tmp_path, [{"a": 1, "b": 2.0}])
+    seen, _, above, drawn = runner._finished("margin", tmp_path, [{"a": 1, "b": 2.0}])
     assert seen.startswith("The rows could not be drawn: TypeError")
-    assert above == 1
+    assert (above, drawn) == (1, False)
 
 
 def test_failures_are_tried_again(monkeypatch, tmp_path):

@@ -29,7 +29,7 @@ def lab(
         "rosenblatt-lab"
     ),
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: a minute in all.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Moves the seeds of all experiments.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another number gives other problems.")] = 0,
     json: Json = False,
 ) -> None:
     """Run the experiments of the laboratory: every theorem beside what is measured.
@@ -76,7 +76,7 @@ def _run(plan: Plan, json: bool) -> None:
     except KeyboardInterrupt:
         kept.append(str(plan.out))
         typer.echo(
-            f"rosenblatt: interrupted; what was measured is kept in {plan.out}, and the same "
+            f"rosenblatt: interrupted; cases that were done are kept in {plan.out}, and the same "
             "command goes on from there",
             err=True,
         )
@@ -134,5 +134,7 @@ def _tell(plan: Plan, outcomes: list[Outcome], report: Path, seconds: float, jso
             print(f"{failed:,} rows are failures; the column `failed` of rows.csv says why")
         print(f"Open {report} in a browser")
     if above:
-        typer.echo(f"rosenblatt: {above:,} rows lie above a bound, which is a defect", err=True)
+        many = "1 row lies" if above == 1 else f"{above:,} rows lie"
+        typer.echo(f"rosenblatt: {many} above a bound, which is a defect", err=True)
+    if above or not all(outcome.drawn for outcome in outcomes):
         raise typer.Exit(1)

@@ -15,7 +15,7 @@ from pathlib import Path
 import rosenblatt
 from rosenblatt.blocks import cores
 from rosenblatt.data.files import write_atomically
-from rosenblatt.lab.catalogue import find
+from rosenblatt.lab.catalogue import NAMES, find
 from rosenblatt.lab.runner import FAILED, Outcome, Plan
 
 FAILURES_SHOWN = 5
@@ -68,7 +68,7 @@ def write_report(plan: Plan, outcomes: Sequence[Outcome], seconds: float) -> Pat
     page = _PAGE.format(
         summary=_summary(outcomes),
         contents="\n".join(_entry(outcome) for outcome in outcomes),
-        sections="\n".join(_section(outcome, plan.out) for outcome in outcomes),
+        sections="\n".join(_section(outcome, plan) for outcome in outcomes),
         footer=_footer(plan, outcomes, seconds),
     )
     path = plan.out / "report.html"
@@ -93,19 +93,19 @@ def _entry(outcome: Outcome) -> str:
     return f'<li><a href="#{outcome.name}">{escape(find(outcome.name).title)}</a></li>'
 
 
-def _section(outcome: Outcome, out: Path) -> str:
+def _section(outcome: Outcome, plan: Plan) -> str:
     experiment = find(outcome.name)
     pieces = [
         f'<section id="{outcome.name}">',
         f"<h2>{escape(experiment.title)}</h2>",
         f'<p class="question">{escape(experiment.question)}</p>',
         f"<p>{escape(experiment.setup)}</p>",
-        _picture(out / outcome.name / "figure.svg", experiment.title),
+        _picture(plan.out / outcome.name / "figure.svg", experiment.title),
         f"<p>{escape(outcome.seen)}</p>",
         outcome.more,
         f'<div class="theorem"><p>{escape(experiment.theorem)}</p></div>',
         _failures(outcome),
-        f'<p class="note">{_rows_note(outcome)}</p>',
+        f'<p class="note">{_rows_note(outcome, plan)}</p>',
         "</section>",
     ]
     return "\n".join(piece for piece in pieces if piece)
@@ -131,23 +131,26 @@ def _failures(outcome: Outcome) -> str:
     )
 
 
-def _rows_note(outcome: Outcome) -> str:
+def _rows_note(outcome: Outcome, plan: Plan) -> str:
     files = ("rows.csv", "rows.parquet", "figure.svg", "figure.png")
     links = ", ".join(f'<a href="{outcome.name}/{file}">{file}</a>' for file in files)
     return (
         f"{len(outcome.rows):,} rows in {outcome.seconds:.1f} s of one core; beside this page: "
-        f"{links}. Again: <code>rosenblatt lab {outcome.name}</code>"
+        f"{links}. Again: <code>{_command(plan, outcome.name)}</code>"
     )
+
+
+def _command(plan: Plan, *names: str) -> str:
+    size = ["--quick"] if plan.quick else []
+    return " ".join(["rosenblatt lab", *names, *size, f"--seed {plan.seed}"])
 
 
 def _footer(plan: Plan, outcomes: Sequence[Outcome], seconds: float) -> str:
-    command = " ".join(
-        ["rosenblatt lab", *plan.names, *(["--quick"] if plan.quick else []), f"--seed {plan.seed}"]
-    )
+    names = ("all",) if plan.names == NAMES else plan.names
     today = datetime.date.today().isoformat()
     return (
         f"rosenblatt {rosenblatt.__version__}, Python {platform.python_version()}, "
-        f"{cores()} cores, {today}; {seconds:.0f} s, {sum(o.seconds for o in outcomes):.0f} s of "
-        f"one core. Command: <code>{command}</code>. Times depend on the machine; all else on the "
-        "seed."
+        f"{cores()} cores, {today}. {sum(o.seconds for o in outcomes):.0f} s of one core in all, "
+        f"{seconds:.0f} s of waiting since it was last started. Command: "
+        f"<code>{_command(plan, *names)}</code>. Times depend on the machine; all else on the seed."
     )

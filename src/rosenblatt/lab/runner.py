@@ -26,11 +26,12 @@ from typing import Any
 import rosenblatt
 from rosenblatt.blocks import cores
 from rosenblatt.data.files import write_atomically
-from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.errors import InputError, MissingExtraError, RosenblattError
 from rosenblatt.lab.catalogue import find
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 
 JOURNAL, FAILED = "cases.jsonl", "failed"
+SEEDS = 1000  # more than any experiment uses
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Outcome:
     seen: str = ""
     more: str = ""
     above: int = 0
+    drawn: bool = True
 
     @property
     def failed(self) -> list[Row]:
@@ -137,8 +139,7 @@ def _drive(
             work, done = running.pop(future)
             name = work.experiment.name
             if done is None:
-                seen, more, above = future.result()
-                outcomes[name] = Outcome(name, work.rows(), work.seconds(), seen, more, above)
+                outcomes[name] = Outcome(name, work.rows(), work.seconds(), *future.result())
                 continue
             rows, seconds = future.result()
             _keep(work, done, rows, seconds)
@@ -190,18 +191,21 @@ def _plain(row: Row) -> Row:
     return {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
 
 
-def _finished(name: str, folder: Path, rows: list[Row]) -> tuple[str, str, int]:
-    """Write an experiment's files; give what is seen, HTML, and how many rows are above a bound."""
+def _finished(name: str, folder: Path, rows: list[Row]) -> tuple[str, str, int, bool]:
+    """Write an experiment's files; give what an `Outcome` tells of them."""
     experiment = find(name)
     _write_rows(folder, rows)
     table = Table(row for row in rows if not row.get(FAILED))
     if not table.rows:
-        return "Every case failed; the rows say why.", "", 0
-    above = len(experiment.above(table))
+        return "Every case failed; the rows say why.", "", 0, False
+    above = 0
     try:
-        return *_told(experiment, table, folder), above
+        above = len(experiment.above(table))
+        return *_told(experiment, table, folder), above, True
+    except RosenblattError:  # what cannot be written, for want of room or rights
+        raise
     except Exception as error:  # too many cases failed, or the experiment is still being written
-        return f"The rows could not be drawn: {type(error).__name__}: {error}", "", above
+        return f"The rows could not be drawn: {type(error).__name__}: {error}", "", above, False
 
 
 def _told(experiment: Experiment, table: Table, folder: Path) -> tuple[str, str]:
@@ -259,7 +263,8 @@ def _opened(experiment: Experiment, plan: Plan) -> _Work:
 
 
 def _moved(case: Case, seed: int) -> Case:
-    return {**case, "seed": case["seed"] + seed} if "seed" in case else case
+    """Move the seed so far that runs with different seeds share no problem."""
+    return {**case, "seed": case["seed"] + SEEDS * seed} if "seed" in case else case
 
 
 def _header(experiment: Experiment, plan: Plan) -> str:
@@ -276,7 +281,7 @@ def _header(experiment: Experiment, plan: Plan) -> str:
 
 
 def _journal(path: Path, header: str) -> Iterable[Any]:
-    """Give the entries of a journal with this header; a line that was cut off ends it."""
+    """Give the entries of a journal with this header, up to a line that is damaged or cut off."""
     try:
         first, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
     except (OSError, UnicodeDecodeError):
@@ -285,9 +290,17 @@ def _journal(path: Path, header: str) -> Iterable[Any]:
         return
     for line in lines:
         try:
-            yield json.loads(line)
-        except ValueError:
+            entry = json.loads(line)
+            usable = (
+                isinstance(entry["case"], dict)
+                and all(isinstance(row, dict) for row in entry["rows"])
+                and isinstance(entry["seconds"], float | int)
+            )
+        except (ValueError, TypeError, KeyError):
+            usable = False
+        if not usable:
             return
+        yield entry
 
 
 def _keep(work: _Work, case: Case, rows: list[Row], seconds: float) -> None:
