@@ -8,13 +8,7 @@ oldest    the row stored first makes room, as in the Forgetron (Dekel, Shalev-Sh
 random    a row drawn at random makes room (Cavallanti, Cesa-Bianchi & Gentile 2007). If every
           K(x, x) <= R², then for every u whose norm U satisfies R·U <= (1 - ε)·√B, the expected
           number of mistakes of one pass is at most (L + B·R·U) / ε, L the sum of the hinge
-          losses max(0, 1 - y·⟨u, φ(x)⟩).
-              Why: let V = ‖w‖². A mistake with a full budget gives E V' <= (1 - 2/B)·V + 2R²,
-              since E‖w - z‖² = (1 - 2/B)·V + mean ‖z‖² for a random stored z, and the product of
-              w with y·φ(x) is not positive. The first B mistakes give V <= B·R². As V >= 0 at the
-              end, the sum of V over all mistakes with a full budget is at most B·R²·E M on
-              average. Likewise E⟨w', u⟩ = (1 - 1/B)·⟨w, u⟩ + y·⟨u, φ(x)⟩, and at the end
-              ⟨w, u⟩ <= B·R·U; so E M <= L + B·R·U + (U/B)·E Σ√V, and Σ√V <= √(M·ΣV);
+          losses max(0, 1 - y·⟨u, φ(x)⟩) (docs/theory.md, Budgets, has the proof);
 project   the mistake is projected on the span of the stored rows, whose coefficients take it up
           (the Projectron of Orabona, Keshet & Caputo 2008). Before the budget is full, this
           happens to rows that lie in the span already, up to rounding.
