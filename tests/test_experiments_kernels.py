@@ -8,7 +8,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.lab import timing
-from rosenblatt.lab.experiment import Table
+from rosenblatt.lab.experiment import Table, at_most
 from rosenblatt.lab.experiments import budgets, classes, kernels, operations, primal_dual
 from rosenblatt.lab.style import as_bytes, look, new_figure
 
@@ -189,23 +189,48 @@ def test_the_bound_in_feature_space_is_that_of_a_separator_with_its_margin(kerne
     assert kernels.bound(kernel, X, y) == pytest.approx(values.max() / margin**2, rel=1e-6)
 
 
+def test_the_medians_told_and_the_problem_drawn_are_named(tables):
+    assert "medians of 2 problems of each shape" in kernels.seen(tables["kernels"])
+    figure = new_figure(*kernels.EXPERIMENT.size)
+    with look():
+        kernels.draw(figure, tables["kernels"])
+    assert figure.get_supxlabel().startswith("the first of 2 problems")
+
+
 # ---- budgets
 
 
-def test_a_budget_that_is_never_used_up_changes_nothing(tables):
+def test_a_budget_that_is_never_used_up_changes_nothing():
     for target in budgets.TARGETS:
-        part = tables["budgets"].where(target=target)
-        (free,) = part.where(forget="none").rows
+        free = budgets.measure(target, "none", None, 500, seed=0)
         for forget in ("oldest", "random"):
-            (roomy,) = part.where(forget=forget, budget=256).rows
+            roomy = budgets.measure(target, forget, 256, 500, seed=0)
             assert free["mistakes"] <= 256
             assert roomy["mistakes"] == free["mistakes"] == roomy["stored"]
 
 
-def test_small_budgets_are_used_up_and_cost_mistakes(tables):
+def test_all_quick_budgets_are_used_up(tables):
+    for row in tables["budgets"].rows:
+        assert row["budget"] is None or row["stored"] == row["budget"]
+
+
+def test_the_best_budget_is_one_that_was_used_up_and_ties_are_told():
+    def told(*rows):
+        names = ("forget", "budget", "stored", "late_rate")
+        return budgets.best(Table(dict(zip(names, row, strict=True)) for row in rows))
+
+    full, tied = ("oldest", 16, 16, 0.2), ("random", 16, 16, 0.2)
+    roomy, sometimes = ("oldest", 256, 100, 0.1), ("oldest", 256, 256, 0.1)
+    assert told(full, roomy).endswith("every run, B = 16 (oldest) made fewest: 20.0%.")
+    assert told(full, tied).endswith("B = 16 (oldest) and B = 16 (random) made fewest: 20.0%.")
+    assert "256" in told(full, sometimes)
+    assert "256" not in told(full, sometimes, roomy)
+    assert told(roomy) == "No budget was used up in every run."
+
+
+def test_small_budgets_cost_mistakes(tables):
     for row in tables["budgets"].where(budget=16).rows:
         (free,) = tables["budgets"].where(target=row["target"], forget="none").rows
-        assert row["stored"] == 16
         assert row["mistakes"] > free["mistakes"]
 
 
@@ -256,3 +281,20 @@ def test_more_classes_cost_more_mistakes_on_planted_data(tables):
     part = tables["classes"].where(data="planted", labels="classes")
     _, _, middle, _ = part.spread("k", "mistakes")
     assert (np.diff(middle) > 0).all()
+
+
+def test_shares_of_both_bounds_are_told_and_each_kind_is_drawn_beside_its_own(tables):
+    planted = tables["classes"].where(data="planted")
+    told = classes.seen(tables["classes"])
+    parts = {labels: planted.where(labels=labels) for labels in classes.LABELS}
+    for labels, words in (("classes", "k classes used"), ("groups", "two groups")):
+        share = np.max(parts[labels]["mistakes"] / parts[labels]["bound"])
+        assert f"{words} more than {at_most(share)}" in told
+    figure = new_figure(*classes.EXPERIMENT.size)
+    with look():
+        classes.draw(figure, tables["classes"])
+    for axes, labels in zip(figure.axes, classes.LABELS, strict=False):
+        above, below = (line.get_ydata() for line in axes.get_lines())
+        assert (above == parts[labels].spread("k", "bound")[3]).all()
+        assert (below == parts[labels].spread("k", "mistakes")[2]).all()
+        assert (below < above).all()

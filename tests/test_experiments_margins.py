@@ -65,7 +65,7 @@ def test_the_figure_has_labelled_axes_and_can_be_laid_out(tables, name):
     assert all(axes.has_data() for axes in figure.axes)
     assert figure.axes[0].get_ylabel()
     assert figure.axes[-1].get_xlabel()
-    assert any(axes.get_legend() for axes in figure.axes)
+    assert figure.legends or any(axes.get_legend() for axes in figure.axes)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -263,6 +263,32 @@ def test_the_known_hyperplane_gives_theorem_one_along_a_separable_stream(tables)
     assert table["planted_bound"].max() <= 1.000001 / stream.MARGIN**2
     for _, part in table.groups("seed"):
         assert np.all(np.diff(part["planted_bound"]) >= -1e-6)
+
+
+# ---- noise and soft margins
+
+
+def test_lines_over_passes_are_named_beside_them_and_no_room_is_left_empty(tables):
+    figure = new_figure()
+    with look():
+        experiment("noise").draw(figure, tables["noise"])
+    axes = figure.axes[1]
+    names = [text.get_text() for text in axes.texts]
+    assert names == [
+        f"{share} turned" if k == 0 else "its bound"
+        for share in ("0%", "2%", "20%")
+        for k in range(2)
+    ]
+    assert axes.get_ylim()[1] < 3 * tables["noise"]["bound"].max()
+
+
+def test_the_margins_told_are_the_medians_drawn(tables):
+    separable = tables["svm"].where(data="separable")
+    _, _, margins, _ = separable.spread("lam", "margin")
+    told = experiment("svm").seen(tables["svm"])
+    assert f"widens from {margins[0]:.3f} to {margins[-1]:.2f}" in told
+    assert margins[-1] < separable["margin"].max()
+    assert (np.diff(margins) > -1e-3 * margins[1:]).all()  # each is within its duality gap
 
 
 # ---- rivals

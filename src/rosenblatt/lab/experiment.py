@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,3 +115,14 @@ def slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     left = v - s * u
     spare = max(len(u) - 2, 1)
     return round(s, 12), round(float(np.sqrt(left @ left / spare / (u @ u))), 12)
+
+
+def at_most(share: float) -> str:
+    """Write a share as percent, rounded up: what "no more than" may be said of.
+
+    Examples
+    --------
+    >>> at_most(0.14), at_most(0.1401)
+    ('14%', '15%')
+    """
+    return f"{math.ceil(round(100 * share, 9))}%"  # 100 · 0.14 is a little more than 14

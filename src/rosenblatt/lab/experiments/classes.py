@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import band, bound_line, mark
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
 from rosenblatt.lab.style import BLUE, ORANGE
 
 COLUMNS, LEAD = 40, 0.1
@@ -127,31 +127,35 @@ def bound(X: np.ndarray, y: np.ndarray, W: np.ndarray) -> float:
 
 def draw(figure: Any, table: Table) -> None:
     """Draw mistakes and errors against k, for planted data and for digits."""
-    grid = figure.subplots(2, 2)
-    for (left, right), data in zip(grid, ("planted", "digits"), strict=True):
+    grid = figure.subplots(2, 3)
+    for row, data in zip(grid, ("planted", "digits"), strict=True):
         part = table.where(data=data)
-        draw_mistakes(left, part, with_bounds=data == "planted")
-        draw_errors(right, part)
-        for axes in (left, right):
+        row[1].sharey(row[0])
+        for axes, labels in zip(row, LABELS, strict=False):
+            draw_mistakes(axes, part.where(labels=labels), labels, data)
+        draw_errors(row[2], part)
+        row[0].set_ylabel("mistakes")
+        row[1].tick_params(labelleft=False)
+        row[2].set_title(f"{data}: errors", fontsize=10)
+        for axes in row:
             if data == "planted":
                 axes.set_xscale("log")
-            mark(axes.xaxis, part.values("k"))
+            mark(axes.xaxis, part.values("k"), 5)
             axes.set_xlabel("k, classes")
-        left.set_title(f"{data}: mistakes", fontsize=10)
-        right.set_title(f"{data}: errors on other rows", fontsize=10)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    bounded = grid[0, 0].get_lines()[:1]
+    named = grid[0, 2].get_lines()
+    words = ["bound", *(name for name, _, _ in LABELS.values())]
+    figure.legend([*bounded, *named], words, loc="outside upper center", ncols=3)
 
 
-def draw_mistakes(axes: Any, part: Table, with_bounds: bool) -> None:
-    """Draw the mistakes until the end of the run, and what they are bounded by."""
+def draw_mistakes(axes: Any, part: Table, labels: str, data: str) -> None:
+    """Draw the mistakes until the end of the run, each kind in a panel with its own bound."""
+    name, color, marker = LABELS[labels]
     axes.set_yscale("log")
-    for labels, (name, color, marker) in LABELS.items():
-        group = part.where(labels=labels)
-        if with_bounds:
-            bound_line(axes, group, "k", "bound", f"bound, {name}", color, marker)
-        band(axes, group, "k", "mistakes", name, color, marker)
-    axes.set_ylabel("mistakes")
+    if data == "planted":
+        bound_line(axes, part, "k", "bound", "bound")
+    band(axes, part, "k", "mistakes", name, color, marker)
+    axes.set_title(f"{data}: {name}", fontsize=10)
 
 
 def draw_errors(axes: Any, part: Table) -> None:
@@ -160,25 +164,36 @@ def draw_errors(axes: Any, part: Table) -> None:
     for labels, (name, color, marker) in LABELS.items():
         band(axes, percent.where(labels=labels), "k", "test_error", name, color, marker)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("errors, %")
+    axes.set_ylabel("errors on other rows, %")
 
 
 def seen(table: Table) -> str:
     """Compare k classes with two groups, by mistakes and errors at the largest k."""
     sentences = []
-    planted = table.where(data="planted", labels="classes")
-    if len(planted.values("k")) > 1:
-        s, error = slope(planted["k"], planted["mistakes"])
-        share = float(np.max(planted["mistakes"] / planted["bound"]))
+    planted = table.where(data="planted")
+    learned = planted.where(labels="classes")
+    if len(learned.values("k")) > 1:
+        s, error = slope(learned["k"], learned["mistakes"])
         sentences.append(
-            f"On planted data mistakes grow as k^{s:.2f} (± {error:.2f}), the bound as k − 1; no "
-            f"run used more than {share:.0%} of it."
+            f"On planted data, mistakes on k classes grow as k^{s:.2f} (± {error:.2f}, fitted to "
+            "all runs), their bound as k − 1."
+        )
+    shares = {labels: largest_share(planted.where(labels=labels)) for labels in LABELS}
+    if None not in shares.values():
+        sentences.append(
+            f"There no run on k classes used more than {shares['classes']} of its bound, and none "
+            f"on two groups more than {shares['groups']}."
         )
     for data in ("planted", "digits"):
         part = table.where(data=data)
         if len(part.values("labels")) == 2:
             sentences.append(compared(part, data))
     return " ".join(sentences)
+
+
+def largest_share(part: Table) -> str | None:
+    """Give the most of its bound that a run used, rounded up."""
+    return at_most(float(np.max(part["mistakes"] / part["bound"]))) if len(part) else None
 
 
 def compared(part: Table, data: str) -> str:

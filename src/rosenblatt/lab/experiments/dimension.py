@@ -8,7 +8,7 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import bent_growth, halves, signed
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
 
 POINTS, MARGIN = 500, 1 / 32
 
@@ -48,7 +48,7 @@ def seen(table: Table) -> str:
         f"Up to d = {high.values('d')[0]:,} mistakes go as d^{signed(first)}, "
         f"from there on as d^{signed(last)}. "
         f"The bound, {table['bound'].max():,.0f}, is the same for all d. No run used more than "
-        f"{share:.0%} of it."
+        f"{at_most(share)} of it."
     )
 
 

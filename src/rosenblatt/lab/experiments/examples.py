@@ -8,14 +8,14 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import bent_growth, halves, signed
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
 
 COLUMNS, MARGIN = 10, 1 / 64
 
 
 def cases(quick: bool) -> list[Case]:
-    """Take from 8 to 2¹¹ or 2¹⁸ examples, several seeds each."""
-    powers, seeds = (range(3, 12, 2), 3) if quick else (range(3, 19), 20)
+    """Take from 8 to 2¹⁷ or 2¹⁸ examples, several seeds each."""
+    powers, seeds = (range(3, 18, 2), 3) if quick else (range(3, 19), 20)
     return [{"n": 2**power, "seed": seed} for power in powers for seed in range(seeds)]
 
 
@@ -48,7 +48,7 @@ def seen(table: Table) -> str:
         f"Up to n = {high.values('n')[0]:,} mistakes go as n^{signed(first)}, "
         f"from there on as n^{signed(last)}. "
         f"The bound, {table['bound'].max():,.0f}, is the same for all n, so the growth has to end. "
-        f"No run used more than {share:.0%} of it."
+        f"No run used more than {at_most(share)} of it."
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most
 from rosenblatt.lab.style import BLACK, BLUE, ORANGE
 
 DEGREES = {"degree 1": 1, "degree 2": 2, "degree 3": 3}
@@ -118,17 +118,21 @@ def bound(kernel: Any, X: np.ndarray, y: np.ndarray) -> float:
 
 def draw(figure: Any, table: Table) -> None:
     """Draw what each kernel learned of each shape, for the first seed."""
-    seed, n = table.values("seed")[0], table.values("n")[0]
+    seeds, n = table.values("seed"), table.values("n")[0]
     grid = figure.subplots(len(SHAPES), len(KERNELS), sharex=True, sharey=True)
     for axes_of_shape, data in zip(grid, SHAPES, strict=True):
         for axes, kernel in zip(axes_of_shape, KERNELS, strict=True):
-            learner, X, y = kernel_run(data, kernel, n, seed)
+            learner, X, y = kernel_run(data, kernel, n, seeds[0])
             draw_regions(axes, learner, X, y)
             axes.set_xlabel(outcome(learner, X, y), fontsize=9)
         axes_of_shape[0].set_ylabel(data)
     for axes, title in zip(grid[0], TITLES.values(), strict=True):
         axes.set_title(title, fontsize=10)
-    figure.supxlabel("filled: stored, since it was mistaken; hollow: never mistaken", fontsize=9)
+    figure.supxlabel(
+        f"the first of {len(seeds)} problems of each shape; filled: stored, since it was mistaken; "
+        "hollow: never mistaken",
+        fontsize=9,
+    )
 
 
 def draw_regions(axes: Any, learner: Any, X: np.ndarray, y: np.ndarray) -> None:
@@ -155,7 +159,7 @@ def outcome(learner: Any, X: np.ndarray, y: np.ndarray) -> str:
     """Say how a run went, in a few words."""
     run = learner.run_
     if not run.converged:
-        return f"{(learner.predict(X) != y).mean():.0%} wrong"
+        return f"{(learner.predict(X) != y).sum()} of {y.size} wrong"
     return f"{run.mistakes} mistakes, {learner.support_.size} stored"
 
 
@@ -167,6 +171,8 @@ def seen(table: Table) -> str:
         able = [(k, part) for k, part in found if len(part) and part["converged"].all()]
         told = [f"{k} ({np.median(part['mistakes']):.0f} mistakes)" for k, part in able]
         sentences.append(f"{subject} separated in every run by: {', '.join(told) or 'none'}.")
+    number = len(table.values("seed"))
+    sentences.append(f"These numbers are medians of {number} problems of each shape.")
     explicit = Table(row for row in table.rows if row.get("explicit_mistakes") is not None)
     differ = int((explicit["mistakes"] != explicit["explicit_mistakes"]).sum())
     bounded = Table(row for row in table.rows if row.get("bound") is not None)
@@ -176,7 +182,7 @@ def seen(table: Table) -> str:
     )
     if len(bounded):
         share = float(np.max(bounded["mistakes"] / bounded["bound"]))
-        sentences.append(f"No run that converged used more than {share:.0%} of its bound.")
+        sentences.append(f"No run that converged used more than {at_most(share)} of its bound.")
     return " ".join(sentences)
 
 
@@ -188,7 +194,8 @@ EXPERIMENT = Experiment(
     "classes, and the four squares of the exclusive or, with gaps between the classes. The kernel "
     f"perceptron cycles through them until it converges, or for {PASSES} passes. For a polynomial "
     "kernel, the plain perceptron runs on the explicit features, too. The bound is that of the "
-    "cheapest counts that separate the points (D12). The figure shows the first seed.",
+    "cheapest counts that separate the points (D12). The figure shows the first "
+    "problem of each shape.",
     theorem="F12: the explicit run and the kernel run make the same mistakes. F13: if some w* has "
     "y·⟨w*, φ(x)⟩ ≥ 1 on all examples, then M ≤ R²·‖w*‖² with R² = max K(x, x).",
     cases=cases,

@@ -83,17 +83,22 @@ def seen(table: Table) -> str:
     """Compare the growth for both constants."""
     away = table.where(sweep="offset")
     far = Table(row for row in away.rows if row["offset"] >= 1)
-    slopes = {k: slope(part["offset"], part["mistakes"])[0] for k, part in far.groups("lift")}
+    slopes = {lift: _growth(part) for lift, part in far.groups("lift")}
     scales = table.where(sweep="scale", lift="R")
     same = sum(len(part.values("mistakes")) == 1 for _, part in scales.groups("seed"))
     ends = table.where(sweep="scale", lift="1").spread("scale", "mistakes")[2]
     return (
-        f"From b = 1 on, mistakes grow as b^{slopes['1']:.2f} with c = 1 and as "
+        f"From b = 1 on, the medians of mistakes grow as b^{slopes['1']:.2f} with c = 1 and as "
         f"b^{slopes['R']:.2f} with c = R; the bounds grow as b⁴ and b² in the end. In other units "
         f"of length, c = R leaves the count as it is in {same} of {len(scales.values('seed'))} "
         f"problems (F4); with c = 1 its median goes from {ends.min():,.0f} up to "
         f"{ends.max():,.0f}."
     )
+
+
+def _growth(table: Table) -> float:
+    offsets, _, middle, _ = table.spread("offset", "mistakes")
+    return slope(offsets, middle)[0]
 
 
 EXPERIMENT = Experiment(

@@ -8,7 +8,7 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import growth
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
 
 POINTS, COLUMNS = 500, 10
 
@@ -47,7 +47,7 @@ def seen(table: Table) -> str:
     lucky = int(np.count_nonzero(table["mistakes"] == 1))
     told = (
         f"Mistakes grow as (1/γ)^{s:.2f} (± {error:.2f}), the bound as (1/γ)²: random points are "
-        f"kinder than the worst ones. No run used more than {share:.0%} of its bound."
+        f"kinder than the worst ones. No run used more than {at_most(share)} of its bound."
     )
     if lucky:
         told += (

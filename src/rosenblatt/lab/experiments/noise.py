@@ -8,9 +8,9 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import band, bound_line, mark
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
 from rosenblatt.lab.planted import make_noisy
-from rosenblatt.lab.style import BLACK, BLUE, BOUND, GREEN, GREY, ORANGE
+from rosenblatt.lab.style import BLACK, BLUE, GREEN, GREY, ORANGE
 
 POINTS, COLUMNS, MARGIN = 1000, 10, 0.1
 SHOWN = {0.0: (BLUE, "o"), 0.02: (ORANGE, "s"), 0.2: (GREEN, "^")}  # over several passes
@@ -51,6 +51,7 @@ def draw(figure: Any, table: Table) -> None:
     left, right = figure.subplots(1, 2)
     _draw_one_pass(left, table.where(passes=1))
     _draw_passes(right, table)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
 
 def _draw_one_pass(axes: Any, table: Table) -> None:
@@ -59,20 +60,25 @@ def _draw_one_pass(axes: Any, table: Table) -> None:
     axes.axhline(POINTS, color=GREY, linestyle=":", linewidth=1.3, label="every look a mistake")
     band(axes, table, "percent", "mistakes", "mistakes: median, range over seeds", BLACK, "D")
     axes.set(title="One pass", xlabel="turned labels (%)", ylabel="mistakes")
-    axes.set_ylim(0, 2.6 * POINTS)
-    axes.legend(loc="upper left")
+    axes.set_ylim(bottom=0)
 
 
 def _draw_passes(axes: Any, table: Table) -> None:
     for share, (color, marker) in SHOWN.items():
         part = table.where(turned=share)
         bound_line(axes, part, "passes", "bound", None, color)
-        band(axes, part, "passes", "mistakes", f"{share:.0%} turned", color, marker)
-    axes.plot([], [], label="bound of each", **BOUND)
+        band(axes, part, "passes", "mistakes", "", color, marker)
+        _name_line(axes, part, "mistakes", f"{share:.0%} turned", color)
+        _name_line(axes, part, "bound", "its bound", color)
     axes.set(title="Several passes", xlabel="passes", ylabel="mistakes", xscale="log", yscale="log")
     mark(axes.xaxis, table.values("passes"))
-    axes.set_ylim(top=3e7)
-    axes.legend(loc="upper left")
+
+
+def _name_line(axes: Any, table: Table, column: str, name: str, color: str) -> None:
+    passes, _, middle, most = table.spread("passes", column)
+    height = most[-1] if column == "bound" else middle[-1]
+    beside = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+    axes.annotate(name, (passes[-1], height), color=color, fontsize=9, **beside)
 
 
 def seen(table: Table) -> str:
@@ -82,10 +88,11 @@ def seen(table: Table) -> str:
     share = float(np.max(table["mistakes"] / table["bound"]))
     return (
         f"In one pass, the median of mistakes is {_median(once, first):,.0f} with {first:.0%} of "
-        f"the labels turned and {_median(once, last):,.0f} with {last:.0%}; the largest share of "
-        f"its bound that a run used is {share:.0%}.{_empty(once)} Mistakes grow with the passes "
-        f"by these slopes: {_slopes(table)}. Without noise Theorem 1 caps them, whatever the "
-        "number of passes; with noise only a bound for each pass is left."
+        f"the labels turned and {_median(once, last):,.0f} with {last:.0%}.{_empty(once)} "
+        f"Mistakes grow with the passes by these slopes, fitted to all runs: {_slopes(table)}. "
+        "Without noise Theorem 1 caps them, whatever the number of passes; with noise only a bound "
+        f"for each pass is left. No run, short or long, used more than {at_most(share)} of its "
+        "bound."
     )
 
 

@@ -30,7 +30,7 @@ FULL_SIZES = {
 }
 QUICK_COUNT, FULL_COUNT = 70_000, 1_500_000  # operations: at about a microsecond each
 QUICK_SECONDS, FULL_SECONDS = 0.002, 0.1
-ROOM = 2e3  # above the highest line, for the slopes
+ROOM = 300  # above the highest line, for the slopes
 BEYOND_THE_CALL = 4  # times are fitted where they are so many times that of the smallest size
 
 
@@ -203,17 +203,29 @@ def growth_of(part: Table, column: str, beyond: float = 1) -> float | None:
 
 def draw(figure: Any, table: Table) -> None:
     """Draw operations and nanoseconds of each routine on one pair of logarithmic axes."""
-    grid = figure.subplots(2, 4, sharey=True)
+    grid = figure.subplots(3, 3, sharey=True)  # three of n, three of n², one of n³
     for axes, name in zip(grid.flat, ROUTINES, strict=False):
         draw_routine(axes, table.where(routine=name), name)
     highest = max(table["operations_formula"].max(), 1e9 * table["seconds_compiled"].max())
     grid[0, 0].set_ylim(5, ROOM * highest)
-    grid[1, 3].axis("off")
-    (formula, *fitted), space = grid[0, 0].get_lines(), grid[1, 3].plot([], [], " ")
-    words = ["formula", "counted", "time, Python", "time, compiled", "(beside them: slopes)"]
-    grid[1, 3].legend([formula, *fitted, *space], words, loc="center", handlelength=1.6)
-    figure.supylabel("operations, or processor time in nanoseconds", fontsize=10)
-    figure.supxlabel("size n: entries of a vector, or rows and columns of a matrix", fontsize=10)
+    for axes in grid[2, 1:]:
+        axes.remove()
+    explain(figure.add_subplot(grid[2, 0].get_gridspec()[2, 1:]), grid[0, 0].get_lines())
+    figure.supylabel("operations, or processor time in nanoseconds", fontsize=11)
+    figure.supxlabel("size n: entries of a vector, or rows and columns of a matrix", fontsize=11)
+
+
+def explain(axes: Any, lines: Any) -> None:
+    """Say what the lines of all panels are."""
+    axes.axis("off")
+    words = [
+        "operations by the formula",
+        "operations counted",
+        "time, plain Python numbers",
+        "time, compiled",
+    ]
+    look = {"fontsize": 11, "title_fontsize": 11, "alignment": "left"}
+    axes.legend(lines, words, title="Numbers in the panels: fitted slopes", loc="center", **look)
 
 
 def draw_routine(axes: Any, part: Table, name: str) -> None:
@@ -229,8 +241,8 @@ def draw_routine(axes: Any, part: Table, name: str) -> None:
         size, *_, value = part.spread("size", column)
         label = "–" if exponent is None else f"{exponent:.2f}"
         axes.plot(size, scale * value, markersize=4, label=label, **style)
-    axes.legend(loc="upper left", handlelength=1.2, labelspacing=0.2, borderaxespad=0.1)
-    axes.set_title(f"{name}\nO({power(ROUTINES[name].exponent)})", fontsize=9)
+    axes.legend(loc="upper left", fontsize=10, handlelength=1.2, labelspacing=0.2, borderaxespad=0)
+    axes.set_title(f"{name}\nO({power(ROUTINES[name].exponent)})", fontsize=10)
 
 
 def power(exponent: int) -> str:
@@ -248,13 +260,15 @@ def seen(table: Table) -> str:
     ]
     counts, plain, compiled = (farthest(table, which) for which in range(3))
     if counts:
-        sentences.append(f"Exponents fitted to the counts are within {counts[0]:.2f} of the O().")
+        sentences.append(
+            f"The largest distance of an exponent fitted to counts from that of the O() is "
+            f"{counts[0]:.2f} ({counts[1]})."
+        )
     if plain and compiled:
         sentences.append(
-            f"Those of times are within {plain[0]:.2f} for plain Python numbers (the largest "
-            f"distance is that of the {plain[1]}) and within {compiled[0]:.2f} for compiled ones "
-            f"(the {compiled[1]}): a time also depends on the caches that the data have outgrown, "
-            "and on what else the machine does."
+            f"For times it is {plain[0]:.2f} with plain Python numbers ({plain[1]}) and "
+            f"{compiled[0]:.2f} with compiled ones ({compiled[1]}): a time also depends on the "
+            "caches that the data have outgrown, and on what else the machine does."
         )
     return " ".join(sentences)
 
@@ -329,5 +343,5 @@ EXPERIMENT = Experiment(
         ("multiply_adds", "learner_multiply_adds"),
     ),
     more=more,
-    size=(7.2, 4.6),
+    size=(7.2, 7.4),
 )

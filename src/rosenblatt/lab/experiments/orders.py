@@ -9,7 +9,7 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import strip
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most
 from rosenblatt.lab.style import BLUE, BOUND, ORANGE
 
 POINTS, COLUMNS, MARGIN = 500, 10, 1 / 32
@@ -64,7 +64,7 @@ def seen(table: Table) -> str:
     luck = f" In {lucky} runs the first example alone gave a separator." if lucky else ""
     return (
         f"The medians of mistakes go from {_ends(table, 'mistakes')}; no run used more than "
-        f"{share:.0%} of the bound that holds for all. Those of looks go from "
+        f"{at_most(share)} of the bound that holds for all. Those of looks go from "
         f"{_ends(table, 'looks')}: to find the most wrong example, all {POINTS} are looked at for "
         f"each mistake.{luck}"
     )

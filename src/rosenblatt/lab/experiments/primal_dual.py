@@ -89,8 +89,8 @@ def draw(figure: Any, table: Table) -> None:
 
 def seen(table: Table) -> str:
     """Tell where the forms cost the same, and that they make the same mistakes."""
-    same = (table["mistakes"] == table["dual_mistakes"]).mean()
-    sentences = [f"Both forms made the same number of mistakes in {same:.0%} of the runs."]
+    same = int((table["mistakes"] == table["dual_mistakes"]).sum())
+    sentences = [f"Both forms made the same number of mistakes in {same} of {len(table)} runs."]
     for column, title in MEASURES.items():
         found = "; ".join(f"d = {d:,}: {verdict(p, column)}" for d, p in table.groups("d"))
         sentences.append(f"The cheaper form in {title}, by the medians: {found}.")

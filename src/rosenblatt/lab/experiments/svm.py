@@ -91,23 +91,24 @@ def seen(table: Table) -> str:
     separable, noisy = table.where(data="separable"), table.where(data="noisy")
     least = separable.where(lam=min(separable.values("lam")))
     apart = float(np.max(np.abs(least["margin"] / least["hard_margin"] - 1)))
+    margins = separable.spread("lam", "margin")[2]
     return (
-        f"With λ = {least['lam'][0]:g}, the margin on separable data differs from the hard one by "
-        f"a share of {apart:.1e} at most, with {np.median(least['support']):.0f} support vectors "
-        f"against {np.median(least['hard_support']):.0f} (medians). As λ grows, the margin widens "
-        f"from {separable['margin'].min():.3f} to {separable['margin'].max():.1f}, and loss is "
-        f"accepted for it. {_best('separable', separable)} {_best('noisy', noisy)} The largest "
-        f"duality gap is {table['gap'].max():.1e}, where {TOL:g} was asked for."
+        f"With λ = {least['lam'][0]:g}, the largest difference of the margin on separable data "
+        f"from the hard one is a share of {apart:.1e}; there are "
+        f"{np.median(least['support']):.0f} support vectors against "
+        f"{np.median(least['hard_support']):.0f} (medians). As λ grows to {max(table['lam']):g}, "
+        f"the median margin on these data widens from {margins[0]:.3f} to {margins[-1]:.2f}, and "
+        f"loss is accepted for it. {_best('separable', separable)} {_best('noisy', noisy)} The "
+        f"largest duality gap is {table['gap'].max():.1e}, where {TOL:g} was asked for."
     )
 
 
 def _best(data: str, table: Table) -> str:
     lams, _, errors, _ = table.spread("lam", "error")
-    best = int(errors.argmin())
+    best = " and ".join(f"{lam:.2g}" for lam in lams[errors == errors.min()])
     return (
-        f"The median test error on {data} data is least, {errors[best]:.1%}, at λ = "
-        f"{lams[best]:.2g}; it is {errors[0]:.1%} at the smallest λ and {errors[-1]:.1%} at the "
-        "largest."
+        f"The median test error on {data} data is least, {errors.min():.1%}, at λ = {best}; it is "
+        f"{errors[0]:.1%} at the smallest λ and {errors[-1]:.1%} at the largest."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import rosenblatt as rb
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
 
 LOOKS = {"plain": (BLUE, "o"), "smoothed": (ORANGE, "s"), "rescaled": (GREEN, "^")}
@@ -112,8 +112,8 @@ def seen(table: Table) -> str:
         f"{largest:,.0f}, which is {plain['steps'][-1]:,}. The smoothed one grows as "
         f"K^{_settled(table, 'smoothed'):.2f} from K = {SETTLED} on. The rescaled one adds "
         f"{_per_decade(rescaled):.0f} updates each time K is multiplied by 10, and has an answer "
-        f"after {rescaled['steps'][-1]:,} for K = {rescaled['K'][-1]:.0e}. The largest share of "
-        f"its bound that a run used is {share:.0%}."
+        f"after {rescaled['steps'][-1]:,} for K = {rescaled['K'][-1]:.0e}. No run used more "
+        f"than {at_most(share)} of its bound."
     )
 
 
