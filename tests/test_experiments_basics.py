@@ -1,16 +1,15 @@
 """Experiments on the plain perceptron: what theory promises holds on the rows that they write."""
 
-import json
 from importlib import import_module
 
 import numpy as np
 import pytest
 
 import rosenblatt as rb
+from experiments import tables_of
 from rosenblatt.lab.drawing import halves
 from rosenblatt.lab.experiment import Table, at_most, slope
 from rosenblatt.lab.experiments import distance, examples, lifting, orders, proof, rate, starts
-from rosenblatt.lab.style import look, new_figure
 
 NAMES = (
     "examples",
@@ -25,87 +24,9 @@ NAMES = (
 )
 
 
-def experiment(name):
-    return import_module(f"rosenblatt.lab.experiments.{name}").EXPERIMENT
-
-
-def rows_of(found, case):
-    measured = found.measure(**case)
-    return [{**case, **row} for row in ([measured] if isinstance(measured, dict) else measured)]
-
-
 @pytest.fixture(scope="module")
 def tables():
-    return {
-        name: Table(
-            row for case in experiment(name).cases(True) for row in rows_of(experiment(name), case)
-        )
-        for name in NAMES
-    }
-
-
-# ---- what holds for all of them
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_row_lies_above_its_bound(tables, name):
-    found = experiment(name)
-    assert found.bounds
-    assert found.above(tables[name]) == []
-    for low, high in found.bounds:
-        assert tables[name][low].size
-        assert tables[name][high].size
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_row_pushed_above_a_bound_is_found(tables, name):
-    found = experiment(name)
-    for low, high in found.bounds:
-        row = next(row for row in tables[name].rows if row[high] is not None)
-        assert found.above(Table([{**row, low: row[high] + 1}]))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_figure_has_labelled_axes_and_can_be_laid_out(tables, name):
-    found = experiment(name)
-    figure = new_figure(*found.size)
-    with look():
-        found.draw(figure, tables[name])
-        figure.draw_without_rendering()
-    assert all(axes.has_data() for axes in figure.axes)
-    assert any(axes.get_ylabel() for axes in figure.axes)
-    assert any(axes.get_xlabel() for axes in figure.axes)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_seen_is_told_in_sentences_with_numbers(tables, name):
-    told = experiment(name).seen(tables[name])
-    assert told.endswith(".")
-    assert any(letter.isdigit() for letter in told)
-    assert "nan" not in told
-    assert "inf" not in told
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("quick", [True, False])
-def test_cases_are_plain_and_different_and_have_seeds_from_0(name, quick):
-    cases = experiment(name).cases(quick)
-    texts = [json.dumps(case, sort_keys=True) for case in cases]
-    assert [json.loads(text) for text in texts] == cases
-    assert len(set(texts)) == len(texts)
-    seeds = {case["seed"] for case in cases}
-    assert seeds == set(range(len(seeds)))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_that_of_its_file_and_rows_do_not_repeat_their_case(name):
-    found = experiment(name)
-    assert found.name == name
-    case = found.cases(True)[0]
-    measured = found.measure(**case)
-    for row in [measured] if isinstance(measured, dict) else measured:
-        assert not set(row) & set(case)
-        assert json.loads(json.dumps(row)) == row
+    return tables_of(NAMES)
 
 
 # ---- examples and dimension

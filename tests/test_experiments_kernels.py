@@ -1,82 +1,21 @@
 """Experiments on cost, kernels and classes: what theory promises holds on the rows they write."""
 
-import json
-from importlib import import_module
-
 import numpy as np
 import pytest
 
 import rosenblatt as rb
+from experiments import tables_of
 from rosenblatt.lab import timing
 from rosenblatt.lab.experiment import Table, at_most
 from rosenblatt.lab.experiments import budgets, classes, kernels, operations, primal_dual
-from rosenblatt.lab.style import as_bytes, look, new_figure
+from rosenblatt.lab.style import look, new_figure
 
-NAMES = ("operations", "primal_dual", "kernels", "budgets", "classes")
-
-
-def experiment(name):
-    return import_module(f"rosenblatt.lab.experiments.{name}").EXPERIMENT
+NAMES = ("operations", "primal-dual", "kernels", "budgets", "classes")
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return {
-        name: Table({**case, **found.measure(**case)} for case in found.cases(True))
-        for name, found in ((name, experiment(name)) for name in NAMES)
-    }
-
-
-# ---- what holds for all of them
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_row_lies_above_its_bound(tables, name):
-    found, table = experiment(name), tables[name]
-    assert found.above(table) == []
-    for low, high in found.bounds:
-        both = [r for r in table.rows if r.get(low) is not None and r.get(high) is not None]
-        assert both, (low, high)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_row_above_its_bound_is_found(tables, name):
-    found, table = experiment(name), tables[name]
-    for low, high in found.bounds:
-        row = next(r for r in table.rows if r.get(low) is not None and r.get(high) is not None)
-        assert found.above(Table([row | {low: row[high] + 1}])), (low, high)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_seen_is_told_in_sentences(tables, name):
-    told = experiment(name).seen(tables[name])
-    assert told.endswith(".")
-    assert "nan" not in told
-    assert any(character.isdigit() for character in told)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_figures_are_drawn_with_their_axes_named(tables, name):
-    found = experiment(name)
-    figure = new_figure(*found.size)
-    with look():
-        found.draw(figure, tables[name])
-    for axes in figure.axes:
-        assert axes.has_data() or not axes.axison
-    said = [figure.get_supxlabel(), *(axes.get_xlabel() for axes in figure.axes)]
-    assert any(said)
-    assert len(as_bytes(figure, "svg")) < 400_000
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_cases_and_rows_are_plain_and_full_sizes_are_larger(tables, name):
-    found = experiment(name)
-    quick, full = found.cases(True), found.cases(False)
-    assert json.loads(json.dumps(quick)) == quick
-    assert len(full) > len(quick)
-    for row in tables[name].rows:
-        values = [value.item() if hasattr(value, "item") else value for value in row.values()]
-        json.dumps(values, allow_nan=False)
+    return tables_of(NAMES)
 
 
 # ---- operations
@@ -121,13 +60,13 @@ def test_time_is_that_of_a_call_after_the_first():
 
 
 def test_repeated_columns_change_no_mistake(tables):
-    for (n, seed), rows in grouped(tables["primal_dual"], "n", "seed").items():
+    for (n, seed), rows in grouped(tables["primal-dual"], "n", "seed").items():
         assert len({row["mistakes"] for row in rows}) == 1, (n, seed)
         assert len({row["d"] for row in rows}) == 3
 
 
 def test_the_dual_form_gains_on_the_primal_one_as_columns_are_added(tables):
-    for rows in grouped(tables["primal_dual"], "n", "seed").values():
+    for rows in grouped(tables["primal-dual"], "n", "seed").values():
         ratios = [r["ratio_of_multiply_adds"] for r in sorted(rows, key=lambda r: r["d"])]
         assert ratios == sorted(ratios, reverse=True)
 

@@ -1,102 +1,22 @@
 """Experiments on worst cases, noise, margins, streams and rivals: theory holds on their rows."""
 
-import json
-from importlib import import_module
-
 import numpy as np
 import pytest
 
 import rosenblatt as rb
+from experiments import tables_of
+from rosenblatt.lab.catalogue import find
 from rosenblatt.lab.experiment import Table, slope
 from rosenblatt.lab.experiments import outputs, stream, worst_case
 from rosenblatt.lab.planted import make_noisy, make_slab
 from rosenblatt.lab.style import look, new_figure
 
-NAMES = ("worst_case", "noise", "outputs", "svm", "stream", "rivals")
-
-
-def experiment(name):
-    return import_module(f"rosenblatt.lab.experiments.{name}").EXPERIMENT
-
-
-def rows_of(found, case):
-    measured = found.measure(**case)
-    return [{**case, **row} for row in ([measured] if isinstance(measured, dict) else measured)]
+NAMES = ("worst-case", "noise", "outputs", "svm", "stream", "rivals")
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return {
-        name: Table(
-            row for case in experiment(name).cases(True) for row in rows_of(experiment(name), case)
-        )
-        for name in NAMES
-    }
-
-
-# ---- what holds for all of them
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_row_lies_above_its_bound(tables, name):
-    found = experiment(name)
-    assert found.above(tables[name]) == []
-    for pair in found.bounds:
-        assert all(tables[name][column].size for column in pair)
-
-
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"outputs"}))  # no theorem bounds its errors
-def test_a_row_pushed_above_a_bound_is_found(tables, name):
-    found = experiment(name)
-    assert found.bounds
-    for low, high in found.bounds:
-        row = next(r for r in tables[name].rows if low in r and high in r)
-        assert found.above(Table([row])) == []
-        assert found.above(Table([{**row, low: row[high] + 1}]))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_figure_has_labelled_axes_and_can_be_laid_out(tables, name):
-    found = experiment(name)
-    figure = new_figure(*found.size)
-    with look():
-        found.draw(figure, tables[name])
-        figure.draw_without_rendering()
-    assert all(axes.has_data() for axes in figure.axes)
-    assert figure.axes[0].get_ylabel()
-    assert figure.axes[-1].get_xlabel()
-    assert figure.legends or any(axes.get_legend() for axes in figure.axes)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_seen_is_told_in_sentences_with_numbers(tables, name):
-    told = experiment(name).seen(tables[name])
-    assert told.endswith(".")
-    assert any(letter.isdigit() for letter in told)
-    assert "nan" not in told
-    assert "inf" not in told
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("quick", [True, False])
-def test_cases_are_plain_and_different(name, quick):
-    cases = experiment(name).cases(quick)
-    texts = [json.dumps(case, sort_keys=True) for case in cases]
-    assert [json.loads(text) for text in texts] == cases
-    assert len(set(texts)) == len(texts)
-    seeds = {case.get("seed", 0) for case in cases}
-    assert seeds == set(range(len(seeds)))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_that_of_its_file_and_rows_do_not_repeat_their_case(name):
-    found = experiment(name)
-    assert found.name == name.replace("_", "-")
-    case = found.cases(True)[0]
-    measured = found.measure(**case)
-    for row in [measured] if isinstance(measured, dict) else measured:
-        assert not set(row) & set(case)
-        assert json.loads(json.dumps(row)) == row
+    return tables_of(NAMES)
 
 
 # ---- planted problems
@@ -127,18 +47,18 @@ def signed_rows(K):
 
 
 def test_every_method_solves_the_worst_case(tables):
-    assert set(tables["worst_case"]["verdict"]) == {"feasible"}
+    assert set(tables["worst-case"]["verdict"]) == {"feasible"}
 
 
 @pytest.mark.parametrize(("K", "updates"), [(10, 167), (1000, 1_996_007)])
 def test_the_plain_perceptron_takes_as_many_updates_as_theory_says(tables, K, updates):
-    (row,) = tables["worst_case"].where(method="plain", K=K).rows
+    (row,) = tables["worst-case"].where(method="plain", K=K).rows
     assert row["steps"] == updates
     assert row["bound"] == pytest.approx(8 * K**2 + 2)
 
 
 def test_the_plain_grows_with_the_square_the_smoothed_linearly_the_rescaled_hardly(tables):
-    parts = {method: tables["worst_case"].where(method=method) for method in worst_case.LOOKS}
+    parts = {method: tables["worst-case"].where(method=method) for method in worst_case.LOOKS}
     tails = {m: Table(r for r in t.rows if r["K"] >= 100) for m, t in parts.items()}
     slopes = {m: slope(t["K"], t["steps"])[0] for m, t in tails.items()}
     assert slopes["plain"] == pytest.approx(2, abs=0.01)
@@ -271,7 +191,7 @@ def test_the_known_hyperplane_gives_theorem_one_along_a_separable_stream(tables)
 def test_lines_over_passes_are_named_beside_them_and_no_room_is_left_empty(tables):
     figure = new_figure()
     with look():
-        experiment("noise").draw(figure, tables["noise"])
+        find("noise").draw(figure, tables["noise"])
     axes = figure.axes[1]
     names = [text.get_text() for text in axes.texts]
     assert names == [
@@ -285,7 +205,7 @@ def test_lines_over_passes_are_named_beside_them_and_no_room_is_left_empty(table
 def test_the_margins_told_are_the_medians_drawn(tables):
     separable = tables["svm"].where(data="separable")
     _, _, margins, _ = separable.spread("lam", "margin")
-    told = experiment("svm").seen(tables["svm"])
+    told = find("svm").seen(tables["svm"])
     assert f"widens from {margins[0]:.3f} to {margins[-1]:.2f}" in told
     assert margins[-1] < separable["margin"].max()
     assert (np.diff(margins) > -1e-3 * margins[1:]).all()  # each is within its duality gap
