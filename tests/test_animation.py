@@ -7,12 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
 import rosenblatt as rb
 from browser import needs_browser, visit
 from rosenblatt.lab import animation, film
 from rosenblatt.lab.frames import record
+from rosenblatt.lab.style import BLUE, ORANGE, new_figure
 
 WORKED = [(-1, 2), (1, 0), (1, 1), (-1, 0), (-1, -2), (1, -1)], [-1, 1, 1, -1, -1, 1]
 NOISE = np.random.default_rng(0).standard_normal((60, 2)), np.arange(60) % 2
@@ -93,6 +94,12 @@ def test_a_comparator_that_does_not_separate_gives_no_lower_bound():
     assert frames.projection[-1] < 0
     assert "k·γ" not in frames.products(1)
     assert "Theorem 1" not in frames.caption(frames.mistakes)
+    note = "This w* does not separate the classes, so there is no lower line k·γ."
+    assert all(frames.caption(k).endswith(note) for k in range(frames.mistakes + 1))
+    assert note in animation.page(frames)
+    for other in (record(X, y, w), record(*NOISE, limit=4)):
+        assert other.note == ""
+        assert "lower line" not in other.caption(0) + other.caption(other.mistakes)
 
 
 def test_a_run_that_never_ends_is_cut_and_says_so():
@@ -208,6 +215,22 @@ def test_the_gif_shows_every_mistake_and_is_small(attached, frames):
     assert (shown[0][0, 0] == 255).all()  # paper stays white
 
 
+def test_the_gif_names_all_that_it_draws_and_its_classes_have_the_colours_of_other_pictures(frames):
+    figure = new_figure()
+    axes = figure.add_subplot()
+    film._plane(axes, frames)
+    legend = axes.get_legend()
+    keys = {
+        text.get_text(): key
+        for text, key in zip(legend.get_texts(), legend.legend_handles, strict=True)
+    }
+    assert list(keys)[:3] == [" -1", " 1", "line of w*"]
+    assert list(keys)[4:] == ["the mistake", "what it adds to w"]
+    assert [keys[name].get_color() for name in (" -1", " 1")] == [BLUE, ORANGE]
+    assert [keys[name].get_marker() for name in (" -1", " 1", "the mistake")] == ["o", "s", "o"]
+    assert keys["what it adds to w"].get_linestyle() == ":"
+
+
 def seek(gif, i):
     gif.seek(i)
     return gif
@@ -265,6 +288,18 @@ def test_the_page_shows_the_numbers_of_the_run(page, frames):
         along = np.array([c - a, b - d]) / np.hypot(c - a, d - b)  # the ordinate points downwards
         assert display == ""
         assert along @ w / np.hypot(*w) == pytest.approx(0, abs=1e-6)
+
+
+@needs_browser
+def test_classes_have_the_colours_of_other_pictures(page):
+    script = """
+    const style = (selector) => getComputedStyle(one(selector));
+    const [negative, positive] = ['.plane .negative', '.plane .positive'].map(style);
+    return [negative.fill, positive.stroke, style('.side').fill];"""
+    colours = [rgb.removeprefix("rgb(").rstrip(")") for rgb in visit(page, script).value]
+    assert [tuple(map(int, rgb.split(", "))) for rgb in colours] == [
+        ImageColor.getrgb(colour) for colour in (BLUE, ORANGE, ORANGE)
+    ]
 
 
 @needs_browser

@@ -20,6 +20,7 @@ FILES = {
     "bare.svm": "1:1 2:2\n",
     "empty.svm": "",
     "other.svm": "+1 1:0.5 2:1 3:7\n-1 1:-1\n",
+    "wide.svm": "+1 1:0.5 2:1 3:2\n-1 1:-1 2:-0.5 3:1\n+1 1:2\n-1 2:-1\n",
     "holes.csv": "a,b,label\n1,,yes\n2,1,no\n",
     "prices.csv": "width,cost in $,label\n1,2,dear\n2,1,cheap\n3,3,dear\n0,1,cheap\n1,0,cheap\n",
 }
@@ -91,6 +92,8 @@ def test_classes_that_nothing_separates_are_drawn_beside_theorem_2(facts):
     assert found["mistaken"] > 0
     assert "was still making mistakes after 1,000 passes" in found["fitted"]
     assert "Theorem 2 allows" in found["pictures"]["curve"]["seen"]
+    reason = "the run ended at weights of zero, and no other weights are known to watch it beside"
+    assert found["left_out"] == {"path": reason}
 
 
 def test_pictures_of_many_classes_leave_out_the_path(facts, folder):
@@ -121,15 +124,67 @@ def test_one_picture_goes_to_the_file_named(name, begin, facts, folder):
 
 
 @pytest.mark.parametrize("columns", ["cost in $,width", "1,0", " 1 , width"])
-def test_columns_are_named_or_numbered(columns, facts, folder, monkeypatch):
-    seen = []
-    draw = rb.plot_regions
-    monkeypatch.setattr(
-        rb, "plot_regions", lambda *given, **more: seen.append(draw(*given, **more)) or seen[-1]
-    )
+def test_columns_are_named_or_numbered(columns, facts, axes_of):
+    axes = axes_of("plot_regions")
     facts("prices.csv", "--what", "regions", "--columns", columns, "--out", "p.svg")
-    axes = seen[0].axes[0]
-    assert (axes.get_xlabel(), axes.get_ylabel()) == (r"cost in \$", "width")
+    assert (axes[0].get_xlabel(), axes[0].get_ylabel()) == (r"cost in \$", "width")
+
+
+@pytest.fixture
+def axes_of(monkeypatch):
+    """Give a list that the axes of what a function draws are put into."""
+
+    def watch(name):
+        seen, draw = [], getattr(rb, name)
+
+        def drawn(*given, **more):
+            figure = draw(*given, **more)
+            seen.extend(figure.axes)
+            return figure
+
+        monkeypatch.setattr(rb, name, drawn)
+        return seen
+
+    return watch
+
+
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        (["wide.svm", "--columns", "1,3"], (0, 2)),
+        (["wide.svm", "--format", "svmlight", "--columns", "1,3"], (0, 2)),
+        (["wide.svm", "--zero-based", "--columns", "1,3"], (1, 3)),
+        (["iris.npz", "--columns", "1,3"], (1, 3)),
+        (["-", "--columns", "1,3"], (0, 2)),
+    ],
+    ids=["svmlight", "told", "zero-based", "array", "piped"],
+)
+def test_columns_are_counted_as_the_file_does(words, places, facts, axes_of, folder, monkeypatch):
+    axes = axes_of("plot_regions")
+    with open(folder / "wide.svm") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        facts(*words, "--what", "regions", "--out", "p.svg")
+    assert (axes[0].get_xlabel(), axes[0].get_ylabel()) == ("column 1", "column 3")
+    X = rb.read(
+        "iris.npz" if words[0] == "iris.npz" else "wide.svm", zero_based="--zero-based" in words
+    ).X
+    X = X.toarray() if hasattr(X, "toarray") else X
+    shown = np.concatenate([np.asarray(c.get_offsets()) for c in axes[0].collections[:3]])
+    assert set(np.unique(X[:, places[0]].round(5))) >= set(np.unique(shown[:, 0].round(5)))
+    assert set(np.unique(X[:, places[1]].round(5))) >= set(np.unique(shown[:, 1].round(5)))
+
+
+@pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        (["apart.svm"], ("weight of column 1", "weight of column 2")),
+        (["prices.csv"], ("weight of width", r"weight of cost in \$")),
+    ],
+)
+def test_weights_of_a_path_are_called_as_the_file_calls_them(words, labels, facts, axes_of):
+    axes = axes_of("plot_path")
+    facts(*words, "--what", "path", "--out", "p.svg")
+    assert (axes[0].get_xlabel(), axes[0].get_ylabel()) == labels
 
 
 @pytest.mark.parametrize(
@@ -191,10 +246,15 @@ def test_standard_input_can_be_drawn(shell, folder, monkeypatch):
         (["empty.svm"], "empty.svm"),
         (["bare.svm"], "bare.svm"),
         (["one.svm"], "at least two classes, got 1 class (1)"),
-        (["holes.csv"], "holes.csv"),
+        (["holes.csv"], "with missing= (command line: --missing)"),
         (["apart.svm", "--what", "everything"], "'everything' is not one of"),
-        (["apart.svm", "--columns", "0,5"], "no column 5; its 2 columns count from 0"),
-        (["apart.svm", "--columns", "0"], "two columns, got 1"),
+        (
+            ["apart.svm", "--columns", "1,3"],
+            "apart.svm has no column 3; its 2 columns count from 1",
+        ),
+        (["apart.svm", "--columns", "0,1"], "no column 0; its 2 columns count from 1"),
+        (["prices.csv", "--columns", "0,2"], "no column 2; its 2 columns count from 0"),
+        (["apart.svm", "--columns", "1"], "two columns, got 1"),
         (["apart.svm", "--columns", "a,b"], "no column 'a'"),
         (["prices.csv", "--columns", "a,b"], "no column 'a' ('width', 'cost in $')"),
         (["apart.svm", "--columns", "0,1", "--what", "path"], "--columns goes with --what regions"),
@@ -204,6 +264,8 @@ def test_standard_input_can_be_drawn(shell, folder, monkeypatch):
         (["apart.svm", "--what", "path", "--out", "a.jpg"], "end its name in .svg, .png or .pdf"),
         (["apart.svm", "--out", "a.d"], "end its name in .svg, .png or .pdf"),
         (["apart.svm", "--what", "path", "--out", "none/a.png"], "there is no folder none"),
+        (["apart.svm", "--what", "path", "--out", "occupied/a.png"], "occupied is a file, not"),
+        (["apart.svm", "--what", "path", "--out", "occupied/b/a.png"], "occupied is a file, not"),
         (["apart.svm", "--out", "occupied"], "occupied is a file"),
         (["apart.svm", "--out", "occupied/there"], "occupied is a file"),
         (["iris.npz", "--what", "path"], "of two classes, not of 3"),

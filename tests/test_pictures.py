@@ -25,6 +25,8 @@ import rosenblatt as rb
 from rosenblatt.lab.pictures import look_of
 from rosenblatt.lab.pictures_planes import main_directions
 from rosenblatt.lab.pictures_regions import NO_ANSWER, _tint
+from rosenblatt.lab.pictures_runs import _tick
+from rosenblatt.lab.style import BLACK, BLUE, ORANGE
 
 SEPARABLE = rb.make_separable(120, 2, margin=0.05, seed=1)
 IRIS = load_iris()
@@ -124,6 +126,10 @@ def test_regions_of_two_columns_are_those_where_all_others_are_at_their_mean():
     axes = figure.axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("petal width (cm)", "sepal width (cm)")
     assert "all other columns are at their mean" in figure.get_supxlabel()
+    off = "the examples lie off this plane:\ntheir side of a line need not be their answer"
+    assert off in figure.get_supxlabel()
+    assert figure._supxlabel.get_fontsize() == 10
+    assert to_rgb(figure._supxlabel.get_color()) == to_rgb(BLACK)
     rows = np.tile(IRIS.data.mean(axis=0), (480 * 480, 1))
     rows[:, [3, 1]] = colours(figure)[1].reshape(-1, 2)
     assert agreement(figure, model.predict(rows), model.classes_) > 0.99
@@ -146,6 +152,7 @@ def test_regions_of_more_columns_lie_in_the_plane_of_the_principal_directions():
     points = colours(figure)[1].reshape(-1, 2) * turned
     answers = model.predict(principal.inverse_transform(points))
     assert agreement(figure, answers, model.classes_) > 0.99
+    assert "the examples lie off this plane" in figure.get_supxlabel()
     shown = np.concatenate([np.asarray(item.get_offsets()) for item in axes.collections[:3]])
     expected = principal.transform(IRIS.data) * turned
     assert np.allclose(in_order(shown.round(9)), in_order(expected.round(9)), atol=1e-8)
@@ -230,7 +237,7 @@ def test_a_single_column_is_drawn_against_the_number_of_the_row():
     X, y = noisy(40)
     figure = rb.plot_regions(learned(rb.Perceptron(max_iter=3), X[:, :1], y), X[:, :1], y)
     axes = figure.axes[0]
-    assert axes.get_ylabel() == "number of the row"
+    assert axes.get_ylabel() == "number of the row (from 0)"
     shown = np.concatenate([np.asarray(item.get_offsets()) for item in axes.collections[:2]])
     assert np.array_equal(in_order(shown), in_order(np.column_stack([X[:, 0], np.arange(40)])))
 
@@ -330,6 +337,20 @@ def test_labels_are_shown_as_they_are_whatever_they_hold():
     assert max(map(len, words)) < 40
 
 
+def test_long_names_stay_inside_the_regions():
+    X, y = noisy(200)
+    y = np.array(["a" * 80, "b" * 80, "c" * 80])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    figure = rb.plot_regions(KNeighborsClassifier().fit(X, y), X, y)
+    axes = figure.axes[0]
+    figure.draw_without_rendering()
+    frame, names = axes.get_window_extent(), [text for text in axes.texts if text.get_text()]
+    assert len(names) >= 2
+    for name in names:
+        assert len(name.get_text()) <= 12
+        box = name.get_window_extent()
+        assert frame.x0 < box.x0 < box.x1 < frame.x1
+
+
 # ---- margins
 
 
@@ -343,7 +364,8 @@ def test_distances_are_those_of_geometry(scale):
     figure = rb.plot_margins(model, X, y)
     wrong, worst = np.count_nonzero(distances <= 0), int(distances.argmin())
     assert figure.get_label() == (
-        f"{wrong} of 150 mistaken; the smallest distance is {distances.min():.4g} (row {worst})"
+        f"{wrong} of 150 mistaken; the smallest distance is {distances.min():.4g}, of row {worst} "
+        "(from 0)"
     )
     axes = figure.axes[0]
     boxes = [bar for group in axes.containers for bar in group]
@@ -360,11 +382,45 @@ def test_a_score_of_zero_is_drawn_among_the_mistakes():
     X, y = np.array([[0.0], [1.0], [2.0], [-3.0]]), np.array([1, 1, 1, -1])
     model = rb.Perceptron(fit_intercept=False).fit(X[1:], y[1:])
     figure = rb.plot_margins(model, X, y)
-    assert figure.get_label() == "1 of 4 mistaken; the smallest distance is 0 (row 0)"
-    boxes = [bar for group in figure.axes[0].containers for bar in group]
-    assert sum(bar.get_height() for bar in boxes if bar.get_x() < 0) == 1
+    assert figure.get_label() == "1 of 4 mistaken; the smallest distance is 0, of row 0 (from 0)"
+    assert left_of_zero(figure) == 1
+    assert legend(figure.axes[0])[-1] == "mistaken (0: I don't know)"
     model.tie = "positive"
-    assert rb.plot_margins(model, X, y).get_label().startswith("none of 4 mistaken")
+    figure = rb.plot_margins(model, X, y)
+    assert figure.get_label().startswith("none of 4 mistaken")
+    assert left_of_zero(figure) == 0
+
+
+def left_of_zero(figure):
+    boxes = [bar for group in figure.axes[0].containers for bar in group]
+    return sum(abs(bar.get_height()) for bar in boxes if bar.get_x() < 0)
+
+
+def test_scores_that_are_all_zero_have_a_narrow_bar_around_zero():
+    X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+    model = learned(rb.Perceptron(max_iter=4), X, y)
+    assert not model.coef_.any()
+    axes = rb.plot_margins(model, X, y).axes[0]
+    bars = [bar for group in axes.containers for bar in group if bar.get_height()]
+    assert sorted(bar.get_height() for bar in bars) == [-2, 2]
+    for bar in bars:
+        assert bar.get_x() + bar.get_width() / 2 == pytest.approx(0, abs=1e-12)
+        assert bar.get_width() < 0.05 * np.ptp(axes.get_xlim())
+    assert legend(axes)[-1] == "mistaken (0: I don't know)"
+
+
+def test_classes_have_the_same_colours_in_every_picture():
+    X, y = noisy(40)
+    model = learned(rb.Perceptron(max_iter=3), X, y)
+    assert model.classes_.tolist() == ["ham", "spam"]
+    regions = rb.plot_regions(model, X, y).axes[0].get_legend()
+    keys = zip(regions.get_texts(), regions.legend_handles, strict=True)
+    points = {text.get_text(): key.get_color() for text, key in keys if hasattr(key, "get_color")}
+    bars = rb.plot_margins(model, X, y).axes[0].containers
+    for group in bars:
+        colour = to_rgb(group.patches[0].get_facecolor())
+        assert colour == to_rgb(points[group.get_label()])
+    assert [points[f"class {name}"] for name in model.classes_] == [BLUE, ORANGE]
 
 
 @pytest.mark.parametrize(
@@ -438,6 +494,68 @@ def test_lines_of_a_proof_about_another_run_are_left_out():
     assert set(lines(figure.axes[1])) == {"‖w‖", "w·w*"}
 
 
+def legends_cover_nothing(figure):
+    figure.draw_without_rendering()
+    return all(
+        not axes.get_window_extent().overlaps(axes.get_legend().get_window_extent())
+        for axes in figure.axes
+    )
+
+
+def ticks(axis, limits):
+    return [value for value in axis.get_majorticklocs() if limits[0] <= value <= limits[1]]
+
+
+def test_a_long_run_is_thinned_evenly_and_says_so():
+    X, y = noisy()
+    learner = learned(rb.Perceptron(max_iter=100), X, y, comparator=[1.0, 1.0])
+    history = learner.run_.history
+    assert history.k.size > 1000
+    figure = rb.plot_learning_curve(learner)
+    for label, values in (("‖w‖", np.sqrt(history.sqnorm)), ("w·w*", history.projection)):
+        curve = lines(figure.axes[1])[label]
+        assert len(curve) == 400
+        assert curve[[0, -1], 0].tolist() == [1, history.k.size]
+        assert np.ptp(np.diff(curve[:, 0])) <= 1
+        assert np.array_equal(curve[:, 1], values[curve[:, 0].astype(int) - 1])
+    assert figure.get_supxlabel() == f"w at 400 of {history.k.size:,} mistakes, evenly chosen"
+    assert legends_cover_nothing(figure)
+    path = rb.plot_path(learner, X, y)
+    some = lines(path.axes[0])["w after some updates"]
+    assert len(some) == 400
+    assert some[0].tolist() == [0, 0]
+    assert np.allclose(some[-1], learner.coef_[0])
+    said = f"the line goes through w after 399 of {history.k.size:,} updates, evenly chosen"
+    assert path.get_supxlabel() == said
+    assert not rb.plot_path(LEARNER, X2, Y2).get_supxlabel()
+
+
+@pytest.mark.parametrize(("margin", "scale"), [(0.1, "linear"), (0.01, "symlog")])
+def test_mistakes_are_drawn_on_an_axis_that_shows_them(margin, scale):
+    X, y, w = rb.make_separable(100, 2, margin=margin, seed=0)
+    learner = rb.Perceptron(fit_intercept=False).fit(X, y, comparator=w)
+    bound = learner.bound(X, y, w)
+    assert (bound.value > 50 * learner.run_.mistakes) == (scale == "symlog")
+    figure = rb.plot_learning_curve(learner, bound)
+    left, right = figure.axes
+    assert left.get_yscale() == scale
+    assert legends_cover_nothing(figure)
+    assert len(ticks(left.yaxis, left.get_ylim())) >= 4
+    for axis, limits in (
+        (left.xaxis, left.get_xlim()),
+        (left.yaxis, left.get_ylim()),
+        (right.xaxis, right.get_xlim()),
+    ):
+        assert all(value == round(value) for value in ticks(axis, limits))
+
+
+@pytest.mark.parametrize(
+    ("value", "word"), [(0, "0"), (20_000, "20,000"), (1e9, "$10^{9}$"), (-0.5, "−0.5")]
+)
+def test_numbers_at_axes_can_be_read(value, word):
+    assert _tick(value) == word
+
+
 def test_the_proof_of_many_classes_has_its_own_line():
     X, y = IRIS.data[50:] * [1, 1, 1, 1], IRIS.target[50:]
     X = np.concatenate([X[:20], X[60:80], IRIS.data[:20]])
@@ -459,6 +577,11 @@ def test_the_hardest_examples_have_bars_as_long_as_their_counts():
     assert [bar.get_width() for bar in axes.containers[0]] == learner.run_.counts[rows].tolist()
     ticks = [tick.get_text() for tick in axes.get_yticklabels()]
     assert ticks == [f"row {row}: {label}" for row, label in zip(rows, y[rows], strict=True)]
+    ever = np.count_nonzero(learner.run_.counts)
+    assert axes.get_xlabel() == f"times mistaken while learning: the 7 hardest of {ever}"
+    every = rb.plot_hardest(learner, k=150)
+    assert every.axes[0].get_xlabel() == "times mistaken while learning"
+    assert f"; row {rows[0]} (from 0) most often" in every.get_label()
     plain = rb.plot_hardest(learner.run_, k=2).axes[0]
     assert [tick.get_text() for tick in plain.get_yticklabels()] == [f"row {r}" for r in rows[:2]]
 
@@ -497,6 +620,13 @@ def test_the_path_of_two_weights_ends_at_those_of_the_learner():
     path = path_of(rb.plot_path(learner, X, y))
     assert np.allclose(path, weights_along(learner, X, y))
     assert np.allclose(path[-1], learner.coef_[0])
+    labels = rb.plot_path(learner, X, y).axes[0]
+    assert (labels.get_xlabel(), labels.get_ylabel()) == (
+        "weight of column 0",
+        "weight of column 1",
+    )
+    named = rb.plot_path(learner, X, y, names=["a", "b"]).axes[0]
+    assert (named.get_xlabel(), named.get_ylabel()) == ("weight of a", "weight of b")
 
 
 @pytest.mark.parametrize(
@@ -651,8 +781,13 @@ def test_without_matplotlib_one_is_told_what_to_install(monkeypatch):
         (lambda: rb.plot_hardest(STREAM), "came one by one are not counted"),
         (lambda: rb.plot_hardest(LEARNER, k=0), "nothing to draw"),
         (lambda: rb.plot_hardest(LEARNER, k=-1), "k must be a whole number"),
-        (lambda: rb.plot_hardest(LEARNER, X2[1:]), "29 rows, but the latest fit had 30"),
-        (lambda: rb.plot_hardest(LEARNER, X2, Y2[1:]), "30 rows but y has 29"),
+        (lambda: rb.plot_hardest(LEARNER, X2[1:]), "29 rows, but the latest fit saw 30"),
+        (
+            lambda: rb.plot_hardest(LEARNER, X2[:9], Y2[:9]),
+            "X has 9 rows, but the latest fit saw 30",
+        ),
+        (lambda: rb.plot_hardest(LEARNER, X2, Y2[1:]), "29 labels, but the latest fit saw 30 rows"),
+        (lambda: rb.plot_path(LEARNER, X2, Y2, names=["a"]), "names are 1, but X has 2"),
         (lambda: rb.plot_path(STREAM, X2, Y2), "fit with a comparator"),
         (lambda: rb.plot_path(THREE, IRIS.data, SPECIES), "of two classes, not of 3"),
         (lambda: rb.plot_path(rb.KernelPerceptron().fit(X2[:2], [0, 1]), X2, Y2), "Perceptron"),

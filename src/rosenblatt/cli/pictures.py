@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.cli.columns import names_of
 from rosenblatt.cli.source import Source
 from rosenblatt.cli.work import _check_writable, _opened, _plain, _print, people
 from rosenblatt.data.files import write_atomically
+from rosenblatt.data.read import format_of
 from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import picture_file, several
 from rosenblatt.lab.pictures_margins import distances
@@ -33,13 +35,30 @@ BOUND_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Scene:
-    """What is drawn: a model, the examples, and how the columns are called."""
+    """What is drawn: a model, the examples, and how the columns are called.
+
+    Attributes
+    ----------
+    model, X, y : a learner and examples.
+    names : of the columns; empty if they have none.
+    first : the number of the first column in the file.
+    fitted : whether the model was fitted here, and not given.
+    bound : of the mistakes, if it is known.
+    """
 
     model: Any
     X: Any
     y: Any
     names: list[str]
+    first: int
+    fitted: bool
     bound: rb.MistakeBound | None = None
+
+    def spoken(self) -> list[str] | None:
+        """Give the columns as the file speaks of them; None if Python counts like the file."""
+        if self.names or not self.first:
+            return self.names or None
+        return [f"column {place + self.first}" for place in range(self.X.shape[1])]
 
 
 def plot_file(
@@ -59,7 +78,7 @@ def plot_file(
         look()  # says if there is nothing to draw with, before the work
         scene = _fitted(source, wanted, status.update) if model is None else _given(source, model)
         status.update("drawing")
-        pairs = None if columns is None else _columns(columns, scene.names)
+        pairs = None if columns is None else _columns(columns, scene, source.data)
         figures, left_out = _drawn(scene, wanted, pairs, strict=what != "all")
         contents = {
             name: as_bytes(f, files[name].suffix[1:].lower()) for name, f in figures.items()
@@ -114,7 +133,9 @@ def _given(source: Source, path: Path) -> Scene:
     """Open a model, and read the data as it wants them."""
     learner, source = _opened(path, source)
     examples = source.labelled(next(iter(source.blocks(learner._reader.width))))
-    return Scene(learner, examples.X, examples.y, list(source.names) or names_of(examples))
+    names = list(source.names) or names_of(examples)
+    first = _first(source, examples, names)
+    return Scene(learner, examples.X, examples.y, names, first, fitted=False)
 
 
 def _fitted(source: Source, wanted: tuple[str, ...], tell: Callable[[str], None]) -> Scene:
@@ -141,12 +162,37 @@ def _fitted(source: Source, wanted: tuple[str, ...], tell: Callable[[str], None]
             learner._fit(X, y, comparator)
     if learner.run_.stop is rb.Stop.INTERRUPTED:
         raise KeyboardInterrupt
-    return Scene(learner, X, y, names_of(examples), bound)
+    names = names_of(examples)
+    first = _first(source, examples, names)
+    return Scene(learner, X, y, names, first, fitted=True, bound=bound)
 
 
-def _columns(text: str, names: list[str]) -> list[Any]:
+def _first(source: Source, examples: rb.Examples, names: list[str]) -> int:
+    """Give the number of the first column: that of svmlight's files, else 0."""
+    if source.options.get("zero_based"):
+        return 0
+    if source.data == "-" and "format" not in source.options:
+        # What was piped is gone; of the usual formats, only svmlight is sparse without names.
+        return int(type(examples) is rb.Examples and sparse.issparse(examples.X) and not names)
+    format = source.options.get("format") or format_of(source.data)
+    return int(format == "svmlight")
+
+
+def _columns(text: str, scene: Scene, data: str) -> list[Any]:
+    """Give columns by name, or by place from 0 on."""
     parts = [part.strip() for part in text.split(",")]
-    return [int(part) if part not in names and part.isdigit() else part for part in parts]
+    return [
+        part if part in scene.names or not part.isdigit() else _place(int(part), scene, data)
+        for part in parts
+    ]
+
+
+def _place(number: int, scene: Scene, data: str) -> int:
+    place, width = number - scene.first, scene.X.shape[1]
+    if not 0 <= place < width:
+        held = f"its {several(width, 'column')} count from {scene.first}"
+        raise InputError(f"{data} has no column {number}; {held}")
+    return place
 
 
 def _drawn(
@@ -154,12 +200,14 @@ def _drawn(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Give the figures, and why some were left out: not every model has a run to draw."""
     model, X, y = scene.model, scene.X, scene.y
+    seen = columns is not None or X.shape[1] <= 2  # else no axis is a column
+    names = scene.spoken() if seen else None
     draw: dict[str, Callable[[], Any]] = {
-        "regions": lambda: rb.plot_regions(model, X, y, columns, names=scene.names or None),
+        "regions": lambda: rb.plot_regions(model, X, y, columns, names=names),
         "margins": lambda: rb.plot_margins(model, X, y),
         "curve": lambda: rb.plot_learning_curve(model, scene.bound),
         "hardest": lambda: rb.plot_hardest(model, X, y),
-        "path": lambda: _path(model, X, y),
+        "path": lambda: _path(scene, names),
     }
     figures: dict[str, Any] = {}
     left_out: dict[str, str] = {}
@@ -173,13 +221,16 @@ def _drawn(
     return figures, left_out
 
 
-def _path(model: Any, X: Any, y: Any) -> Any:
+def _path(scene: Scene, names: list[str] | None) -> Any:
+    model = scene.model
     two = isinstance(model, PlainPerceptron) and model.classes_.size == 2
     if two and model.run_.history is None:
         raise InputError(
-            "the model keeps no history of its run; leave out --model to have a run watched"
+            "the run ended at weights of zero, and no other weights are known to watch it beside"
+            if scene.fitted
+            else "the model keeps no history of its run; leave out --model to have a run watched"
         )
-    return rb.plot_path(model, X, y)
+    return rb.plot_path(model, scene.X, scene.y, names=names)
 
 
 # ---- report

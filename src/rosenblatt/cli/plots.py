@@ -38,7 +38,8 @@ def plot(
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Two columns to see the regions in, such as 3,7: names, or places from 0 on. "
+            help="Two columns to see the regions in, such as 3,7: names, or numbers, which count "
+            "from 0, but in svmlight files from 1 (unless --zero-based). "
             "[default: the principal directions, if there are more than two]"
         ),
     ] = None,

@@ -152,6 +152,10 @@ def _check_writable(path: Path, *inputs: str | Path) -> None:
         raise InputError(f"{path} is a folder; give the name of a file to write")
     folder = path.absolute().parent
     if not os.path.isdir(folder):
+        known = next(above for above in (folder, *folder.parents) if os.path.exists(above))
+        if not os.path.isdir(known):
+            name = path.parent if known == folder else known
+            raise InputError(f"{name} is a file, not a folder to write to; give another name")
         raise InputError(f"there is no folder {path.parent} to write to; make it first")
     if not os.access(folder, os.W_OK):
         raise InputError(f"cannot write to the folder {path.parent}: permission denied")

@@ -190,7 +190,8 @@ def numbers_of(frame: pl.DataFrame, names: list[str], options: Options, row: int
 
 
 def _refuse_missing(absent: pl.DataFrame, options: Options, row: int) -> None:
-    advice = "leave such rows out, or give a number for them with missing="
+    number = "give a number for them with missing= (command line: --missing)"
+    advice = f"leave such rows out, or {number}"
     _refuse_first(absent, options, row, f"is missing; {advice}")
 
 

@@ -130,10 +130,10 @@
     const size = run.points.length > 300 ? 2.5 : 4.5;
     run.points.forEach(([a, b], i) => {
       if (run.positive[i]) {
-        make(inner, "circle", { class: "positive", cx: x(a), cy: y(b), r: size });
-      } else {
         const half = size - 0.5, box = { width: 2 * half, height: 2 * half };
-        make(inner, "rect", { class: "negative", x: x(a) - half, y: y(b) - half, ...box });
+        make(inner, "rect", { class: "positive", x: x(a) - half, y: y(b) - half, ...box });
+      } else {
+        make(inner, "circle", { class: "negative", cx: x(a), cy: y(b), r: size });
       }
     });
   }

@@ -29,12 +29,20 @@ MOST_SHOWN_SLOWLY, MOST_SHOWN = 24, 60  # mistakes
 SLOWLY = [(0, True, 250), (0, False, 150), (0, True, 250), (0.5, False, 80), (1, False, 700)]
 QUICKLY = [(1, True, 250)]
 WIDTH, HEIGHT, CAPTION, PIXELS_PER_INCH = 840, 520, 66, 100
-LINE = 112  # characters of the caption in one line
+LINE = 104  # characters of the caption in one line
 LONGEST_HEADING = 48  # characters, beyond which smaller ones are taken
 MOST_MARKS = 60  # mistakes that a curve has room to mark
 WHITISH = 248  # parts of a colour above this become white, which the palette has mixed with others
 HOLD = 4000  # milliseconds for the last image
-BOUND = {"color": GREY, "linewidth": 1.3}
+BOUND: dict[str, Any] = {"color": GREY, "linewidth": 1.3}
+RING: dict[str, Any] = {
+    "marker": "o",
+    "fillstyle": "none",
+    "color": BLACK,
+    "markersize": 13,
+    "markeredgewidth": 1.5,
+}
+ADDED: dict[str, Any] = {"color": BLACK, "linestyle": ":", "linewidth": 1.6}
 
 
 class Image(NamedTuple):
@@ -193,7 +201,10 @@ def _plane(axes: Any, frames: Frames) -> Any:
         axes.plot(-b * ends, a * ends, color=GREEN, dashes=(5, 2), label="line of w*", zorder=1)
     size = "" if frames.shrink == 1 else f" (drawn at {number(frames.shrink)} of its length)"
     axes.plot([], [], color=BLACK, linewidth=2.6, label=f"w{size}")
-    legend = axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, columnspacing=1.2)
+    axes.plot([], [], linestyle="none", label="the mistake", **RING)
+    axes.plot([], [], label="what it adds to w", **ADDED)
+    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "borderaxespad": 0.2}
+    legend = axes.legend(ncols=2, columnspacing=1.2, labelspacing=0.3, **place)
     for text in legend.get_texts():
         text.set_parse_math(False)
     weights, mistake = _weights(axes, frames), _mistake(axes, frames)
@@ -209,7 +220,7 @@ def _plane(axes: Any, frames: Frames) -> Any:
 def _weights(axes: Any, frames: Frames) -> Any:
     """Give what sets the arrow of w, its line and the positive side."""
     (line,) = axes.plot([], [], color=BLACK, linewidth=1.5, animated=True)
-    (side,) = axes.fill([0], [0], color=BLUE, alpha=0.1, linewidth=0, animated=True)
+    (side,) = axes.fill([0], [0], color=ORANGE, alpha=0.12, linewidth=0, animated=True)
     head = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "color": BLACK, "linewidth": 2.4}
     arrow = axes.annotate(
         "", (0, 0), (0, 0), arrowprops={**head, "shrinkA": 0, "shrinkB": 0}, animated=True
@@ -228,10 +239,10 @@ def _weights(axes: Any, frames: Frames) -> Any:
 
 def _mistake(axes: Any, frames: Frames) -> Any:
     """Give what sets the ring around the mistaken point, and what it adds to w."""
-    ring_like = {"marker": "o", "fillstyle": "none", "animated": True}
-    (halo,) = axes.plot([], [], color=YELLOW, markersize=18, markeredgewidth=6, **ring_like)
-    (ring,) = axes.plot([], [], color=BLACK, markersize=13, markeredgewidth=1.5, **ring_like)
-    (added,) = axes.plot([], [], color=BLACK, linestyle=":", linewidth=1.6, animated=True)
+    glow = {**RING, "color": YELLOW, "markersize": 18, "markeredgewidth": 6}
+    (halo,) = axes.plot([], [], animated=True, **glow)
+    (ring,) = axes.plot([], [], animated=True, **RING)
+    (added,) = axes.plot([], [], animated=True, **ADDED)
 
     def flash(image: Image, was: np.ndarray, new: np.ndarray) -> list[Any]:
         place = frames.X[frames.example[image.k - 1]]
@@ -246,8 +257,8 @@ def _mistake(axes: Any, frames: Frames) -> Any:
 def _points(axes: Any, frames: Frames) -> None:
     size = 3.0 if len(frames.X) > 300 else 5.0
     marks: dict[int, dict[str, Any]] = {
-        1: {"marker": "o", "color": BLUE},
-        -1: {"marker": "s", "color": ORANGE, "markerfacecolor": "white", "markeredgewidth": 1.4},
+        -1: {"marker": "o", "color": BLUE},
+        1: {"marker": "s", "color": ORANGE, "markerfacecolor": "white", "markeredgewidth": 1.4},
     }
     for sign, mark in marks.items():
         chosen = frames.X[frames.signs == sign]

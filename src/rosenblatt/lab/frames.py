@@ -101,14 +101,23 @@ class Frames:
     def caption(self, k: int) -> str:
         """Say what the k-th mistake was; for 0, how the run begins."""
         if k == 0:
-            return "The run begins with w = 0: every answer is “I don't know”, which is a mistake."
-        i = self.example[k - 1]
-        sign = "+" if self.signs[i] > 0 else "−"
-        said = (
-            f"Mistake {k} of {self.mistakes} (pass {self.passes[k - 1]}): example {i} "
-            f"{self._answer(k)}; w becomes w {sign} x."
-        )
-        return f"{said} {self.ending}" if k == self.mistakes else said
+            said = "The run begins with w = 0: every answer is “I don't know”, which is a mistake."
+        else:
+            i = self.example[k - 1]
+            sign = "+" if self.signs[i] > 0 else "−"
+            said = (
+                f"Mistake {k} of {self.mistakes} (pass {self.passes[k - 1]}): row {i} (from 0) "
+                f"{self._answer(k)}; w becomes w {sign} x."
+            )
+        ending = self.ending if k == self.mistakes else ""
+        return " ".join(filter(None, [said, ending, self.note]))
+
+    @property
+    def note(self) -> str:
+        """Why the lower bound of w·w* is missing; empty if it is there, or there is no w*."""
+        if self.comparator is None or self.margin is not None:
+            return ""
+        return "This w* does not separate the classes, so there is no lower line k·γ."
 
     def _answer(self, k: int) -> str:
         """Say how the point of the k-th mistake was answered by the weights before it."""
@@ -163,7 +172,7 @@ def record(X: Any, y: Any, w_star: Any = None, *, limit: int = MOST_MISTAKES) ->
     >>> frames.w.tolist()
     [[0.0, 0.0], [1.0, -2.0], [2.0, -1.0], [3.0, 1.0]]
     >>> print(frames.caption(2))
-    Mistake 2 of 3 (pass 1): example 2 was answered -1, but is 1 (w·x = −1); w becomes w + x.
+    Mistake 2 of 3 (pass 1): row 2 (from 0) was answered -1, but is 1 (w·x = −1); w becomes w + x.
     """
     points, labels, classes = _taken(X, y)
     if w_star is None:

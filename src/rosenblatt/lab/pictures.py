@@ -16,10 +16,11 @@ import numpy as np
 from rosenblatt.data.files import write_atomically
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_matrix, as_objects, check_finite, distinct
-from rosenblatt.lab.style import COLOURS, MARKERS, as_bytes, look, new_figure
+from rosenblatt.lab.style import BLACK, COLOURS, MARKERS, as_bytes, look, new_figure
 
 Name = str | os.PathLike[str]
 FORMATS = (".svg", ".png", ".pdf")
+MOST_STEPS = 400  # of a run that a line goes through; more of them make a blot
 LONGEST_WORD = 28  # characters of a label or a name; longer ones leave no room for the picture
 
 
@@ -111,6 +112,17 @@ def sampled(n: int, most: int) -> np.ndarray:
     if n <= most:
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+
+
+def thinned(n: int) -> np.ndarray:
+    """Give all places of a sequence, or `MOST_STEPS` of them, evenly, the ends among them."""
+    return np.linspace(0, n - 1, min(n, MOST_STEPS)).round().astype(np.intp)
+
+
+def caption(figure: Any, words: str) -> None:
+    """Write what must be known to read a picture below it."""
+    if words:
+        figure.supxlabel(words, fontsize=10, color=BLACK)
 
 
 # ---- models

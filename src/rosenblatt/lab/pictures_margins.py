@@ -18,11 +18,12 @@ from rosenblatt.lab.pictures import (
     counted,
     has_steps_before,
     last_step,
+    look_of,
     picture,
     shown,
     zero_is_positive,
 )
-from rosenblatt.lab.style import BLACK, BLUE, GREY, ORANGE
+from rosenblatt.lab.style import BLACK, GREY
 
 BINS = 50
 
@@ -41,6 +42,7 @@ class Distances:
     classes : the labels.
     word : what the numbers are, in a word or two.
     axis : the same with its unit.
+    zero : what a score of 0 means to the model.
     """
 
     values: np.ndarray
@@ -49,14 +51,25 @@ class Distances:
     classes: np.ndarray
     word: str
     axis: str
+    zero: str
 
     def sentence(self) -> str:
         """Say how many are mistaken, and which one is the worst."""
         worst = int(self.values.argmin())
         return (
             f"{counted(self.mistaken)}; the smallest {self.word} is "
-            f"{self.values[worst]:.4g} (row {worst})"
+            f"{self.values[worst]:.4g}, of row {worst} (from 0)"
         )
+
+    def drawn(self) -> np.ndarray:
+        """Give the values, those of 0 that are no mistakes just above it."""
+        right = (self.values == 0) & ~self.mistaken
+        return np.where(right, np.finfo(float).tiny, self.values)
+
+    def zone(self) -> str:
+        """Name the zone of mistakes, and what a 0 in it means."""
+        zeros = np.any(self.mistaken & (self.values == 0))
+        return f"mistaken (0: {self.zero})" if zeros else "mistaken"
 
 
 def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None) -> Any:
@@ -78,7 +91,7 @@ def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None) -> Any:
     >>> import rosenblatt as rb
     >>> X, y, w = rb.make_separable(100, 2, margin=0.1, seed=0)
     >>> rb.plot_margins(rb.Perceptron().fit(X, y), X, y).get_label()
-    'none of 100 mistaken; the smallest distance is 0.01511 (row 99)'
+    'none of 100 mistaken; the smallest distance is 0.01511, of row 99 (from 0)'
     """
     found = distances(model, X, y)
     return picture(found.sentence(), lambda figure: _draw(figure, found), path, (7.2, 4.2))
@@ -98,12 +111,14 @@ def distances(model: Any, X: Any, y: Any) -> Distances:
             "needs one score for two classes, and one for each of more"
         )
     leads = np.where(codes > 0, scores, 0.0 - scores) if scores.ndim == 1 else _leads(scores, codes)
-    mistaken = (leads < 0) | ((leads == 0) & ~(zero_is_positive(model) & (codes == 1)))
+    answers_zero = zero_is_positive(model) and classes.size == 2
+    mistaken = (leads < 0) | ((leads == 0) & ~(answers_zero & (codes == 1)))
+    zero = f"class {shown(classes.tolist()[1])}" if answers_zero else "I don't know"
     norm = _norm(model, classes.size)
     word, axis = _measure(scores.ndim == 1, norm is not None)
     if norm is not None and has_steps_before(model):
         axis += ", after the steps before it"
-    return Distances(leads / (norm or 1.0), mistaken, codes, classes, word, axis)
+    return Distances(leads / (norm or 1.0), mistaken, codes, classes, word, axis, zero)
 
 
 def _measure(two: bool, linear: bool) -> tuple[str, str]:
@@ -145,10 +160,11 @@ def _draw(figure: Any, found: Distances) -> None:
     if found.classes.size == 2:
         _mirrored(axes, found, edges)
     else:
-        _bars(axes, edges, found.values, color=BLUE, label="all classes")
+        _bars(axes, edges, found.drawn(), color=GREY, label="all classes")
     axes.axvline(0, color=BLACK, linewidth=1.2)
     if edges[0] < 0:
-        axes.axvspan(edges[0], 0, color=GREY, alpha=0.18, linewidth=0, zorder=0, label="mistaken")
+        named = {"label": found.zone(), "linewidth": 0, "zorder": 0}
+        axes.axvspan(edges[0], 0, color=GREY, alpha=0.18, **named)
     word = f"smallest {found.word}"
     axes.axvline(found.values.min(), color=BLACK, linewidth=1, linestyle=":", label=word)
     axes.set_xlim(edges[0], edges[-1])
@@ -162,9 +178,14 @@ def _draw(figure: Any, found: Distances) -> None:
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
-    """Give bins of equal width from 0 on, to both sides: no bin holds right and wrong ones."""
+    """Give bins of equal width from 0 on, to both sides: no bin holds right and wrong ones.
+
+    If all values are 0, one bin is around it.
+    """
+    if not values.any():
+        return 2 / BINS * (np.arange(BINS + 2) - BINS / 2 - 0.5)
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    width = (high - low) / BINS or 1.0
+    width = (high - low) / BINS
     first = np.floor(low / width) - bool(values.min() <= 0)
     return width * np.arange(first, max(np.ceil(high / width), 1.0) + 0.5)
 
@@ -178,8 +199,9 @@ def _bars(axes: Any, edges: np.ndarray, values: np.ndarray, up: int = 1, **manne
 
 def _mirrored(axes: Any, found: Distances, edges: np.ndarray) -> None:
     """Draw the second class upwards and the first one downwards: neither hides the other."""
-    for place, up, colour, hatch in ((0, -1, ORANGE, "////"), (1, 1, BLUE, "")):
-        mine = found.values[found.codes == place]
+    for place, up, hatch in ((0, -1, "////"), (1, 1, "")):
+        mine = found.drawn()[found.codes == place]
         label = f"class {shown(found.classes.tolist()[place])}"
+        colour = look_of(place)["color"]
         _bars(axes, edges, mine, up, color=colour, hatch=hatch, label=label)
     axes.axhline(0, color=BLACK, linewidth=0.8)

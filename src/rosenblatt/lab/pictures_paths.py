@@ -17,7 +17,16 @@ import numpy as np
 
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_signs
-from rosenblatt.lab.pictures import Name, picture, several, usable
+from rosenblatt.lab.pictures import (
+    Name,
+    caption,
+    column_names,
+    picture,
+    several,
+    thinned,
+    usable,
+)
+from rosenblatt.lab.pictures_planes import column_label
 from rosenblatt.lab.pictures_runs import run_of
 from rosenblatt.lab.style import BLACK, BLUE, ORANGE
 from rosenblatt.learners.plain import PlainPerceptron
@@ -49,7 +58,7 @@ class Steps:
         return found
 
 
-def plot_path(model: Any, X: Any, y: Any, path: Name | None = None) -> Any:
+def plot_path(model: Any, X: Any, y: Any, path: Name | None = None, *, names: Any = None) -> Any:
     """Draw the path that the weights of a perceptron took from its start to its end.
 
     Two weights are drawn as they are; of more, the part along the direction of the last ones and
@@ -60,6 +69,7 @@ def plot_path(model: Any, X: Any, y: Any, path: Name | None = None) -> Any:
     model : a perceptron of two classes, fitted with a comparator.
     X, y : the examples that it was fitted on.
     path : where to write the picture, as .svg, .png or .pdf.
+    names : of the columns; those of a frame are known.
 
     Examples
     --------
@@ -71,12 +81,14 @@ def plot_path(model: Any, X: Any, y: Any, path: Name | None = None) -> Any:
     """
     history = _history(model)
     halfspace = model._separator
-    steps = _steps(model, history, usable(X), y)
+    matrix = usable(X)
+    steps = _steps(model, history, matrix, y)
     start, end = halfspace.start, halfspace.state.w
     gap = float(np.linalg.norm(start + steps.total() - end))
     if gap > TOLERANCE * np.sqrt(history.sqnorm.max()):
         raise InputError(FOREIGN)
-    places, labels = _places(history, steps, start, end)
+    known = column_names(X, names, matrix.shape[1])
+    places, labels = _places(history, steps, start, end, known)
     sentence = (
         f"{several(history.k.size, 'update')}, from a length of {np.linalg.norm(start):.4g} to one "
         f"of {np.linalg.norm(end):.4g}"
@@ -111,16 +123,17 @@ def _steps(model: PlainPerceptron, history: History, matrix: Matrix, y: Any) -> 
 
 
 def _places(
-    history: History, steps: Steps, start: np.ndarray, end: np.ndarray
+    history: History, steps: Steps, start: np.ndarray, end: np.ndarray, names: list[str] | None
 ) -> tuple[np.ndarray, tuple[str, str]]:
     """Give two coordinates of the weights, at the start and after each mistake."""
     columns = steps.matrix.shape[1]
     if columns == 2 or (columns == 1 and steps.lift):
         axes = np.eye(2, start.size)
         axes[1] *= 1.0 if columns == 2 else steps.lift
-        labels = ("weight of column 0", "weight of column 1" if columns == 2 else "intercept")
+        words = [f"weight of {column_label(k, names)}" for k in range(columns)]
+        first, second = [*words, "intercept"][:2]
         moved = np.cumsum(steps.along(axes), axis=0)
-        return axes @ start + np.concatenate([np.zeros((1, 2)), moved]), labels
+        return axes @ start + np.concatenate([np.zeros((1, 2)), moved]), (first, second)
     length = float(np.linalg.norm(end))
     if length == 0:
         raise InputError("the run ended at weights of zero, which have no direction to draw along")
@@ -134,13 +147,18 @@ def _places(
 
 def _draw(figure: Any, places: np.ndarray, labels: tuple[str, str]) -> None:
     axes = figure.add_subplot()
-    few = places.shape[0] <= FEW_STEPS
+    some = places[thinned(len(places))]
+    if len(some) < len(places):
+        chosen = f"{len(some) - 1:,} of {several(len(places) - 1, 'update')}, evenly chosen"
+        caption(figure, f"the line goes through w after {chosen}")
+    few = len(places) <= FEW_STEPS
     manner = {"marker": "o", "markersize": 2.5} if few else {}
     width = 0.9 if few else 0.6
-    axes.plot(*places.T, color=BLUE, linewidth=width, label="w after each update", **manner)
+    each = "w after each update" if len(some) == len(places) else "w after some updates"
+    axes.plot(*some.T, color=BLUE, linewidth=width, label=each, **manner)
     ends = {"markersize": 9, "linestyle": "none", "markeredgecolor": BLACK}
     axes.plot(*places[0], marker="o", color="white", label="start", **ends)
     axes.plot(*places[-1], marker="s", color=ORANGE, label="end", **ends)
-    axes.legend(loc="best")
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=3)
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])

@@ -18,6 +18,7 @@ from rosenblatt.lab.pictures import sampled, shown
 MOST_ROWS = 5000  # that directions are computed from
 FEW_COLUMNS = 500  # up to which all directions are computed, not only two
 ROUNDING = 1e-24  # share of squares below which a variance is made of roundings
+OFF_THE_PLANE = "the examples lie off this plane:\ntheir side of a line need not be their answer"
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ def plane_of(matrix: Matrix, columns: Any, names: list[str] | None) -> Plane:
     if columns is not None:
         return _column_plane(matrix, _chosen(columns, names, width), names)
     if width == 1:
-        label = _column_label(0, names)
-        return Plane(np.zeros(1), np.array([[1.0], [0.0]]), (label, "number of the row"))
+        label = column_label(0, names)
+        return Plane(np.zeros(1), np.array([[1.0], [0.0]]), (label, "number of the row (from 0)"))
     return _column_plane(matrix, (0, 1), names) if width == 2 else _main_plane(matrix)
 
 
@@ -92,7 +93,8 @@ def _place(column: Any, names: list[str] | None, width: int) -> int:
     return place
 
 
-def _column_label(place: int, names: list[str] | None) -> str:
+def column_label(place: int, names: list[str] | None) -> str:
+    """Give what a column is called at an axis: its name, or its number from 0 on."""
     return f"column {place}" if names is None else shown(names[place], 48)
 
 
@@ -102,9 +104,9 @@ def _column_plane(matrix: Matrix, places: tuple[int, int], names: list[str] | No
     origin[list(places)] = 0.0
     directions = np.zeros((2, width))
     directions[[0, 1], list(places)] = 1.0
-    first, second = (_column_label(place, names) for place in places)
-    caption = "" if width == 2 else "regions: the answers where all other columns are at their mean"
-    return Plane(origin, directions, (first, second), caption)
+    first, second = (column_label(place, names) for place in places)
+    where = f"regions: the answers where all other columns are at their mean; {OFF_THE_PLANE}"
+    return Plane(origin, directions, (first, second), "" if width == 2 else where)
 
 
 def _main_plane(matrix: Matrix) -> Plane:
@@ -115,8 +117,8 @@ def _main_plane(matrix: Matrix) -> Plane:
         f"principal direction {k + 1} ({_percent(share)} of the variance)"
         for k, share in enumerate(shares)
     )
-    caption = "regions: the answers in the plane of these directions through the mean"
-    return Plane(origin, directions, (first, second), caption)
+    where = f"regions: the answers in this plane, which goes through the mean; {OFF_THE_PLANE}"
+    return Plane(origin, directions, (first, second), where)
 
 
 def _percent(share: float) -> str:

@@ -12,6 +12,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.examples import as_labels
 from rosenblatt.lab.pictures import (
     Name,
+    caption,
     codes_of,
     column_names,
     counted,
@@ -39,6 +40,9 @@ LINES: tuple[dict[str, Any], ...] = (
     {"linewidths": 1.0, "linestyles": "--"},
 )
 NO_ANSWER = "white"
+LONGEST_NAME = 12  # characters of a name that is written into a region
+FONT = 10  # points, of these names
+LETTER = 0.65  # of the size of a font: the width of a bold letter, on average
 
 
 def plot_regions(
@@ -140,7 +144,9 @@ def _draw(figure: Any, model: Any, X: Any, scene: Scene) -> None:
     handles += _around(axes, points, scene.mistaken[numbers], support)
     margins = told.by_scores and told.classes.size == 2 and _is_svm(model)
     handles += _line_handles(told.by_scores and not zero_is_positive(model), margins)
-    _words(figure, axes, scene.plane.labels, scene.caption)
+    first, second = scene.plane.labels
+    axes.set(xlabel=first, ylabel=second)
+    caption(figure, scene.caption)
     to_scale = not scene.plane.numbered
     window = _framed(figure, axes, handles, Window.around(points), to_scale=to_scale)
     field = Field.over(window, scene.plane, model, X, told)
@@ -262,15 +268,18 @@ def _names(axes: Any, field: Field, classes: np.ndarray) -> None:
     """Write the name of each class into its region, as far inside as can be."""
     from matplotlib.patheffects import withStroke
 
-    across, up = field.window.grid(field.codes.shape[0])
+    side = field.codes.shape[0]
+    across, up = field.window.grid(side)
+    letters = axes.get_window_extent().width / axes.figure.dpi * 72 / (LETTER * FONT)  # in a row
     for place in np.unique(field.codes[field.codes != UNSURE]).tolist():
         inside = distance_transform_edt(np.pad(field.codes == place, 1))[1:-1, 1:-1]
         row, column = np.unravel_index(inside.argmax(), inside.shape)
-        if inside[row, column] > 0.03 * inside.shape[0]:
-            manner = {"ha": "center", "va": "center", "fontweight": "bold", "zorder": 5}
+        room = 2 * float(inside[row, column]) / side
+        if room > 0.06:
+            name = shown(classes.tolist()[place], int(np.clip(room * letters, 3, LONGEST_NAME)))
+            manner = {"ha": "center", "va": "center", "fontweight": "bold", "fontsize": FONT}
             effects = [withStroke(linewidth=3, foreground="white")]
-            where = (across[column], up[row])
-            axes.text(*where, shown(classes.tolist()[place]), path_effects=effects, **manner)
+            axes.text(across[column], up[row], name, path_effects=effects, zorder=5, **manner)
 
 
 def _around(axes: Any, points: np.ndarray, wrong: np.ndarray, support: np.ndarray) -> list[Any]:
@@ -291,13 +300,6 @@ def _legend(axes: Any, handles: list[Any]) -> None:
     size, columns = (9, 1) if len(handles) <= 20 else (8, 2)
     beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     axes.legend(handles=handles, fontsize=size, ncols=columns, **beside)
-
-
-def _words(figure: Any, axes: Any, labels: tuple[str, str], caption: str) -> None:
-    axes.set_xlabel(labels[0])
-    axes.set_ylabel(labels[1])
-    if caption:
-        figure.supxlabel(caption, fontsize=9, color=GREY)
 
 
 def _framed(

@@ -9,13 +9,25 @@ from scipy import sparse
 
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels
-from rosenblatt.lab.pictures import Name, last_step, picture, several, shown, usable
+from rosenblatt.lab.pictures import (
+    MOST_STEPS,
+    Name,
+    caption,
+    last_step,
+    picture,
+    several,
+    shown,
+    thinned,
+    usable,
+)
 from rosenblatt.lab.style import BLUE, BOUND, GREY, ORANGE
 from rosenblatt.margin.bounds import MistakeBound
 from rosenblatt.run import History, Run
 
 FEW_PASSES = 60  # up to which each has a marker
 FEW_STEPS = 400  # up to which lines are thick
+FAR_ABOVE = 50  # times the mistakes: a bound beyond leaves them a flat line on a linear axis
+MOST_POWERS = 7  # of ten that an axis has room for
 LEAST_IMAGE = 8  # pixels to a side
 
 
@@ -77,41 +89,85 @@ def _curves(figure: Any, run: Run, bound: MistakeBound | None) -> None:
     _mistakes(axes[0], run, bound)
     if run.history is not None:
         _proof(axes[1], run.history, bound)
+        if run.history.k.size > MOST_STEPS:
+            caption(
+                figure, f"w at {MOST_STEPS:,} of {run.history.k.size:,} mistakes, evenly chosen"
+            )
+    for some in axes:
+        some.xaxis.set_major_locator(_whole())
+        some.xaxis.set_major_formatter(_tick)
+        above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+        some.legend(ncols=2, columnspacing=1.2, **above)
+
+
+def _whole() -> Any:
+    """Give what puts ticks at whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10])
+
+
+def _tick(value: float, _: int | None = None) -> str:
+    """Write a number at an axis: in full, or as a power of ten if it is long."""
+    if abs(value) < 1e7:
+        return f"{value:,.10g}".replace("-", "−")
+    return f"$10^{{{np.log10(value):.0f}}}$" if _is_power(value) else f"{value:.3g}"
+
+
+def _is_power(value: float) -> bool:
+    return bool(value > 0 and float(f"1e{np.log10(value):.0f}") == value)
 
 
 def _mistakes(axes: Any, run: Run, bound: MistakeBound | None) -> None:
     total = np.concatenate([[0], np.cumsum(run.mistakes_per_pass)])
     marker = "o" if run.passes <= FEW_PASSES else None
     axes.plot(total, color=BLUE, marker=marker, markersize=4, label="mistakes so far")
+    axes.yaxis.set_major_locator(_whole())
     if bound is not None and np.isfinite(bound.value):
         label = f"bound of Theorem {bound.theorem}"
         axes.axhline(bound.value, label=label, **BOUND)
-        if bound.value > 5 * max(run.mistakes, 1):
-            axes.set_yscale("symlog", linthresh=10)
+        if bound.value > FAR_ABOVE * max(run.mistakes, 1):
+            _in_powers(axes, bound.value)
+    axes.yaxis.set_major_formatter(_tick)
     axes.set_ylim(0, None)
     axes.set_xlim(0, run.passes * 1.03)
-    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("passes over the data")
     axes.set_ylabel("mistakes")
-    axes.legend(loc="best")
+
+
+def _in_powers(axes: Any, highest: float) -> None:
+    """Let an axis grow by powers of ten from 1 on, with 0 below."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    axes.set_yscale("symlog", linthresh=1, linscale=0.5)
+    powers = int(np.log10(highest)) + 1
+    step = 1 + powers // MOST_POWERS
+    parts = (1, 2, 5) if powers <= 2 else (1,)
+    ticks = [part * 10.0**power for power in range(0, powers + 1, step) for part in parts]
+    axes.yaxis.set_major_locator(FixedLocator([0.0, *(t for t in ticks if t <= 1.1 * highest)]))
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _proof(axes: Any, history: History, bound: MistakeBound | None) -> None:
     k, norm = history.k, np.sqrt(history.sqnorm)
+    some = thinned(k.size)
     if bound is not None and bound.theorem == 1:
         both = 2.0 if bound.comparator.ndim == 2 else 1.0  # classes have two rows corrected (F15)
         above, below = bound.radius * np.sqrt(both * k), bound.margin * k
         # Another start, rate or comparator than the bound speaks of may break these lines.
         if np.all(norm <= above * (1 + 1e-9)) and np.all(history.projection >= below * (1 - 1e-9)):
-            root = "R·√k" if both == 1 else "R·√(2k)"
-            axes.plot(k, above, color=GREY, linestyle="--", label=f"{root}, never below ‖w‖")
-            axes.plot(k, below, color=GREY, linestyle=":", label="k·γ, never above w·w*")
+            root = "√(2k)" if both == 2 else "√k"
+            label = f"R·{root}, never below ‖w‖"
+            axes.plot(k[some], above[some], color=GREY, linestyle="--", label=label)
+            label = "k·γ, never above w·w*"
+            axes.plot(k[some], below[some], color=GREY, linestyle=":", label=label)
     width = 1.6 if k.size <= FEW_STEPS else 0.8
-    axes.plot(k, norm, color=ORANGE, linewidth=width, linestyle="-.", label="‖w‖")
-    axes.plot(k, history.projection, color=BLUE, linewidth=width, label="w·w*")
+    axes.plot(k[some], history.projection[some], color=BLUE, linewidth=width, label="w·w*")
+    manner = {"linewidth": width, "linestyle": "-."}
+    axes.plot(k[some], norm[some], color=ORANGE, label="‖w‖", **manner)
+    axes.yaxis.set_major_formatter(_tick)
     axes.set_xlabel("mistake k")
     axes.set_ylabel("length, in units of the rows")
-    axes.legend(loc="upper left", frameon=True, framealpha=0.85, edgecolor="none")
 
 
 # ---- the hardest examples
@@ -135,7 +191,7 @@ def plot_hardest(
     >>> import rosenblatt as rb
     >>> X, y, w = rb.make_separable(100, 2, margin=0.1, seed=0)
     >>> rb.plot_hardest(rb.Perceptron().fit(X, y)).get_label()
-    '10 of 100 examples mistaken at some time; row 3 most often, 2 times'
+    '10 of 100 examples mistaken at some time; row 3 (from 0) most often, 2 times'
     """
     run = run_of(model)
     n = run.counts.size
@@ -144,24 +200,35 @@ def plot_hardest(
         raise InputError("examples that came one by one are not counted; fit them as a data set")
     if not rows.size:
         raise InputError("there is nothing to draw: no example was mistaken, or k is 0")
-    labels = None if y is None else as_labels(y, n)
     images = None if X is None else _images(usable(X), n, rows)
+    labels = None if y is None else _labels(y, n)
     ever, most = int(np.count_nonzero(run.counts)), int(run.counts[rows[0]])
     sentence = (
-        f"{ever:,} of {several(n, 'example')} mistaken at some time; row {rows[0]} most often, "
-        f"{several(most, 'time')}"
+        f"{ever:,} of {several(n, 'example')} mistaken at some time; row {rows[0]} (from 0) most "
+        f"often, {several(most, 'time')}"
     )
     words = [""] * rows.size if labels is None else [f": {shown(v)}" for v in labels[rows].tolist()]
     ticks = [f"row {row}{word}" for row, word in zip(rows, words, strict=True)]
     size = (7.2, 1.3 + 0.26 * rows.size * (1.0 if images is None else 1.4))
+    part = f": the {rows.size:,} hardest of {ever:,}" if rows.size < ever else ""
+    axis = f"times mistaken while learning{part}"
     counts = run.counts[rows]
-    return picture(sentence, lambda figure: _bars(figure, counts, ticks, images), path, size)
+    return picture(sentence, lambda figure: _bars(figure, counts, ticks, axis, images), path, size)
+
+
+def _labels(y: Any, n: int) -> np.ndarray:
+    count = len(y) if hasattr(y, "__len__") else n
+    if count != n:
+        raise InputError(
+            f"y has {count} labels, but the latest fit saw {n} rows; give their labels"
+        )
+    return as_labels(y, n)
 
 
 def _images(matrix: Matrix, n: int, rows: np.ndarray) -> np.ndarray | None:
     """Give rows as square images; None if they are none."""
     if matrix.shape[0] != n:
-        raise InputError(f"X has {matrix.shape[0]} rows, but the latest fit had {n}; give these")
+        raise InputError(f"X has {matrix.shape[0]} rows, but the latest fit saw {n}; give these")
     side = int(np.sqrt(matrix.shape[1]))
     if side < LEAST_IMAGE or side * side != matrix.shape[1]:
         return None
@@ -169,7 +236,9 @@ def _images(matrix: Matrix, n: int, rows: np.ndarray) -> np.ndarray | None:
     return np.asarray(some.toarray() if sparse.issparse(some) else some).reshape(-1, side, side)
 
 
-def _bars(figure: Any, counts: np.ndarray, ticks: list[str], images: np.ndarray | None) -> None:
+def _bars(
+    figure: Any, counts: np.ndarray, ticks: list[str], axis: str, images: np.ndarray | None
+) -> None:
     axes = figure.add_subplot()
     places = np.arange(counts.size)
     axes.barh(places, counts, color=BLUE, height=0.7)
@@ -179,8 +248,9 @@ def _bars(figure: Any, counts: np.ndarray, ticks: list[str], images: np.ndarray 
     axes.set_ylim(counts.size - 0.4, -0.6)
     axes.set_xlim(0, counts.max() * 1.1)
     axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_formatter(_tick)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("times mistaken while learning")
+    axes.set_xlabel(axis)
     if images is not None:
         _thumbnails(axes, images)
 
