@@ -3,10 +3,12 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -81,7 +83,7 @@ def test_another_seed_starts_anew(margin, tmp_path):
     (tmp_path / "margin").mkdir()
     path = tmp_path / "margin" / runner.JOURNAL
     path.write_text(header + "\n" + '{"case": {}, "rows": [], "seconds": 1}\n')
-    assert runner._opened(catalogue.find("margin"), other).results == {}
+    assert runner._opened("margin", other).results == {}
     assert len(path.read_text().splitlines()) == 1
 
 
@@ -89,7 +91,7 @@ def test_a_line_that_was_cut_off_is_measured_again(margin):
     plan, (outcome,), _ = margin
     path = plan.out / "margin" / runner.JOURNAL
     path.write_bytes(path.read_bytes()[:-20])
-    work = runner._opened(catalogue.find("margin"), plan)
+    work = runner._opened("margin", plan)
     assert len(work.missing()) == 1
     (again,) = run(plan)
     assert again.rows == outcome.rows
@@ -149,12 +151,12 @@ def test_what_cannot_be_drawn_does_not_stop_the_others(monkeypatch, tmp_path):
 
 
 def test_failures_are_tried_again(monkeypatch, tmp_path):
-    experiment = small()
+    monkeypatch.setattr(runner, "find", lambda name: small())
     plan = Plan(("margin",), tmp_path)
-    work = runner._opened(experiment, plan)
+    work = runner._opened("margin", plan)
     runner._keep(work, {"a": 1}, [{"a": 1, "failed": "ValueError: out of chalk"}], 0.1)
     runner._keep(work, {"a": 2}, [{"a": 2, "b": 2.0}], 0.1)
-    assert runner._opened(experiment, plan).missing() == [{"a": 1}]
+    assert runner._opened("margin", plan).missing() == [{"a": 1}]
 
 
 def test_a_row_above_its_bound_is_found():
@@ -258,6 +260,40 @@ def test_bad_usage_is_one_sentence(tmp_path, arguments, sentence):
     assert sentence in refused.stderr
     assert refused.stderr.count("\n") == 1
     assert os.listdir(tmp_path) == ["file"]
+
+
+OWN = Path(__file__).parent.parent / "docs" / "own_experiment.py"
+
+
+def test_a_file_of_ones_own_is_an_experiment(tmp_path):
+    shutil.copy(OWN, tmp_path / "mine.py")
+    done = command("mine.py", "margin", "--quick", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 experiments" in done.stdout
+    page = (tmp_path / "out/report.html").read_text()
+    assert 'id="own-experiment"' in page
+    assert "rosenblatt lab mine.py --quick --seed 0" in page
+    assert polars.read_parquet(tmp_path / "out/own-experiment/rows.parquet").height == 18
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "cannot be read: FileNotFoundError"),
+        ("EXPERIMENT = 1 / 0", "cannot be read: ZeroDivisionError"),
+        ("cases = []", "defines no EXPERIMENT"),
+        ("own.name = 'margin'", "take a name"),
+        ("own.name = '../up'", "take a name"),
+    ],
+)
+def test_a_file_that_is_no_experiment_is_refused_in_a_sentence(tmp_path, text, sentence):
+    if text is not None:
+        if text.startswith("own.name"):
+            name = text.split(" = ")[1].strip("'")
+            text = OWN.read_text().replace('"own-experiment"', repr(name))
+        (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(rb.InputError, match=sentence):
+        catalogue.find(str(tmp_path / "mine.py"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

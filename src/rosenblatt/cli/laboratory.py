@@ -23,7 +23,9 @@ ALL = "all"
 def lab(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Experiments to run, or all; without any, they are listed."),
+        typer.Argument(
+            help="Experiments to run, all, or files of yours (.py); without any, they are listed."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for rows, figures and report.html.")] = Path(
         "rosenblatt-lab"

@@ -90,17 +90,18 @@ def _summary(outcomes: Sequence[Outcome]) -> str:
 
 
 def _entry(outcome: Outcome) -> str:
-    return f'<li><a href="#{outcome.name}">{escape(find(outcome.name).title)}</a></li>'
+    experiment = find(outcome.name)
+    return f'<li><a href="#{experiment.name}">{escape(experiment.title)}</a></li>'
 
 
 def _section(outcome: Outcome, plan: Plan) -> str:
     experiment = find(outcome.name)
     pieces = [
-        f'<section id="{outcome.name}">',
+        f'<section id="{experiment.name}">',
         f"<h2>{escape(experiment.title)}</h2>",
         f'<p class="question">{escape(experiment.question)}</p>',
         f"<p>{escape(experiment.setup)}</p>",
-        _picture(plan.out / outcome.name / "figure.svg", experiment.title),
+        _picture(plan.out / experiment.name / "figure.svg", experiment.title),
         f"<p>{escape(outcome.seen)}</p>",
         outcome.more,
         f'<div class="theorem"><p>{escape(experiment.theorem)}</p></div>',
@@ -133,7 +134,8 @@ def _failures(outcome: Outcome) -> str:
 
 def _rows_note(outcome: Outcome, plan: Plan) -> str:
     files = ("rows.csv", "rows.parquet", "figure.svg", "figure.png")
-    links = ", ".join(f'<a href="{outcome.name}/{file}">{file}</a>' for file in files)
+    folder = find(outcome.name).name
+    links = ", ".join(f'<a href="{folder}/{file}">{file}</a>' for file in files)
     return (
         f"{len(outcome.rows):,} rows in {outcome.seconds:.1f} s of one core; beside this page: "
         f"{links}. Again: <code>{_command(plan, outcome.name)}</code>"
@@ -142,7 +144,7 @@ def _rows_note(outcome: Outcome, plan: Plan) -> str:
 
 def _command(plan: Plan, *names: str) -> str:
     size = ["--quick"] if plan.quick else []
-    return " ".join(["rosenblatt lab", *names, *size, f"--seed {plan.seed}"])
+    return escape(" ".join(["rosenblatt lab", *names, *size, f"--seed {plan.seed}"]))
 
 
 def _footer(plan: Plan, outcomes: Sequence[Outcome], seconds: float) -> str:

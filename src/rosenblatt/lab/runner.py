@@ -36,7 +36,7 @@ SEEDS = 1000  # more than any experiment uses
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for."""
+    """What was asked for; names are those of the catalogue, or files of one's own."""
 
     names: tuple[str, ...]
     out: Path
@@ -74,8 +74,9 @@ class Progress:
 
 @dataclass
 class _Work:
-    """An experiment under way."""
+    """An experiment under way, by the name under which it was asked for."""
 
+    name: str
     experiment: Experiment
     folder: Path
     cases: Sequence[Case]
@@ -93,7 +94,7 @@ class _Work:
 
 def run(plan: Plan, watch: Callable[[Progress], None] | None = None) -> list[Outcome]:
     """Run experiments on all cores; give their outcomes in the order of the plan."""
-    works = [_opened(find(name), plan) for name in plan.names]
+    works = [_opened(name, plan) for name in plan.names]
     _check_extras()
     progress = Progress(
         done=sum(len(work.results) for work in works),
@@ -129,7 +130,7 @@ def _drive(
     """Hand out cases in order; whenever the last one of an experiment is done, write its files."""
     running: dict[Future, tuple[_Work, Case | None]] = {}
     for work, case in _in_turn(works):
-        running[pool.submit(_measured, work.experiment.name, case)] = (work, case)
+        running[pool.submit(_measured, work.name, case)] = (work, case)
     for work in works:
         if not work.missing():
             running[_finishing(pool, work)] = (work, None)
@@ -137,13 +138,14 @@ def _drive(
         watch(progress)
         for future in wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done:
             work, done = running.pop(future)
-            name = work.experiment.name
             if done is None:
-                outcomes[name] = Outcome(name, work.rows(), work.seconds(), *future.result())
+                outcomes[work.name] = Outcome(
+                    work.name, work.rows(), work.seconds(), *future.result()
+                )
                 continue
             rows, seconds = future.result()
             _keep(work, done, rows, seconds)
-            progress.done, progress.now = progress.done + 1, name
+            progress.done, progress.now = progress.done + 1, work.experiment.name
             if not work.missing():
                 running[_finishing(pool, work)] = (work, None)
     watch(progress)
@@ -161,7 +163,7 @@ def _in_turn(works: list[_Work]) -> Iterator[tuple[_Work, Case]]:
 
 
 def _finishing(pool: ProcessPoolExecutor, work: _Work) -> Future:
-    return pool.submit(_finished, work.experiment.name, work.folder, work.rows())
+    return pool.submit(_finished, work.name, work.folder, work.rows())
 
 
 def _begin() -> None:
@@ -240,15 +242,16 @@ def _write_rows(folder: Path, rows: list[Row]) -> None:
 # ---- what was done before
 
 
-def _opened(experiment: Experiment, plan: Plan) -> _Work:
+def _opened(name: str, plan: Plan) -> _Work:
     """Make the folder of an experiment, and take over what was done there before."""
+    experiment = find(name)
     folder = plan.out / experiment.name
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
     cases = [_moved(case, plan.seed) for case in experiment.cases(plan.quick)]
-    work = _Work(experiment, folder, cases)
+    work = _Work(name, experiment, folder, cases)
     header = _header(experiment, plan)
     wanted = {_key(case) for case in cases}
     kept = [
