@@ -103,6 +103,16 @@ def bent_growth(axes: Any, table: Table, by: str, of: str, bound: str, bound_lab
     mark(axes.xaxis, table.values(by))
 
 
+def bent_sentence(table: Table, by: str, of: str) -> str:
+    """Tell the two slopes that `bent_growth` draws."""
+    low, high = halves(table, by)
+    first, last = (slope(part[by], np.maximum(part[of], 0.5))[0] for part in (low, high))
+    return (
+        f"Up to {by} = {high.values(by)[0]:,} {of} go as {by}^{signed(first)}, from there on as "
+        f"{by}^{signed(last)}."
+    )
+
+
 def signed(value: float) -> str:
     """Write a number to two places, with the minus of the figures' axes."""
     return f"{value:.2f}".replace("-", "−")

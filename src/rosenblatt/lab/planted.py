@@ -1,10 +1,22 @@
-"""Planted problems that are hard: labels turned, or all points near the hyperplane."""
+"""Planted problems: run to the end, made hard by turned labels or by points near the hyperplane."""
 
 from __future__ import annotations
 
 import numpy as np
 
 import rosenblatt as rb
+from rosenblatt.lab.experiment import Row
+
+
+def until_convergence(n: int, d: int, margin: float, seed: int) -> Row:
+    """Let a perceptron without an intercept cycle through a planted problem; give what it cost."""
+    X, y, w = rb.make_separable(n, d, margin=margin, seed=seed)
+    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
+    return {
+        "mistakes": learner.run_.mistakes,
+        "passes": learner.run_.passes,
+        "bound": learner.bound(X, y, w).value,
+    }
 
 
 def make_noisy(

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
-from rosenblatt.lab.drawing import bent_growth, halves, signed
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
+from rosenblatt.lab.drawing import bent_growth, bent_sentence
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most
+from rosenblatt.lab.planted import until_convergence
 
 POINTS, MARGIN = 500, 1 / 32
 
@@ -21,13 +21,7 @@ def cases(quick: bool) -> list[Case]:
 
 def measure(d: int, seed: int) -> Row:
     """Run until no mistake is left."""
-    X, y, w = rb.make_separable(POINTS, d, margin=MARGIN, seed=seed)
-    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
-    return {
-        "mistakes": learner.run_.mistakes,
-        "passes": learner.run_.passes,
-        "bound": learner.bound(X, y, w).value,
-    }
+    return until_convergence(POINTS, d, MARGIN, seed)
 
 
 def draw(figure: Any, table: Table) -> None:
@@ -41,12 +35,9 @@ def draw(figure: Any, table: Table) -> None:
 
 def seen(table: Table) -> str:
     """Compare the growth at both ends."""
-    low, high = halves(table, "d")
-    first, last = (slope(part["d"], np.maximum(part["mistakes"], 0.5))[0] for part in (low, high))
     share = float(np.max(table["mistakes"] / table["bound"]))
     return (
-        f"Up to d = {high.values('d')[0]:,} mistakes go as d^{signed(first)}, "
-        f"from there on as d^{signed(last)}. "
+        f"{bent_sentence(table, 'd', 'mistakes')} "
         f"The bound, {table['bound'].max():,.0f}, is the same for all d. No run used more than "
         f"{at_most(share)} of it."
     )

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
-from rosenblatt.lab.drawing import bent_growth, halves, signed
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
+from rosenblatt.lab.drawing import bent_growth, bent_sentence
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most
+from rosenblatt.lab.planted import until_convergence
 
 COLUMNS, MARGIN = 10, 1 / 64
 
@@ -21,13 +21,7 @@ def cases(quick: bool) -> list[Case]:
 
 def measure(n: int, seed: int) -> Row:
     """Run until no mistake is left."""
-    X, y, w = rb.make_separable(n, COLUMNS, margin=MARGIN, seed=seed)
-    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
-    return {
-        "mistakes": learner.run_.mistakes,
-        "passes": learner.run_.passes,
-        "bound": learner.bound(X, y, w).value,
-    }
+    return until_convergence(n, COLUMNS, MARGIN, seed)
 
 
 def draw(figure: Any, table: Table) -> None:
@@ -41,12 +35,9 @@ def draw(figure: Any, table: Table) -> None:
 
 def seen(table: Table) -> str:
     """Compare the growth at both ends."""
-    low, high = halves(table, "n")
-    first, last = (slope(part["n"], np.maximum(part["mistakes"], 0.5))[0] for part in (low, high))
     share = float(np.max(table["mistakes"] / table["bound"]))
     return (
-        f"Up to n = {high.values('n')[0]:,} mistakes go as n^{signed(first)}, "
-        f"from there on as n^{signed(last)}. "
+        f"{bent_sentence(table, 'n', 'mistakes')} "
         f"The bound, {table['bound'].max():,.0f}, is the same for all n, so the growth has to end. "
         f"No run used more than {at_most(share)} of it."
     )

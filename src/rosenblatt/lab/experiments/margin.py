@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
 from rosenblatt.lab.drawing import growth
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
+from rosenblatt.lab.planted import until_convergence
 
 POINTS, COLUMNS = 500, 10
 
@@ -21,15 +21,8 @@ def cases(quick: bool) -> list[Case]:
 
 def measure(margin: float, seed: int) -> Row:
     """Run until no mistake is left."""
-    X, y, w = rb.make_separable(POINTS, COLUMNS, margin=margin, seed=seed)
-    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
-    bound = learner.bound(X, y, w)
-    return {
-        "inverse_margin": 1 / margin,
-        "mistakes": learner.run_.mistakes,
-        "passes": learner.run_.passes,
-        "bound": bound.value,
-    }
+    found = until_convergence(POINTS, COLUMNS, margin, seed)
+    return {"inverse_margin": 1 / margin, **found}
 
 
 def draw(figure: Any, table: Table) -> None:
