@@ -121,7 +121,8 @@ def test_products_that_skip_zeros_keep_to_the_bound(precision, share, columns, m
 
 
 @pytest.mark.parametrize(
-    "cuts", [(), (1,), (LANES,), (5, LANES - 1, LANES + 1, 2 * LANES), (300, 301)]
+    "cuts",
+    [(), (1,), (LANES,), (5, LANES - 1, LANES + 1, 2 * LANES), (2 * LANES + 8, 2 * LANES + 9)],
 )
 def test_panels_follow_a_store_however_it_grows(cuts):
     A, B = rows_with_zeros(5, 30, 0.3), rows_with_zeros(3 * LANES + 17, 30, 0.3, seed=1)
