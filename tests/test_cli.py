@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.cli.main import run
 
 NO_LIMIT = ("--max-iter", "0")
 GOOD = "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n"
@@ -25,21 +24,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.svm").write_text(GOOD)
     return tmp_path
-
-
-@pytest.fixture
-def shell(folder, monkeypatch, capsys):
-    """Run a command in the folder; give its exit status, output and complaints."""
-    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        shown = capsys.readouterr()
-        return ended.value.code or 0, shown.out, shown.err
-
-    return call
 
 
 def test_fit_predict_and_evaluate_work_together(shell, folder):

@@ -17,7 +17,6 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.certificates import Data, Feasible
-from rosenblatt.cli.main import run
 from rosenblatt.data.systems import read_system, write_system_csv
 
 CHECKER = Path(rb.__file__).parent / "verify.py"
@@ -42,21 +41,6 @@ def folder(tmp_path, monkeypatch):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     return tmp_path
-
-
-@pytest.fixture
-def shell(folder, monkeypatch, capsys):
-    """Run a command in the folder; give its exit status, output and complaints."""
-    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        shown = capsys.readouterr()
-        return ended.value.code or 0, shown.out, shown.err
-
-    return call
 
 
 def alone(certificate, data, *options):

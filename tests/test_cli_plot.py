@@ -9,7 +9,6 @@ import pytest
 from sklearn.datasets import load_iris
 
 import rosenblatt as rb
-from rosenblatt.cli.main import run
 
 PNG = b"\x89PNG"
 FILES = {
@@ -34,21 +33,6 @@ def folder(tmp_path, monkeypatch):
     iris = load_iris()
     np.savez(tmp_path / "iris.npz", X=iris.data, y=iris.target)
     return tmp_path
-
-
-@pytest.fixture
-def shell(folder, monkeypatch, capsys):
-    """Run a command in the folder; give its exit status, output and complaints."""
-    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        shown = capsys.readouterr()
-        return ended.value.code or 0, shown.out, shown.err
-
-    return call
 
 
 @pytest.fixture

@@ -964,7 +964,7 @@ def test_a_class_is_no_kernel():
         rb.KernelPerceptron(rb.Gaussian).fit([[0.0], [1.0]], [0, 1])
 
 
-# ---- found by people
+# ---- what went wrong before
 
 
 def test_gaussian_values_that_vanish_in_single_precision_are_looked_at_again():

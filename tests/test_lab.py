@@ -21,6 +21,7 @@ from rosenblatt.lab.experiment import Experiment, Table, slope
 from rosenblatt.lab.report import write_report
 from rosenblatt.lab.runner import Plan, run
 
+OWN = Path(__file__).parent.parent / "docs" / "own_experiment.py"
 LAB = [sys.executable, "-m", "rosenblatt", "lab"]
 
 
@@ -250,19 +251,20 @@ def test_the_command_writes_and_echoes_the_seed(tmp_path):
     ("arguments", "sentence"),
     [
         (["margn"], "there is no experiment 'margn'"),
+        (["margin", "margn"], "there is no experiment 'margn'"),
+        (["all", "margn"], "there is no experiment 'margn'"),
+        (["mine.py", "./mine.py"], "two experiments are called 'own-experiment'"),
         (["margin", "--out", "file/in"], "cannot make the folder"),
     ],
 )
 def test_bad_usage_is_one_sentence(tmp_path, arguments, sentence):
     (tmp_path / "file").write_text("")
+    shutil.copy(OWN, tmp_path / "mine.py")
     refused = command(*arguments, cwd=tmp_path)
     assert refused.returncode == 2
     assert sentence in refused.stderr
     assert refused.stderr.count("\n") == 1
-    assert os.listdir(tmp_path) == ["file"]
-
-
-OWN = Path(__file__).parent.parent / "docs" / "own_experiment.py"
+    assert {path.name for path in tmp_path.iterdir()} - {"__pycache__"} == {"file", "mine.py"}
 
 
 def test_a_file_of_ones_own_is_an_experiment(tmp_path):

@@ -12,26 +12,20 @@ from rich.console import Console
 from rich.markup import escape
 
 import rosenblatt as rb
-from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.data.files import make_folder
+from rosenblatt.errors import MissingExtraError
 from rosenblatt.margin.bounds import MistakeBound
 
 
 def tour(out: Path, json: bool) -> None:
     """Learn a planted and a real problem, show mistakes beside bounds, save, load, predict."""
     console = Console(quiet=json, highlight=False)
-    _make_folder(out)
+    make_folder(out)
     planted, model, X = _planted(console, out)
     real = _real(console)
     again = _keep(console, out, model, X)
     if json:
         print(jsonlib.dumps({"planted": planted, "real": real, "files": again}))
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {out}: {error.strerror}") from error
 
 
 def _planted(console: Console, out: Path) -> tuple[dict[str, Any], rb.Perceptron, np.ndarray]:

@@ -44,8 +44,8 @@ def lab(
     if not names:
         _list(json)
         return
-    wanted = NAMES if ALL in names else tuple(dict.fromkeys(names))
-    _run(Plan(wanted, out, quick, seed), json)
+    wanted = [each for name in names for each in (NAMES if name == ALL else (name,))]
+    _run(Plan(tuple(dict.fromkeys(wanted)), out, quick, seed), json)
 
 
 def _list(json: bool) -> None:

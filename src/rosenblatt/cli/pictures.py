@@ -16,7 +16,7 @@ import rosenblatt as rb
 from rosenblatt.cli.columns import names_of
 from rosenblatt.cli.source import Source
 from rosenblatt.cli.work import _check_writable, _opened, _plain, _print, people
-from rosenblatt.data.files import write_atomically
+from rosenblatt.data.files import make_folder, write_atomically
 from rosenblatt.data.read import format_of
 from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import picture_file, several
@@ -118,11 +118,7 @@ def _check_folder(out: Path) -> None:
 
 def _write(contents: dict[Path, bytes]) -> None:
     for path, content in contents.items():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or error
-            raise InputError(f"cannot make the folder {path.parent}: {reason}") from error
+        make_folder(path.parent)
         write_atomically(path, content)
 
 

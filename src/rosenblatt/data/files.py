@@ -20,6 +20,14 @@ def write_atomically(path: Name, content: bytes) -> None:
         file.write(content)
 
 
+def make_folder(folder: Name) -> None:
+    """Make a folder and those around it, if they are not there."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+
+
 @contextmanager
 def replacing(path: Name) -> Iterator[IO[bytes]]:
     """Open a file to be written as a whole: it appears, or replaces the old one, at the end.

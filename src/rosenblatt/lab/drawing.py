@@ -25,16 +25,13 @@ def growth(
     table: Table,
     by: str,
     of: str,
-    bound: str | None = None,
-    *,
-    bound_label: str = "bound",
+    bound: str,
+    bound_label: str,
 ) -> None:
     """Draw a column against another on logarithmic axes, with the fitted slope and the bound."""
     axes.set_xscale("log")
     axes.set_yscale("log")
-    if bound is not None:
-        x, *_, most = table.spread(by, bound)
-        axes.plot(x, most, label=bound_label, **BOUND)
+    bound_line(axes, table, by, bound, bound_label)
     s, error = slope(table[by], np.maximum(table[of], 0.5))
     band(axes, table, by, of, f"{of}: median, range over seeds; slope {s:.2f} ± {error:.2f}")
     mark(axes.xaxis, table.values(by))

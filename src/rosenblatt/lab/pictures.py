@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.files import write_atomically
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_matrix, as_objects, check_finite, distinct
-from rosenblatt.lab.style import BLACK, COLOURS, MARKERS, as_bytes, look, new_figure
+from rosenblatt.lab.style import BLACK, COLOURS, MARKERS, look, new_figure, write_figure
 
 Name = str | os.PathLike[str]
 FORMATS = (".svg", ".png", ".pdf")
@@ -35,7 +34,7 @@ def picture(
         figure.suptitle(sentence, x=0.01, ha="left", fontsize=11)
         draw(figure)
     if target is not None:
-        write_atomically(target, as_bytes(figure, target.suffix[1:].lower()))
+        write_figure(figure, target)
     return figure
 
 

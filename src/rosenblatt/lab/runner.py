@@ -25,7 +25,7 @@ from typing import Any
 
 import rosenblatt
 from rosenblatt.blocks import cores
-from rosenblatt.data.files import write_atomically
+from rosenblatt.data.files import make_folder, write_atomically
 from rosenblatt.errors import InputError, MissingExtraError, RosenblattError
 from rosenblatt.lab.catalogue import find
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
@@ -85,6 +85,9 @@ class _Work:
     def missing(self) -> list[Case]:
         return [case for case in self.cases if _key(case) not in self.results]
 
+    def is_done(self) -> bool:
+        return len(self.results) == len(self.cases)
+
     def rows(self) -> list[Row]:
         return [row for case in self.cases for row in self.results[_key(case)][0]]
 
@@ -94,8 +97,9 @@ class _Work:
 
 def run(plan: Plan, watch: Callable[[Progress], None] | None = None) -> list[Outcome]:
     """Run experiments on all cores; give their outcomes in the order of the plan."""
-    works = [_opened(name, plan) for name in plan.names]
     _check_extras()
+    _check_names(plan.names)
+    works = [_opened(name, plan) for name in plan.names]
     progress = Progress(
         done=sum(len(work.results) for work in works),
         total=sum(len(work.cases) for work in works),
@@ -132,7 +136,7 @@ def _drive(
     for work, case in _in_turn(works):
         running[pool.submit(_measured, work.name, case)] = (work, case)
     for work in works:
-        if not work.missing():
+        if work.is_done():
             running[_finishing(pool, work)] = (work, None)
     while running:
         watch(progress)
@@ -146,7 +150,7 @@ def _drive(
             rows, seconds = future.result()
             _keep(work, done, rows, seconds)
             progress.done, progress.now = progress.done + 1, work.experiment.name
-            if not work.missing():
+            if work.is_done():
                 running[_finishing(pool, work)] = (work, None)
     watch(progress)
 
@@ -246,10 +250,7 @@ def _opened(name: str, plan: Plan) -> _Work:
     """Make the folder of an experiment, and take over what was done there before."""
     experiment = find(name)
     folder = plan.out / experiment.name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
+    make_folder(folder)
     cases = [_moved(case, plan.seed) for case in experiment.cases(plan.quick)]
     work = _Work(name, experiment, folder, cases)
     header = _header(experiment, plan)
@@ -318,6 +319,14 @@ def _line(case: Case, rows: list[Row], seconds: float) -> str:
 
 def _key(case: Case) -> str:
     return json.dumps(case, sort_keys=True)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Refuse, before any folder is made, names of no experiment, and two of the same name."""
+    found = [find(name).name for name in names]
+    for name in found:
+        if found.count(name) > 1:
+            raise InputError(f"two experiments are called {name!r}; run them one after the other")
 
 
 def _check_extras() -> None:

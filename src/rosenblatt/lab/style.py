@@ -71,4 +71,4 @@ def as_bytes(figure: Any, format: str) -> bytes:
 
 def write_figure(figure: Any, path: Path) -> None:
     """Write a figure in the format that the name ends in."""
-    write_atomically(path, as_bytes(figure, path.suffix[1:]))
+    write_atomically(path, as_bytes(figure, path.suffix[1:].lower()))

@@ -28,7 +28,7 @@ def measure(margin: float, seed: int) -> Row:
 def draw(figure: Any, table: Table) -> None:
     """Draw mistakes and bound on logarithmic axes."""
     axes = figure.add_subplot()
-    growth(axes, table, "inverse_margin", "mistakes", "bound", bound_label="bound (R/γ)²")
+    growth(axes, table, "inverse_margin", "mistakes", "bound", "bound (R/γ)²")
     axes.set_xlabel("1/γ, the inverse of the margin (R = 1)")
     axes.set_ylabel("mistakes until convergence")
 
