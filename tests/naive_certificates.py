@@ -14,8 +14,8 @@ from scipy import sparse
 
 from layouts import LAYOUTS
 from rosenblatt import certificates as rc
+from rosenblatt.checker import Row, digest
 from rosenblatt.decide.exact import root_rounded_up
-from rosenblatt.verify import Row, digest
 
 WORD = 2**64
 

@@ -1,6 +1,5 @@
 """Certificates are values: what is written is read again, and what breaks the format is refused."""
 
-import importlib
 import json
 from fractions import Fraction
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 
 from naive_certificates import KINDS, MAKERS
+from rosenblatt import checker
 from rosenblatt.certificate_fields import number_from_text, number_text, plain_number
 from rosenblatt.certificates import (
     Data,
@@ -21,8 +21,6 @@ from rosenblatt.certificates import (
     from_json,
 )
 from rosenblatt.errors import CertificateError, InputError
-
-verify = importlib.import_module("rosenblatt.verify")  # the package has a function of that name
 
 DATA = Data(rows=3, columns=2, digest="0123456789abcdef")
 CLASSES = ("no", "yes")
@@ -120,7 +118,7 @@ def test_numbers_are_written_exactly(number, text):
     again = number_from_text(found)
     assert again == number
     assert isinstance(again, float) == isinstance(number, float)
-    assert verify.as_number(found) == number
+    assert checker.as_number(found) == number
 
 
 def test_numbers_may_be_longer_than_python_prints_them():
@@ -300,4 +298,4 @@ def test_the_slow_check_reads_what_is_written():
     for make in MAKERS:
         problem, certificate = make(np.random.default_rng(1), "normal", "normal", True)
         given = json.loads(certificate.to_json())
-        assert verify.check(given, problem.rows(), problem.d, problem.bounds).startswith("Proven")
+        assert checker.check(given, problem.rows(), problem.d, problem.bounds).startswith("Proven")

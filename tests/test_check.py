@@ -1,7 +1,6 @@
 """The fast check of certificates gives the answer of the slow one, whatever the numbers."""
 
 import copy
-import importlib
 import math
 from fractions import Fraction
 
@@ -12,18 +11,17 @@ from scipy import sparse
 import naive_certificates as naive
 from naive_certificates import KINDS, MAKERS, forms
 from rosenblatt import certificates as rc
+from rosenblatt import checker
 from rosenblatt.certificate_fields import number_text
 from rosenblatt.decide.check import Verification, verify
 from rosenblatt.decide.digest import labelled_digest
 from rosenblatt.errors import InputError
 
-slow = importlib.import_module("rosenblatt.verify")  # the package has a function of that name
-
 
 def slowly(certificate, problem):
     try:
-        slow.check(certificate, problem.rows(), problem.d, problem.bounds)
-    except slow.Refused:
+        checker.check(certificate, problem.rows(), problem.d, problem.bounds)
+    except checker.Refused:
         return False
     return True
 
@@ -111,8 +109,8 @@ def change(place, key, random):
 
 def slow_number(text):
     try:
-        return slow.as_number(text)
-    except slow.Refused:
+        return checker.as_number(text)
+    except checker.Refused:
         return None
 
 
@@ -137,7 +135,7 @@ def test_changed_data_are_refused(make):
 def test_the_reason_says_what_is_proven_as_the_slow_check_does(make):
     problem, certificate = make(np.random.default_rng(4), "whole", "whole", True)
     found = verify(certificate, problem.X, problem.y, **problem.options())
-    proven = slow.check(certificate.as_dict(), problem.rows(), problem.d, problem.bounds)
+    proven = checker.check(certificate.as_dict(), problem.rows(), problem.d, problem.bounds)
     assert str(found) == found.reason
     assert found.reason.split(":")[0] == proven.split(":")[0]
 

@@ -10,7 +10,7 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.cli.main import run
 
-CHECKER = Path(rb.__file__).parent / "verify.py"
+CHECKER = Path(rb.__file__).parent / "checker.py"
 FILES = {
     "apart.svm": "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n",
     "xor.svm": "0 1:0\n1 2:1\n1 1:1\n0 1:1 2:1\n",

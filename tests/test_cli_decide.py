@@ -19,7 +19,7 @@ import rosenblatt as rb
 from rosenblatt.certificates import Data, Feasible
 from rosenblatt.data.systems import read_system, write_system_csv
 
-CHECKER = Path(rb.__file__).parent / "verify.py"
+CHECKER = Path(rb.__file__).parent / "checker.py"
 FILES = {
     "apart.svm": "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n",
     "weak.svm": "1 1:1 2:1\n0 1:1 2:-1\n1 1:2 # on the hyperplane\n0 1:2\n",

@@ -36,7 +36,7 @@ BLANK = '<svg xmlns="http://www.w3.org/2000/svg" width="72" height="42"></svg>'
 @pytest.mark.parametrize("page", [*WITH_CODE, "../README.md"])
 def test_every_block_of_a_page_gives_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for file in (Path(rb.__file__).parent / "verify.py", DOCS / "own_experiment.py"):
+    for file in (Path(rb.__file__).parent / "checker.py", DOCS / "own_experiment.py"):
         shutil.copy(file, tmp_path)
     names = {"__name__": "page"}
     with warnings.catch_warnings():

@@ -21,12 +21,12 @@ import rosenblatt as rb
 from layouts import LAYOUTS
 from planted import planted, quickly
 from rosenblatt.certificates import MarginInterval
+from rosenblatt.checker import Row, check
 from rosenblatt.decide import margins
 from rosenblatt.decide.answers import OutOfTimeError
 from rosenblatt.decide.nearest import Corral, descend
-from rosenblatt.verify import Row, check
 
-CHECKER = Path(rb.__file__).parent / "verify.py"
+CHECKER = Path(rb.__file__).parent / "checker.py"
 FREE, LIFTED, NONE = {}, {"lift": 0.75}, {"fit_intercept": False}
 INTERCEPTS = pytest.mark.parametrize(
     "intercept", [FREE, LIFTED, NONE], ids=["free", "lift", "none"]

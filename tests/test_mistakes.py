@@ -1,6 +1,5 @@
 """`mistake_bound`: no run exceeds it, none can be much smaller, and its proof is checked."""
 
-import importlib
 import itertools
 import math
 from fractions import Fraction
@@ -16,9 +15,9 @@ import rosenblatt as rb
 from layouts import LAYOUTS, ROUNDING, normal_rows
 from naive import ORDERS, SIX_X, SIX_Y, exact_dot, exact_rows
 from planted import fit, planted, quickly
+from rosenblatt import checker
 from rosenblatt.margin.bounds import best_length, weighted_loss, write_margins
 
-slow = importlib.import_module("rosenblatt.verify")
 STOPPED = "ignore:Stopped at the limit on passes"
 SEVEN_X, SEVEN_Y = [*SIX_X, [1, 0]], [*SIX_Y, -1]  # the last one contradicts the second
 
@@ -70,10 +69,12 @@ def is_proven(bound, X, y):
     """Check by the fast checker, and by the slow one."""
     given = bound.certificate.as_dict()
     names = given["classes"]
-    tags = [slow.POSITIVE if label == names["positive"] else slow.NEGATIVE for label in y]
+    tags = [checker.POSITIVE if label == names["positive"] else checker.NEGATIVE for label in y]
     table = X.toarray() if sparse.issparse(X) else np.asarray(X, float)
-    rows = [slow.Row(tag, list(enumerate(x))) for tag, x in zip(tags, table.tolist(), strict=True)]
-    sentence = slow.check(given, rows, table.shape[1])
+    rows = [
+        checker.Row(tag, list(enumerate(x))) for tag, x in zip(tags, table.tolist(), strict=True)
+    ]
+    sentence = checker.check(given, rows, table.shape[1])
     found = rb.verify(bound.certificate, X, y)
     assert found.reason == sentence
     assert bound.value == bound.certificate.bound

@@ -3,7 +3,6 @@
 Every compiled loop is held to its twin in exact fractions.
 """
 
-import importlib
 import math
 from fractions import Fraction
 
@@ -14,6 +13,7 @@ from scipy import sparse
 import naive_certificates as naive
 from layouts import LAYOUTS
 from naive_certificates import KINDS, forms
+from rosenblatt import checker
 from rosenblatt.blocks import in_blocks
 from rosenblatt.decide.check import (
     exact_dot,
@@ -37,8 +37,6 @@ from rosenblatt.decide.rounded import UNDECIDED, hinge_losses, look
 from rosenblatt.errors import InputError
 from rosenblatt.examples import as_rows
 
-slow = importlib.import_module("rosenblatt.verify")  # the package has a function of that name
-
 FLOATS = KINDS[:5]
 LIFTS = (0, 1, 2.5, Fraction(1, 3))
 
@@ -54,7 +52,7 @@ def test_the_digest_of_labelled_rows_is_its_definition_in_every_form(kind):
         X, signs = naive.numbers(random, (n, d), kind), random.choice([-1, 1], n).astype(np.int8)
         tagged = [(1 if s > 0 else 2, list(enumerate(x))) for s, x in zip(signs, X, strict=True)]
         expected = naive.hashed(tagged, int(d))
-        assert expected == slow.digest([slow.Row(*row) for row in tagged], int(d), None)
+        assert expected == checker.digest([checker.Row(*row) for row in tagged], int(d), None)
         for form in forms(X):
             assert labelled_digest(exact_matrix(form), signs) == expected
 
@@ -71,7 +69,7 @@ def test_the_digest_of_a_system_is_its_definition_in_every_form(kind):
             ends = zip((6, 7), pair, strict=True)
             tagged += [(t, [(j, 1), (problem.d, v)]) for t, v in ends if v is not None]
         expected = naive.hashed(tagged, problem.d)
-        assert expected == slow.digest(problem.rows(), problem.d, problem.bounds)
+        assert expected == checker.digest(problem.rows(), problem.d, problem.bounds)
         b, tags = np.array(problem.b, object), np.array(problem.tags)
         for form in forms(problem.X):
             assert system_digest(exact_matrix(form), b, tags, problem.bounds) == expected

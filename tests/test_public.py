@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -52,6 +53,12 @@ def test_dir_lists_the_public_names_and_nothing_private():
     assert len(set(rb.__all__)) == len(rb.__all__)
     assert not any(name.startswith("_") for name in NAMES)
     assert all(hasattr(rb, name) for name in dir(rb))
+
+
+def test_no_module_hides_a_public_name():
+    modules = {path.stem for path in Path(rb.__file__).parent.glob("*")}
+    assert not modules & set(NAMES)
+    assert type(rb) is ModuleType
 
 
 def test_every_error_and_warning_is_public():

@@ -15,6 +15,7 @@ from scipy.optimize import linprog
 import naive_decide
 import rosenblatt as rb
 from naive_decide import INSEPARABLE, SEPARABLE, WEAKLY
+from rosenblatt.checker import check
 from rosenblatt.decide.answers import Clock, OutOfTimeError
 from rosenblatt.decide.check import verify
 from rosenblatt.decide.cone import Cone
@@ -33,7 +34,6 @@ from rosenblatt.decide.relations import (
     relation,
 )
 from rosenblatt.decide.separate import separate
-from rosenblatt.verify import check
 
 TINIEST = 5e-324
 PROBLEMS_OF_A_KIND = 80

@@ -13,8 +13,8 @@ from scipy import sparse
 
 import rosenblatt as rb
 from naive_systems import AT_LEAST, EQUAL, MORE_THAN, Line, has_solution, holds, solution
+from rosenblatt.checker import Row, check
 from rosenblatt.decide import cones, faces, rescaled, smoothed
-from rosenblatt.verify import Row, check
 
 TINIEST, THIRD = 5e-324, Fraction(1, 3)
 SYSTEMS_OF_A_KIND = 36

@@ -12,9 +12,9 @@ import pytest
 from scipy import sparse
 
 import rosenblatt as rb
+from rosenblatt.checker import digest, read_rows
 from rosenblatt.data.systems import SystemFile, read_system, write_system_csv
 from rosenblatt.decide.hand import System
-from rosenblatt.verify import digest, read_rows
 
 MPS = """NAME          TINY
 ROWS

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +18,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from naive_certificates import hashed
-
-slow = import_module("rosenblatt.verify")  # the package has a function of that name
+from rosenblatt import checker
 
 FORMAT = "rosenblatt certificate 1"
 TAMPERINGS = 10_000
@@ -49,8 +47,8 @@ class Labelled(NamedTuple):
     def check(self, certificate):
         classes = certificate.get("classes") if isinstance(certificate, dict) else None
         pairs = zip(self.tags(classes), self.X, strict=True)
-        rows = [slow.Row(tag, list(enumerate(x))) for tag, x in pairs]
-        return slow.check(certificate, rows, len(self.X[0]))
+        rows = [checker.Row(tag, list(enumerate(x))) for tag, x in pairs]
+        return checker.check(certificate, rows, len(self.X[0]))
 
     def verify(self, certificate, form):
         return rb.verify(certificate, form(self.X), self.y)
@@ -78,8 +76,8 @@ class System(NamedTuple):
 
     def check(self, certificate):
         triples = zip(self.relations, self.X, self.b, strict=True)
-        rows = [slow.Row(tag, list(enumerate(a)), b) for tag, a, b in triples]
-        return slow.check(certificate, rows, len(self.X[0]), self.bounds)
+        rows = [checker.Row(tag, list(enumerate(a)), b) for tag, a, b in triples]
+        return checker.check(certificate, rows, len(self.X[0]), self.bounds)
 
     def verify(self, certificate, form):
         strict, equal = ([tag == kind for tag in self.relations] for kind in (MORE_THAN, EQUAL))
@@ -974,8 +972,8 @@ def garbled(random, text):
 def parsed(text):
     """Read JSON as the independent check does; give None if it is none."""
     try:
-        return json.loads(text, object_pairs_hook=slow.object_once)
-    except (ValueError, slow.Refused):
+        return json.loads(text, object_pairs_hook=checker.object_once)
+    except (ValueError, checker.Refused):
         return None
 
 
@@ -983,7 +981,7 @@ def reason_of(certificate, data):
     """Give why the independent check refuses a certificate; None if it does not."""
     try:
         data.check(certificate)
-    except slow.Refused as reason:
+    except checker.Refused as reason:
         return str(reason)
     return None
 

@@ -5,9 +5,7 @@ Every public name is loaded when it is first used, so that importing the package
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -58,7 +56,7 @@ _HOMES = {
     "save": "rosenblatt.data.models",
     "separate": "rosenblatt.decide.separate",
     "solve": "rosenblatt.decide.solve",
-    "verify": "rosenblatt.decide.check",  # not the module of that name, see below
+    "verify": "rosenblatt.decide.check",
 }
 
 __all__ = sorted(_HOMES)
@@ -74,18 +72,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
-
-
-class _Package(ModuleType):
-    """The package; `verify` is the function, though loading the module of that name sets it."""
-
-    @property
-    def verify(self) -> Any:
-        return import_module(_HOMES["verify"]).verify
-
-    @verify.setter
-    def verify(self, module: ModuleType) -> None:
-        pass
-
-
-sys.modules[__name__].__class__ = _Package

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.checker import Refused, as_number, class_key
 from rosenblatt.errors import CertificateError
-from rosenblatt.verify import Refused, as_number, class_key
 
 Number = float | int | Fraction
 Numbers = tuple[Number, ...]

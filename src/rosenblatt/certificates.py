@@ -1,7 +1,7 @@
 """Certificates: answers that carry their proof, as objects and as text.
 
 What each kind claims, and how it is checked, is written down in plain Python in
-`rosenblatt.verify`, which needs nothing but itself.
+`rosenblatt.checker`, which needs nothing but itself.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Certificate:
 
     Two are equal if their numbers are. Numbers, indices and labels from NumPy are turned into
     Python's; what has the wrong shape is refused with a `CertificateError`, while whether the
-    claim is true is for `rosenblatt.verify` to say.
+    claim is true is for `rosenblatt.checker` to say.
     """
 
     kind: ClassVar[str]

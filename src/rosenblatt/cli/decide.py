@@ -19,6 +19,7 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt.certificate_fields import Number, number_text
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
+from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, check, read_rows
 from rosenblatt.cli.source import Source
 from rosenblatt.cli.work import _check_writable, _plain, _print, _printer, people
 from rosenblatt.data.files import write_atomically
@@ -27,7 +28,6 @@ from rosenblatt.data.systems import SystemFile, read_system, system_format
 from rosenblatt.decide.check import Verification, verify
 from rosenblatt.decide.solve import METHODS
 from rosenblatt.errors import CertificateError, InputError
-from rosenblatt.verify import AT_LEAST, MORE_THAN, Refused, check, read_rows
 
 YES, NO, UNDECIDED = 0, 1, 3  # exit statuses
 STATUSES = {"separable": YES, "feasible": YES, "undecided": UNDECIDED}

@@ -5,7 +5,7 @@ The rules
 - CSV: the first line names the columns. ``relation`` holds >=, >, =, ==, <= or < (without such a
   column all rows are >=), ``b`` the right-hand side, and every other column the coefficients of one
   unknown. Numbers are decimal and stand for the nearest float64; rows with <= and < are negated.
-  `rosenblatt.verify`, which needs nothing but itself, reads the same numbers from the same file.
+  `rosenblatt.checker`, which needs nothing but itself, reads the same numbers from the same file.
 - ``.npz``: arrays ``A``, or the parts of a sparse matrix as `scipy.sparse.save_npz` writes them,
   and ``b``; perhaps ``strict`` and ``equal``, a truth value for each row or for all, and ``lower``
   and ``upper``, a number for each unknown or for all, infinite where there is no bound.
@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.checker import DECIMAL, RELATIONS, csv_cells
 from rosenblatt.data.arrays import NUMBERS, UNUSABLE, _checked, _member, _sparse
 from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import read_program
@@ -37,7 +38,6 @@ from rosenblatt.decide.exact import exact_vector, is_exact
 from rosenblatt.decide.hand import System
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix
-from rosenblatt.verify import DECIMAL, RELATIONS, csv_cells
 
 __all__ = ["SystemFile", "read_system", "system_format", "write_system_csv"]
 
@@ -254,7 +254,7 @@ def write_system_csv(
     *,
     names: Iterable[str] | None = None,
 ) -> None:
-    """Write a system as the CSV that `rosenblatt.verify` reads; bounds become further rows.
+    """Write a system as the CSV that `rosenblatt.checker` reads; bounds become further rows.
 
     The arguments are those of `solve`. A certificate for the system with its bounds does not fit
     the file, in which there are more rows: solve what was written.

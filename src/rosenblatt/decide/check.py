@@ -1,4 +1,4 @@
-"""Checking certificates: the answer of `rosenblatt.verify` at the speed of a pass over the data."""
+"""Checking certificates: the answer of `rosenblatt.checker` at the speed of a pass."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rosenblatt.certificates import (
     from_dict,
     from_json,
 )
+from rosenblatt.checker import Refused
 from rosenblatt.decide.claims import CHECKS
 from rosenblatt.decide.exact import exact_dot, exact_matrix, exact_row
 from rosenblatt.decide.hand import Labelled, System
 from rosenblatt.decide.products import signs_of_products, smallest
 from rosenblatt.errors import CertificateError, InputError
-from rosenblatt.verify import Refused
 
 __all__ = [
     "Verification",

@@ -2,7 +2,7 @@
 
 A claim about all rows is settled by products in float64 with their error bounds, and exactly for
 the rows that these leave open; a claim about the named rows, in Python's integers. Every answer is
-that of `rosenblatt.verify`, which does all of it in integers.
+that of `rosenblatt.checker`, which does all of it in integers.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rosenblatt.certificates import (
     NonSeparability,
     Separator,
 )
+from rosenblatt.checker import Refused
 from rosenblatt.decide.digest import EQUAL, LOWER, MORE_THAN
 from rosenblatt.decide.exact import exact_sum, root_rounded_up, whole
 from rosenblatt.decide.hand import Labelled, System, used_columns
 from rosenblatt.decide.hinges import hinge_bound_holds
 from rosenblatt.decide.products import ZERO, Weights, exact_product
 from rosenblatt.decide.ranks import rank_reaches
-from rosenblatt.verify import Refused
 
 
 def require(condition: object, reason: str) -> None:

@@ -1,7 +1,7 @@
 """The digest by which a certificate names its data: 64 bits, the same in every memory layout.
 
 A row's hash is a sum over its entries, and the digest one over its rows, so that blocks of rows
-can be hashed apart. All arithmetic is modulo 2^64. `rosenblatt.verify` says the same in plain
+can be hashed apart. All arithmetic is modulo 2^64. `rosenblatt.checker` says the same in plain
 Python, and does the work for numbers that are not float64.
 """
 
@@ -15,11 +15,11 @@ from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
+from rosenblatt.checker import Row, digest
 from rosenblatt.decide.exact import exact_row, is_exact
 from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.rows import Rows, is_dense, prefetch, primitive
-from rosenblatt.verify import Row, digest
 
 Bounds = Sequence[tuple[Number | None, Number | None]]
 

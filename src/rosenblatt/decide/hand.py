@@ -11,6 +11,7 @@ from scipy import sparse
 
 from rosenblatt.certificate_fields import Number, plain_number
 from rosenblatt.certificates import Data
+from rosenblatt.checker import Refused
 from rosenblatt.decide.digest import (
     AT_LEAST,
     EQUAL,
@@ -26,7 +27,6 @@ from rosenblatt.decide.exact import exact_matrix, exact_row, exact_vector, is_ex
 from rosenblatt.decide.products import Weights, compare
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_objects, as_signs, check_finite
-from rosenblatt.verify import Refused
 
 Entries = list[tuple[int, Number]]
 ROWS_AT_A_TIME = 2**14

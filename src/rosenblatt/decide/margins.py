@@ -26,6 +26,7 @@ import numpy as np
 
 from rosenblatt.certificate_fields import plain_number
 from rosenblatt.certificates import Certificate, MarginInterval, Number
+from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.enclosure import Enclosure
@@ -44,7 +45,6 @@ from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, Separation, listed,
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_signs, check_finite, two_classes
 from rosenblatt.margin.hard import hard_margin
-from rosenblatt.verify import Refused
 
 SMALL = 50  # with so few coordinates, the exact margin costs a fraction of a second
 MOST_ROWS = 200  # with more rows in a proof, exact arithmetic takes too long to be tried

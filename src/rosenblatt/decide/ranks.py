@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import flint
 
-from rosenblatt.verify import rank_reaches as plain_rank_reaches
+from rosenblatt.checker import rank_reaches as plain_rank_reaches
 
 PRIMES = tuple(2**power - 1 for power in (61, 89, 107, 127))
 MOST_ENTRIES = 2**25  # of a dense matrix; beyond, vectors are kept sparse, in plain Python

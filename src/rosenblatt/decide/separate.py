@@ -22,6 +22,7 @@ from rosenblatt.certificates import (
     Number,
     Separator,
 )
+from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone, floats_of, nearest_float
@@ -52,7 +53,6 @@ from rosenblatt.examples import (
     radius,
     two_classes,
 )
-from rosenblatt.verify import Refused
 
 SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
 UNDECIDED = "undecided"

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Certificate, Data, Feasible, Infeasible, Number
+from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds, checked_steps
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone
@@ -32,7 +33,6 @@ from rosenblatt.decide.rescaled import rescaled
 from rosenblatt.decide.smoothed import smoothed
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, check_finite
-from rosenblatt.verify import Refused
 
 MOST_RELATED = 1000  # rows whose relations are looked for exactly
 FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"

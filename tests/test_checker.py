@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import copy
 import hashlib
-import importlib
 import itertools
 import json
 import math
@@ -26,9 +25,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.verify import Refused, Row, as_number, check, digest
-
-verify = importlib.import_module("rosenblatt.verify")  # the package has a function of that name
+from rosenblatt import checker
+from rosenblatt.checker import Refused, Row, as_number, check, digest
 
 Certificate = dict[str, Any]
 Bounds = Sequence[tuple[Any, Any]] | None
@@ -654,7 +652,7 @@ def test_fractions_of_any_length_come_back(above: int, below: int, random: Any) 
 )
 def test_the_rank_is_that_of_the_largest_minor(matrix: list[list[int]], needed: int) -> None:
     vectors = [dict(enumerate(row)) for row in matrix]
-    assert verify.rank_reaches(needed, vectors) == (naive_rank(matrix) >= needed)
+    assert checker.rank_reaches(needed, vectors) == (naive_rank(matrix) >= needed)
 
 
 def naive_rank(matrix: list[list[int]]) -> int:
@@ -681,9 +679,9 @@ def determinant(matrix: list[list[int]]) -> int:
 
 def test_a_rank_that_one_prime_hides_is_seen_modulo_another() -> None:
     first, second = 2**61 - 1, 2**89 - 1
-    assert verify.rank_reaches(2, [{0: first, 1: 0}, {0: 1, 1: 1}])
-    assert verify.rank_reaches(1, [{0: first * second}])
-    assert not verify.rank_reaches(3, [{0: first}, {1: second}])
+    assert checker.rank_reaches(2, [{0: first, 1: 0}, {0: 1, 1: 1}])
+    assert checker.rank_reaches(1, [{0: first * second}])
+    assert not checker.rank_reaches(3, [{0: first}, {1: second}])
 
 
 # --- the digest ---
@@ -726,8 +724,8 @@ def test_digests_stay_what_they_are() -> None:
 
 def test_the_mixer_is_that_of_splitmix64() -> None:
     # The first outputs of the generator from the seed 0, as published.
-    assert verify.mix(0) == 0xE220A8397B1DCDAF
-    assert verify.mix(0x9E3779B97F4A7C15) == 0x6E789E6AA1B965F4
+    assert checker.mix(0) == 0xE220A8397B1DCDAF
+    assert checker.mix(0x9E3779B97F4A7C15) == 0x6E789E6AA1B965F4
 
 
 values = st.one_of(
@@ -777,7 +775,7 @@ def test_the_digest_takes_numbers_of_any_length() -> None:
 
 # --- alone ---
 
-CHECKER = Path(verify.__file__)
+CHECKER = Path(checker.__file__)
 CORNER_TEXT = "\ufeff# three points\n+1 1:2\n\n1.0 qid:7 2:1 2:1 # twice\r\n-1\t1:-1 2:-1e0"
 SYSTEM_TEXT = "x, relation ,y,b\n1,>=,1,2\n1,>,-1,0\n\n3,==,0,9\r\n0,<=,1,5\n0,<,-1,1\n"
 
@@ -798,7 +796,7 @@ def main(folder: Path, certificate: Any, data: str, *options: str) -> int:
     text = certificate if isinstance(certificate, str) else json.dumps(certificate)
     (folder / "certificate.json").write_text(text, encoding="utf-8")
     (folder / "data").write_bytes(data.encode("utf-8", "surrogateescape"))
-    return verify.main([str(folder / "certificate.json"), str(folder / "data"), *options])
+    return checker.main([str(folder / "certificate.json"), str(folder / "data"), *options])
 
 
 def test_only_the_standard_library_is_imported() -> None:
@@ -987,14 +985,14 @@ def test_files_that_are_no_certificates(
 ) -> None:
     (tmp_path / "data").write_text(CORNER_TEXT, encoding="utf-8")
     (tmp_path / "certificate").write_bytes(certificate.encode("utf-8", "surrogateescape"))
-    assert verify.main([str(tmp_path / "certificate"), str(tmp_path / "data")]) == code
+    assert checker.main([str(tmp_path / "certificate"), str(tmp_path / "data")]) == code
     assert_said(capsys, code, "")
 
 
 def test_files_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert verify.main([str(tmp_path / "a"), str(tmp_path / "b")]) == 2
+    assert checker.main([str(tmp_path / "a"), str(tmp_path / "b")]) == 2
     assert_said(capsys, 2, "No such file")
-    assert verify.main(["certificate.json"]) == 2
+    assert checker.main(["certificate.json"]) == 2
     assert_said(capsys, 2, "usage: ")
 
 

@@ -1,10 +1,10 @@
 """Check a certificate against data, exactly, trusting nothing that the certificate says.
 
-Alone, ``python verify.py certificate.json data.svm [--zero-based]`` prints what is proven and exits
-with 0, or prints why it is refused and exits with 1; with 2 if an input cannot be read. The data of
-a system are CSV. Every claim is about vectors z, a coordinate longer than the rows: s·(x, c) for a
-labelled row (c is the lift: 1 with an intercept, 0 without, or one that the certificate names), and
-(a, b) for a row of a system.
+Alone, ``python checker.py certificate.json data.svm [--zero-based]`` prints what is proven and
+exits with 0, or prints why it is refused and exits with 1; with 2 if an input cannot be read. The
+data of a system are CSV. Every claim is about vectors z, a coordinate longer than the rows:
+s·(x, c) for a labelled row (c is the lift: 1 with an intercept, 0 without, or one that the
+certificate names), and (a, b) for a row of a system.
 """
 
 import csv
@@ -477,7 +477,7 @@ def main(arguments: list[str]) -> int:
     paths = [argument for argument in arguments if argument != "--zero-based"]
     try:
         if len(paths) != 2:
-            raise ValueError("usage: verify.py certificate.json data [--zero-based]")
+            raise ValueError("usage: checker.py certificate.json data [--zero-based]")
         with open(paths[0], encoding="utf-8-sig") as file:
             certificate = json.load(file, object_pairs_hook=object_once)
         require_shape(certificate)
