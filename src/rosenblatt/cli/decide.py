@@ -338,15 +338,16 @@ def _verified(claim: Certificate, source: Source, strict: bool) -> Verification:
         return verify(claim, A, b, strict=True if strict else own, equal=equal, bounds=bounds)
     if strict:
         raise InputError("--strict belongs to certificates of systems")
+    svmlight = source.is_svmlight()
     if numbers == "exact":
-        if not source.is_svmlight():
+        if not svmlight:
             raise InputError(
                 "the certificate speaks of exact numbers, which are read from svmlight text only"
             )
         return _verified_slowly(claim, source, strict)
     source = replace(source, options={**source.options, "dtype": numbers})
     X, y = source.labelled(source.examples())
-    if source.is_svmlight() and X.shape[1] < claim.data.columns:  # the last ones may be all zero
+    if svmlight and X.shape[1] < claim.data.columns:  # the last ones may be all zero
         X = sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], claim.data.columns))
     return verify(claim, X, y)
 

@@ -6,14 +6,14 @@ import os
 from typing import Any
 
 from rosenblatt.cli.work import _plain, _print
+from rosenblatt.data.sources import beginning, is_pipe
 
 
 def is_model(path: str) -> bool:
     """Tell whether a file begins as model files do: a length, and the notes in JSON."""
-    if not os.path.isfile(path):
+    if not os.path.isfile(path) and not is_pipe(path):
         return False
-    with open(path, "rb") as file:
-        return file.read(24)[8:] == b'{"__metadata__":'
+    return beginning(path, 24)[8:] == b'{"__metadata__":'
 
 
 def describe_model(path: str, *, json: bool) -> None:

@@ -18,6 +18,7 @@ from rosenblatt.cli.source import Source
 from rosenblatt.cli.work import _check_writable, _opened, _plain, _print, people
 from rosenblatt.data.files import make_folder, write_atomically
 from rosenblatt.data.read import format_of
+from rosenblatt.data.sources import is_pipe
 from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import picture_file, several
 from rosenblatt.lab.pictures_margins import distances
@@ -167,7 +168,7 @@ def _first(source: Source, examples: rb.Examples, names: list[str]) -> int:
     """Give the number of the first column: that of svmlight's files, else 0."""
     if source.options.get("zero_based"):
         return 0
-    if source.data == "-" and "format" not in source.options:
+    if is_pipe(source.data) and "format" not in source.options:
         # What was piped is gone; of the usual formats, only svmlight is sparse without names.
         return int(type(examples) is rb.Examples and sparse.issparse(examples.X) and not names)
     format = source.options.get("format") or format_of(source.data)

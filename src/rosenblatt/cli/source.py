@@ -45,8 +45,8 @@ class Source:
         return read_blocks(self.data, width=width, block_bytes=STREAM_BYTES, **self.options)
 
     def is_svmlight(self) -> bool:
-        """Tell whether it is a file in the svmlight format, to be read as it lies."""
-        if self.cache or self.data == "-":
+        """Tell whether it is in the svmlight format, to be read as it lies."""
+        if self.cache:
             return False
         return (self.options.get("format") or format_of(self.data)) == "svmlight"
 

@@ -22,6 +22,7 @@ from rosenblatt.cli.source import Source
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.files import replacing
 from rosenblatt.data.models import plain_class, read_model, write_model
+from rosenblatt.data.sources import is_pipe, shown
 from rosenblatt.data.store import write_store
 from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.data.write import (
@@ -101,7 +102,8 @@ def _learned(
     """Learn, and note the names of the columns."""
     if source.stream:
         return _learn_stream(PlainPerceptron(**chosen), source, checkpoint, watch, names)
-    if all(chosen[name] == value for name, value in ONCE.items()) and source.is_svmlight():
+    once = all(chosen[name] == value for name, value in ONCE.items())
+    if once and not is_pipe(source.data) and source.is_svmlight():
         # One pass meets each row once: to hold them all would give the same weights, later.
         with suppress(InputError):  # which a reader of the whole may mend, or explain better
             blocks = replace(source, stream=True)
@@ -125,8 +127,8 @@ def _learn_stream(
 
     From the third class on, it matters which classes are known from the first row on.
     """
-    if source.data == "-" and learner.max_iter != 1:
-        raise InputError("standard input can be read but once; give --max-iter 1, or a file")
+    if is_pipe(source.data) and learner.max_iter != 1:
+        raise InputError(f"{shown(source.data)} can be read but once; give --max-iter 1, or a file")
     note = None
     if checkpoint is not None:
         _check_writable(checkpoint, source.data)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.data.read import read_blocks
-from rosenblatt.data.sources import files
+from rosenblatt.data.sources import files, is_pipe, shown
 from rosenblatt.data.store import open_store, write_store
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples
@@ -36,11 +36,11 @@ def store_of(path: str, options: dict[str, Any]) -> Path:
 
 def fingerprint(path: str, options: dict[str, Any]) -> str:
     """Give a short digest of a data set as it is now, and of how it is read."""
-    if path == "-":
-        raise InputError("standard input cannot be read again; give a file")
+    if is_pipe(path):
+        raise InputError(f"{shown(path)} cannot be read again; give a file")
     try:
         facts = [(name, os.stat(name).st_size, os.stat(name).st_mtime_ns) for name in files(path)]
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    shown = {name: str(value) for name, value in sorted(options.items())}
-    return hashlib.sha256(json.dumps([facts, shown]).encode()).hexdigest()[:12]
+    chosen = {name: str(value) for name, value in sorted(options.items())}
+    return hashlib.sha256(json.dumps([facts, chosen]).encode()).hexdigest()[:12]

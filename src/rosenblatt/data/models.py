@@ -21,6 +21,7 @@ import numpy as np
 
 import rosenblatt
 from rosenblatt.data.files import write_atomically
+from rosenblatt.data.sources import contents, is_pipe
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.learners.base import PlainLearner
 
@@ -162,6 +163,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, np.nd
     try:
         if os.path.isdir(path):
             raise InputError(f"{path} is a folder, not a model file")
+        if is_pipe(path):
+            return _taken_apart(contents(path).tobytes())
         with safe_open(os.fspath(path), framework="numpy") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             return file.metadata() or {}, tensors
@@ -173,6 +176,15 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, np.nd
         if isinstance(error, InputError):
             raise
         raise ModelFileError(f"{path} is not a model file: {_brief(error)}") from error
+
+
+def _taken_apart(content: bytes) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    """Give the metadata and the tensors of a file that cannot be mapped."""
+    from safetensors.numpy import load as tensors_of
+
+    tensors = tensors_of(content)  # which checks it
+    stop = 8 + int.from_bytes(content[:8], "little")
+    return json.loads(content[8:stop]).get("__metadata__", {}), tensors
 
 
 def digest(learner: str, settings: str, tensors: dict[str, np.ndarray]) -> str:

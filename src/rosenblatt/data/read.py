@@ -19,14 +19,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.data.arrays import check_rows, is_idx, read_idx, read_npy, read_npz
-from rosenblatt.data.sources import chunks, contents, files, shown
+from rosenblatt.data.sources import beginning, chunks, contents, files, is_pipe, shown
 from rosenblatt.data.store import open_store
 from rosenblatt.data.strings import string_array
 from rosenblatt.data.svmlight import cut_blocks, parse_svmlight, svmlight_blocks
@@ -103,17 +102,15 @@ def read(path: str | os.PathLike[str], **options: Any) -> Examples:
     Examples that unpack as ``X, y``; y is None where there are no labels. Tables also have
     ``names``, Vowpal Wabbit's text ``weights``.
     """
-    piped = contents(path) if os.fspath(path) == "-" else None  # can be read but once
     with _placed_in(path):
-        return _read(path, Reading(**options), piped)
+        return _read(path, Reading(**options))
 
 
-def _read(path: str | os.PathLike[str], reading: Reading, piped: np.ndarray | None) -> Examples:
+def _read(path: str | os.PathLike[str], reading: Reading) -> Examples:
     name = shown(path)
-    format = reading.checked_format() or found_format(path, beginning(path, piped))
+    format = reading.checked_format() or format_of(path)
     if format in TABLES:
-        source = path if piped is None else piped.tobytes()
-        examples: Examples = read_table(source, format, **reading.table_options(name))
+        examples: Examples = read_table(path, format, **reading.table_options(name))
     elif format == "store":
         examples = open_store(path)
     elif format == "npy":
@@ -122,8 +119,7 @@ def _read(path: str | os.PathLike[str], reading: Reading, piped: np.ndarray | No
     elif format == "idx":
         examples = read_idx(path, dtype=reading.dtype)
     else:
-        content = contents(path) if piped is None else piped
-        examples = _parsed(content, format, reading, name)
+        examples = _parsed(contents(path), format, reading, name)
     return _of_width(examples, reading.width, name)
 
 
@@ -141,11 +137,8 @@ def read_blocks(
 def _read_blocks(
     path: str | os.PathLike[str], reading: Reading, block_bytes: int
 ) -> Iterator[Examples]:
-    name, pieces, piped = shown(path), chunks(path), None
-    if os.fspath(path) == "-" and reading.format is None:
-        first = next(pieces, b"")
-        pieces, piped = chain([first], pieces), np.frombuffer(first, np.uint8)
-    format = reading.checked_format() or found_format(path, beginning(path, piped))
+    name, pieces = shown(path), chunks(path)
+    format = reading.checked_format() or format_of(path)
     if format == "svmlight":
         for X, y in svmlight_blocks(
             pieces, block_bytes=block_bytes, **reading.svmlight_options(name)
@@ -154,12 +147,10 @@ def _read_blocks(
     elif format in ("vowpal", "text"):
         yield from _text_blocks(cut_blocks(pieces, block_bytes, name), format, reading, name)
     elif format in TABLES:
-        source = path if piped is None else b"".join(pieces)
-        for table in table_blocks(source, format, **reading.table_options(name)):
+        for table in table_blocks(path, format, **reading.table_options(name)):
             yield _of_width(table, reading.width, name)
     else:
-        whole = None if piped is None else np.frombuffer(b"".join(pieces), np.uint8)
-        yield from cut_rows(_read(path, reading, whole), block_bytes)
+        yield from cut_rows(_read(path, replace(reading, format=format)), block_bytes)
 
 
 def _text_blocks(
@@ -184,7 +175,7 @@ def _placed_in(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except ParseError as error:
         names, line = files(path), error.line
-        if len(names) == 1 or error.file != shown(path):
+        if len(names) == 1 or error.file != shown(path) or any(map(is_pipe, names)):
             raise
         for name in names:
             held = _count_lines(name)
@@ -213,15 +204,6 @@ def cut_rows(examples: Examples, block_bytes: int) -> Iterator[Examples]:
         yield Examples(X[start : start + rows], None if y is None else y[start : start + rows])
 
 
-def beginning(path: str | os.PathLike[str], piped: np.ndarray | None) -> bytes:
-    """Give the first bytes of a data set, decompressed; none of a folder that holds arrays."""
-    if piped is not None:
-        return piped[:HEAD_BYTES].tobytes()
-    if folder_format(path) is not None:
-        return b""
-    return next(chunks(path, HEAD_BYTES), b"")[:HEAD_BYTES]
-
-
 def folder_format(path: str | os.PathLike[str]) -> str | None:
     """Give the format of a folder that is one data set, not a folder of data files."""
     for name, format in (("header.json", "store"), ("X.npy", "npy")):
@@ -231,8 +213,9 @@ def folder_format(path: str | os.PathLike[str]) -> str | None:
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
-    """Give the format of a data set that lies in files."""
-    return found_format(path, beginning(path, None))
+    """Give the format of a data set."""
+    head = b"" if folder_format(path) else beginning(path, HEAD_BYTES)
+    return found_format(path, head)
 
 
 def found_format(path: str | os.PathLike[str], head: bytes) -> str:

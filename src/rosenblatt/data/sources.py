@@ -11,6 +11,7 @@ The rules
 - Compression is found by content, not by name: gzip, zstandard, bzip2 and xz, each with any number
   of streams in a row. What follows the last one must be another stream; zeros that fill up a
   block of a tape are skipped.
+- A pipe can be read but once: what `beginning` looked at is handed on to whoever reads it next.
 - Memory is bounded when streaming: compressed bytes are handed over `PIECE` at a time, so that even
   a file made to explode gives at most about 128 MiB at once.
 """
@@ -24,16 +25,26 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from glob import glob
+from itertools import chain
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.errors import InputError, MissingExtraError
 
-__all__ = ["as_text", "chunks", "contents", "files", "is_compressed", "shown"]
+__all__ = [
+    "as_text",
+    "beginning",
+    "chunks",
+    "contents",
+    "files",
+    "is_compressed",
+    "is_pipe",
+    "shown",
+]
 
 Name = str | os.PathLike[str]
 
@@ -42,8 +53,12 @@ STANDARD_INPUT = "-"
 MAGIC_BYTES = 10
 # Zstandard packs up to 128 KiB into 4 bytes; a piece of this size gives 128 MiB at the very most.
 PIECE = 1 << 12
+LOOKED_AT = 1 << 16  # at a time: what a pipe holds
 LONGEST_NAME = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+# Pipes of which the beginning was looked at, with all their bytes, until somebody reads them.
+_held: dict[Hashable, Iterator[bytes]] = {}
 
 
 class Compression(NamedTuple):
@@ -103,12 +118,19 @@ def contents(path: Name) -> np.ndarray:
     b'1 1:1'
     """
     names = files(path)
-    if len(names) == 1:
-        with _opened(names[0]) as file:
-            if _is_mappable(file) and _compression(_peeked(file)) is None:
-                return np.memmap(file, np.uint8, mode="r")
-            return _gathered(_read(file, names[0], 1 << 22))
-    return _gathered(chunks(path))
+    if len(names) > 1:
+        return _gathered(chunks(path))
+    mapped = _mapped(names[0])
+    return _gathered(_pieces(names[0], 1 << 22)) if mapped is None else mapped
+
+
+def _mapped(name: str) -> np.ndarray | None:
+    """Map a plain file, or the one that standard input comes from; None if it must be read."""
+    if name != STANDARD_INPUT and not os.path.isfile(name):
+        return None
+    with _opened(name) as file:
+        plain = _is_mappable(file) and _compression(_peeked(file)) is None
+        return np.memmap(file, np.uint8, mode="r") if plain else None
 
 
 def _gathered(pieces: Iterator[bytes]) -> np.ndarray:
@@ -128,11 +150,62 @@ def chunks(path: Name, size: int = 1 << 19) -> Iterator[bytes]:
         if last not in (b"", b"\n"):
             last = b"\n"
             yield last
+        pieces = _pieces(name, size)
+        for piece in pieces if place == 0 else _unmarked(pieces):
+            last = piece[-1:]
+            yield piece
+
+
+def beginning(path: Name, size: int) -> bytes:
+    """Give the first bytes of what a path stands for, decompressed; a pipe still has them after.
+
+    A folder or a pattern is taken by its first file.
+    """
+    name = files(path)[0]
+    if name == STANDARD_INPUT:
         with _opened(name) as file:
-            pieces = _read(file, name, size)
-            for piece in pieces if place == 0 else _unmarked(pieces):
-                last = piece[-1:]
-                yield piece
+            if _is_mappable(file):  # a file, which can be read from its beginning again
+                head = _first(_read(file, name, LOOKED_AT), size)
+                file.seek(0)
+                return head[:size]
+    pieces = _pieces(name, LOOKED_AT)
+    head = _first(pieces, size)
+    if is_pipe(name):
+        _held[_identity(name)] = chain(filter(None, [head]), pieces)
+    return head[:size]
+
+
+def _first(pieces: Iterator[bytes], size: int) -> bytes:
+    head = b""
+    while len(head) < size and (piece := next(pieces, b"")):
+        head += piece
+    return head
+
+
+def is_pipe(path: Name) -> bool:
+    """Tell whether what a path names can be read but once: standard input, a pipe, a device."""
+    name = os.fsdecode(path)
+    if name == STANDARD_INPUT:
+        return True
+    return os.path.exists(name) and not os.path.isfile(name) and not os.path.isdir(name)
+
+
+def _identity(name: str) -> Hashable:
+    """Tell pipes apart; two names may stand for one."""
+    if name == STANDARD_INPUT:
+        return getattr(sys.stdin, "buffer", None)
+    status = os.stat(name)
+    return status.st_dev, status.st_ino
+
+
+def _pieces(name: str, size: int) -> Iterator[bytes]:
+    """Stream the bytes of one file, decompressed; those of a pipe that was looked at are held."""
+    held = _held.pop(_identity(name), None) if is_pipe(name) else None
+    if held is not None:
+        yield from held
+        return
+    with _opened(name) as file:
+        yield from _read(file, name, size)
 
 
 def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -32,7 +32,7 @@ from rosenblatt.checker import DECIMAL, RELATIONS, csv_cells
 from rosenblatt.data.arrays import NUMBERS, UNUSABLE, _checked, _member, _sparse
 from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import read_program
-from rosenblatt.data.sources import contents, files, shown
+from rosenblatt.data.sources import beginning, contents, files, is_pipe, shown
 from rosenblatt.decide.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
 from rosenblatt.decide.exact import exact_vector, is_exact
 from rosenblatt.decide.hand import System
@@ -47,6 +47,14 @@ Bound = float | int | None
 DIGITS = re.compile(r"[-+.eE0-9]*")  # of the texts made of these, float() takes decimals only
 WRITTEN = {AT_LEAST: ">=", MORE_THAN: ">", EQUAL: "="}
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+HEAD_BYTES = 1 << 12
+BEGINNINGS = {
+    "npz": re.compile(rb"PK\x03\x04"),
+    "mps": re.compile(rb"(?:\*.*\n|\s*\n)*+(?:NAME|OBJSENSE|ROWS)\b"),
+    "lp": re.compile(
+        rb"(?:\s*\\.*\n)*+\s*(?:max|min|s\.?t\.?|subject|such)[^,\n]*\n", re.IGNORECASE
+    ),
+}
 
 
 class SystemFile(NamedTuple):
@@ -94,11 +102,17 @@ def read_system(path: Name) -> SystemFile:
 
 
 def system_format(path: Name) -> str:
-    """Give the format of a file by its extension, that of a compression taken off."""
+    """Give the format of a file by its extension, that of a compression taken off.
+
+    A pipe has none: its format is known by how it begins.
+    """
     stem, extension = os.path.splitext(os.fsdecode(path).lower())
     if extension in COMPRESSED:
         extension = os.path.splitext(stem)[1]
-    return extension[1:] if extension in (".npz", ".mps", ".lp") else "csv"
+    if extension in (".npz", ".mps", ".lp"):
+        return extension[1:]
+    head = beginning(path, HEAD_BYTES) if is_pipe(path) else b""
+    return next((kind for kind, begins in BEGINNINGS.items() if begins.match(head)), "csv")
 
 
 # ---- CSV

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from rosenblatt.data import tables_text
-from rosenblatt.data.sources import chunks, files, is_compressed, shown
+from rosenblatt.data.sources import chunks, files, is_compressed, is_pipe, shown
 from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import (
     ANYTHING,
@@ -284,7 +284,7 @@ def _sources(
 
 def _is_plain(name: str, format: str) -> bool:
     """Tell whether Polars can read a file as it lies."""
-    if not os.path.isfile(name) or is_compressed(name):
+    if is_pipe(name) or not os.path.isfile(name) or is_compressed(name):
         return False
     # Of marks in JSON lines, unlike those in CSV, Polars knows nothing.
     return format != "jsonl" or not next(chunks(name, 1 << 12), b"").startswith(BYTE_ORDER_MARK)
