@@ -217,7 +217,7 @@ def worst_share(make: Callable[[], Labelled]) -> Contestant:
     orders = ("cycle", "shuffle") if X.shape[0] > 10**5 else ("cycle", "shuffle", "random", "first")
 
     def run(_: Any) -> float:
-        bound = rb.mistake_bound(X, y).value
+        bound = rb.mistake_bound(X, y, fit_intercept=False).value
         return max(mistakes(X, y, order) / bound for order in orders)
 
     return Contestant(run)
@@ -236,7 +236,7 @@ def tightness(make: Callable[[], Labelled]) -> Contestant:
     X, y = make()
 
     def run(_: Any) -> float:
-        bound = rb.mistake_bound(X, y)
+        bound = rb.mistake_bound(X, y, fit_intercept=False)
         return bound.value / bound.minimum
 
     return Contestant(run)

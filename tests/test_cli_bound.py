@@ -67,7 +67,8 @@ def test_every_quantity_has_a_sentence(shell):
     words = " ".join(shown.split())
     assert (status, complaint) == (0, "")
     assert "looks; the run did not converge" in words
-    assert "mistakes at most, in whatever order" in words
+    assert "mistakes at most in a run that errs at most 3 times on a row, such as 3 pas" in words
+    assert "from zero, with the intercept as a lifted coordinate of 1" in words
     assert "2 (hinge loss): R²‖w*‖² + 2·3·L" in words
     for name in ("radius R = ", "hinge loss L = ", "no other w* gives a bound below"):
         assert name in words
@@ -108,7 +109,7 @@ def test_tables_are_read_too(shell):
     ("words", "message"),
     [
         (["xor.svm", "--any"], "nothing separates these data (`rosenblatt separate` proves it)"),
-        (["xor.svm", "--any"], "say how many there are (--passes)"),
+        (["xor.svm", "--any"], "at a row; give --passes in place of --any"),
         (["xor.svm", "--any", "--passes", 2], "exclude each other"),
         (["xor.svm", "--passes", 0], "greater than or equal to 1"),
         (["xor.svm", "--lift", "far"], "--lift takes a number or radius, got 'far'"),

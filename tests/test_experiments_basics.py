@@ -144,7 +144,7 @@ def test_a_rate_divides_the_start(tables):
     X, y, w = rb.make_separable(*shape, margin=rate.MARGIN, seed=row["seed"])
     start = np.random.RandomState(row["seed"]).standard_normal(rate.COLUMNS)
     start /= np.linalg.norm(start) * row["rate"]
-    bound = rb.mistake_bound(X, y, w, passes=None, initial=start)
+    bound = rb.mistake_bound(X, y, w, passes=None, initial=start, fit_intercept=False)
     assert row["bound"] == pytest.approx(bound.value)
     learner = rb.Perceptron(fit_intercept=False, max_iter=None, initial=start).fit(X, y)
     assert row["mistakes"] == learner.run_.mistakes

@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -85,11 +86,13 @@ def is_proven(bound, X, y):
 
 
 def test_the_numbers_of_theorem_two():
-    once = rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0])
+    once = rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], fit_intercept=False)
     assert (once.value, once.hinge_loss, once.margin) == pytest.approx((9, 2, -1), rel=1e-12)
     assert (once.theorem, once.passes, once.minimum) == (2, 1, None)
     assert once.comparator == pytest.approx([1, 0, 0], rel=1e-12)
-    assert rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], passes=20).value == pytest.approx(85)
+    assert rb.mistake_bound(
+        SEVEN_X, SEVEN_Y, [1, 0], passes=20, fit_intercept=False
+    ).value == pytest.approx(85)
 
 
 @pytest.mark.filterwarnings(STOPPED)
@@ -102,7 +105,7 @@ def test_the_run_of_theorem_two(passes, mistakes):
 
 
 def test_any_number_of_passes_over_the_six_points():
-    bound = rb.mistake_bound(SIX_X, SIX_Y, passes=None)
+    bound = rb.mistake_bound(SIX_X, SIX_Y, passes=None, fit_intercept=False)
     assert (bound.theorem, bound.passes, bound.hinge_loss) == (1, None, 0)
     assert (bound.value, bound.minimum) == pytest.approx((5, 5), rel=1e-6)
     assert is_proven(bound, SIX_X, SIX_Y)
@@ -121,8 +124,8 @@ def test_the_best_lifted_bound_is_within_the_factor_of_the_theory(lift):
 def test_the_numbers_of_breast_cancer(cancer):
     X, y = cancer
     assert rb.Perceptron(max_iter=1).fit(X, y).run_.mistakes == 32
-    assert 299 <= rb.mistake_bound(X, y, fit_intercept=True).value <= 1.01 * 299.6
-    unlimited = rb.mistake_bound(X, y, fit_intercept=True, passes=None)
+    assert 299 <= rb.mistake_bound(X, y).value <= 1.01 * 299.6
+    unlimited = rb.mistake_bound(X, y, passes=None)
     assert unlimited.margin == pytest.approx(0.0014, rel=0.01)
     assert unlimited.value == pytest.approx(218_204_382, rel=1e-3)
 
@@ -221,16 +224,19 @@ def test_separable_rows_get_theorem_one_for_any_number_of_passes(problem, lift):
 
 def test_theorem_one_is_chosen_where_a_loss_does_not_pay():
     X, y, _ = rb.make_separable(200, 3, margin=0.5, seed=1)
-    bound = rb.mistake_bound(X, y, passes=10**6)
+    bound = rb.mistake_bound(X, y, passes=10**6, fit_intercept=False)
     assert bound.value == pytest.approx(4, rel=0.01)
-    assert rb.mistake_bound(X, y, passes=None).theorem == 1
+    assert rb.mistake_bound(X, y, passes=None, fit_intercept=False).theorem == 1
 
 
 def test_more_passes_allow_more_mistakes(cancer):
     X, y = cancer
-    values = [rb.mistake_bound(X, y, passes=passes).value for passes in (1, 2, 3, 10, 100)]
+    values = [
+        rb.mistake_bound(X, y, passes=passes, fit_intercept=False).value
+        for passes in (1, 2, 3, 10, 100)
+    ]
     assert all(b >= a / 1.01 for a, b in itertools.pairwise(values))
-    twice = rb.mistake_bound(X, y, passes=2).value
+    twice = rb.mistake_bound(X, y, passes=2, fit_intercept=False).value
     assert twice <= 2 * values[0] * 1.01  # the same w serves both, with half the norm's share
 
 
@@ -238,8 +244,8 @@ def test_more_passes_allow_more_mistakes(cancer):
 def test_the_scale_of_the_rows_does_not_matter_without_an_intercept(power):
     X, y = noisy(50, 3, seed=2)
     for comparator in (None, [1.0, 1.0, -1.0]):
-        plain = rb.mistake_bound(X, y, comparator, passes=3)
-        scaled = rb.mistake_bound(X * 2.0**power, y, comparator, passes=3)
+        plain = rb.mistake_bound(X, y, comparator, passes=3, fit_intercept=False)
+        scaled = rb.mistake_bound(X * 2.0**power, y, comparator, passes=3, fit_intercept=False)
         assert scaled.value == pytest.approx(plain.value, rel=1e-9 if comparator else 0.01)
         assert scaled.radius == pytest.approx(plain.radius * 2.0**power, rel=1e-12)
 
@@ -247,7 +253,9 @@ def test_the_scale_of_the_rows_does_not_matter_without_an_intercept(power):
 def test_lifting_is_a_column_of_its_own():
     X, y = noisy(50, 3, seed=3)
     lifted = rb.mistake_bound(X, y, fit_intercept=True, lift=0.7, passes=2)
-    column = rb.mistake_bound(np.column_stack([X, np.full(len(X), 0.7)]), y, passes=2)
+    column = rb.mistake_bound(
+        np.column_stack([X, np.full(len(X), 0.7)]), y, passes=2, fit_intercept=False
+    )
     assert lifted.value == pytest.approx(column.value, rel=0.01)
     assert lifted.radius == pytest.approx(column.radius, rel=1e-12)
     radius = rb.mistake_bound(X, y, fit_intercept=True, lift="radius")
@@ -257,7 +265,7 @@ def test_lifting_is_a_column_of_its_own():
 def test_the_least_bound_is_the_one_of_no_comparator_where_labels_are_noise():
     X = np.random.default_rng(0).standard_normal((40, 2))
     X, y = np.vstack([X, X]), [1] * 40 + [-1] * 40
-    bound = rb.mistake_bound(X, y)
+    bound = rb.mistake_bound(X, y, fit_intercept=False)
     assert bound.value == pytest.approx(160, rel=1e-9)
     assert is_proven(bound, X, y)
 
@@ -312,7 +320,7 @@ def test_class_weights_make_the_bound_of_weighted_rows(form, intercept):
     bound = learner.bound(form(X), y)
     factors = np.where(y > 0, 2.0, 0.5)[:, None]
     rows = factors * np.column_stack([X, np.full(len(X), 0.25 * intercept)])
-    plain = rb.mistake_bound(rows, y, passes=3)
+    plain = rb.mistake_bound(rows, y, passes=3, fit_intercept=False)
     assert learner.run_.mistakes <= bound.value
     assert bound.value == pytest.approx(plain.value, rel=0.01)
     assert bound.certificate is None
@@ -322,27 +330,30 @@ def test_class_weights_make_the_bound_of_weighted_rows(form, intercept):
 
 def test_another_start_takes_theorem_one_and_a_separator():
     start = [-10.0, 0.0]
-    found = rb.mistake_bound(SIX_X, SIX_Y, initial=start)
+    found = rb.mistake_bound(SIX_X, SIX_Y, initial=start, fit_intercept=False)
     assert (found.theorem, found.passes, found.certificate) == (1, None, None)
     assert found.value == pytest.approx(25, rel=1e-3)
     learner = fit(SIX_X, SIX_Y, initial=start)
     assert learner.run_.mistakes <= learner.bound(SIX_X, SIX_Y).value
     with pytest.raises(rb.InseparableError, match="only a run from zero has a bound"):
-        rb.mistake_bound(SEVEN_X, SEVEN_Y, initial=start)
+        rb.mistake_bound(SEVEN_X, SEVEN_Y, initial=start, fit_intercept=False)
     with pytest.raises(rb.InputError, match="Theorem 2, which does without, needs a start from ze"):
-        rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], initial=start)
+        rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], initial=start, fit_intercept=False)
 
 
 def test_the_rate_does_not_matter_from_zero():
     X, y = noisy(40, 2)
-    assert rb.mistake_bound(X, y, eta0=0.1).value == rb.mistake_bound(X, y).value
+    assert (
+        rb.mistake_bound(X, y, eta0=0.1, fit_intercept=False).value
+        == rb.mistake_bound(X, y, fit_intercept=False).value
+    )
 
 
 def test_any_number_of_passes_needs_separable_rows():
-    with pytest.raises(rb.InseparableError, match=r"`rosenblatt separate` proves it.*\(passes\)"):
-        rb.mistake_bound(SEVEN_X, SEVEN_Y, passes=None)
-    with pytest.raises(rb.InputError, match=r"row 6 on the wrong side .* \(passes\)"):
-        rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], passes=None)
+    with pytest.raises(rb.InseparableError, match=r"`rosenblatt separate` proves it.*passes="):
+        rb.mistake_bound(SEVEN_X, SEVEN_Y, passes=None, fit_intercept=False)
+    with pytest.raises(rb.InputError, match=r"row 6 on the wrong side .* \(passes=\)"):
+        rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], passes=None, fit_intercept=False)
 
 
 def test_a_stream_looks_at_each_row_once():
@@ -353,9 +364,9 @@ def test_a_stream_looks_at_each_row_once():
     assert learner.bound(X, y).passes == 1
     assert learner.run_.mistakes <= learner.bound(X, y).value
     learner.learn_one(X[0], y[0])
-    with pytest.raises(rb.InputError, match="say how many there are"):
+    with pytest.raises(rb.InputError, match=r"give rosenblatt\.mistake_bound the number of passes"):
         learner.bound(X, y)
-    assert rb.mistake_bound(X, y, passes=2).value >= learner.run_.mistakes
+    assert rb.mistake_bound(X, y, passes=2, fit_intercept=False).value >= learner.run_.mistakes
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -375,24 +386,61 @@ def test_part_of_the_rows_has_no_bound_of_the_run(classes):
 def test_labels_that_json_cannot_hold_get_a_bound_without_a_certificate():
     X, y = noisy(30, 2)
     labels = [(int(sign), "x") for sign in y]
-    bound = rb.mistake_bound(X, labels)
+    bound = rb.mistake_bound(X, labels, fit_intercept=False)
     assert bound.certificate is None
-    assert bound.value == rb.mistake_bound(X, y).value
+    assert bound.value == rb.mistake_bound(X, y, fit_intercept=False).value
 
 
 def test_little_time_leaves_a_bound_that_holds():
     X, y = noisy(3000, 600, seed=1, share=0.3)
-    bound = rb.mistake_bound(X, y, max_seconds=1e-6)
+    bound = rb.mistake_bound(X, y, max_seconds=1e-6, fit_intercept=False)
     assert rb.verify(bound.certificate, X, y)
     assert bound.minimum <= bound.value <= 2 * 3000 * (1 + 1e-9)
 
 
 def test_a_bound_speaks_for_itself():
-    once = str(rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0]))
-    assert once.startswith("at most 9 mistakes: no row is longer than R = 2.23607")
-    assert "once" in once
-    assert "a hinge loss of 2" in once
-    assert "3 times" in str(rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], passes=3))
+    bound = rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], fit_intercept=False)
+    assert str(bound) == (
+        "at most 9 mistakes in one pass in any order, from zero, with no intercept: no row is "
+        "longer than R = 2.23607, and the comparator, of norm 1, has a hinge loss of 2"
+    )
+    bound = rb.mistake_bound(SIX_X, SIX_Y, [1, 0], fit_intercept=False)
+    assert str(bound).startswith("at most 5 mistakes in any number of passes in any order, from ze")
+
+
+@pytest.mark.parametrize(
+    ("options", "run"),
+    [
+        ({}, "one pass in any order, from zero, with the intercept as a lifted coordinate of 1"),
+        ({"lift": 2.5}, "one pass in any order, from zero, with the intercept as a lifted coordi"),
+        ({"passes": 3}, "a run that errs at most 3 times on a row, such as 3 passes, from zero, w"),
+        ({"fit_intercept": False}, "one pass in any order, from zero, with no intercept"),
+    ],
+)
+def test_a_bound_names_the_run_that_it_speaks_of(options, run):
+    bound = rb.mistake_bound(SEVEN_X, SEVEN_Y, **options)
+    assert bound.run.startswith(run)
+    assert f" mistakes in {run}" in str(bound)
+    assert run in repr(bound)
+
+
+def test_a_bound_names_another_start_class_weights_and_kernels():
+    started = rb.mistake_bound(SIX_X, SIX_Y, initial=[-9.0, 0.0])
+    assert "any number of passes in any order, from the given start, with the" in started.run
+    weighted = rb.Perceptron(class_weight={1: 2.0}).fit(SIX_X, SIX_Y).bound(SIX_X, SIX_Y, [1, 0])
+    assert "from zero, with class weights, with the intercept" in weighted.run
+    kernel = rb.KernelPerceptron(kernel="linear").fit(SIX_X, SIX_Y).bound(SIX_X, SIX_Y)
+    assert "in the kernel's feature space" in str(kernel)
+
+
+@pytest.mark.filterwarnings(STOPPED)
+def test_a_bound_and_a_learner_lift_rows_alike_by_default():
+    asked, learner = signature(rb.mistake_bound).parameters, rb.Perceptron()
+    assert asked["fit_intercept"].default is learner.fit_intercept
+    assert asked["lift"].default == learner.lift
+    X, y = noisy(60, 2)
+    once = rb.Perceptron(max_iter=1).fit(X + 5, y)
+    assert rb.mistake_bound(X + 5, y).value == once.bound(X + 5, y).value
 
 
 BAD = [
@@ -426,4 +474,4 @@ def test_options_that_cannot_be_used_are_refused(options, message):
 )
 def test_rows_that_cannot_be_used_are_refused(X, y, message):
     with pytest.raises(rb.InputError, match=message):
-        rb.mistake_bound(X, y)
+        rb.mistake_bound(X, y, fit_intercept=False)

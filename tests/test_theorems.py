@@ -177,7 +177,7 @@ def test_the_numbers_of_any_start(start, mistakes, most):
     value = learner.bound(SIX_X, SIX_Y, [1, 0]).value
     # From (10,0) the terms of the formula, about 20, cancel.
     assert value == pytest.approx(most, rel=1e-12, abs=1e-12)
-    assert value == rb.mistake_bound(SIX_X, SIX_Y, [1, 0], initial=start).value
+    assert value == rb.mistake_bound(SIX_X, SIX_Y, [1, 0], initial=start, fit_intercept=False).value
 
 
 any_run = st.fixed_dictionaries(
@@ -228,13 +228,13 @@ def test_the_bound_is_the_exact_formula_rounded_up(data, problem, options):
 @pytest.mark.parametrize("scale", [1e-160, 1e-100, 1e100, 1e160])
 def test_the_scale_of_the_comparator_does_not_spoil_the_bound(scale):
     X, y = [[1.0], [-1.0]], [1, -1]
-    value = rb.mistake_bound(X, y, [2.7 * scale]).value
+    value = rb.mistake_bound(X, y, [2.7 * scale], fit_intercept=False).value
     assert 1 <= value <= 1 + 1e-9
 
 
 def test_rows_whose_squares_overflow_get_no_bound_but_a_sentence():
     with pytest.raises(rb.InputError, match="too long for their squares"):
-        rb.mistake_bound([[1e165], [-1e165]], [1, -1], [1.0])
+        rb.mistake_bound([[1e165], [-1e165]], [1, -1], [1.0], fit_intercept=False)
 
 
 @pytest.mark.parametrize("scale", [1e-165, 1e-100, 1e100])
@@ -249,7 +249,7 @@ def test_the_bound_of_single_precision_rows_is_rounded_up_too(dtype):
     X, y, u = rb.make_separable(50, 4, margin=0.1, seed=2)
     X = X.astype(dtype)
     exact = exact_bound(X, y, np.append(u, 0), np.zeros(5))
-    found = Decimal(rb.mistake_bound(X, y, u).value)
+    found = Decimal(rb.mistake_bound(X, y, u, fit_intercept=False).value)
     assert exact <= found <= exact * Decimal("1.000000001")
 
 
@@ -341,4 +341,4 @@ def test_a_comparator_that_is_not_a_vector_of_the_space_is_refused(comparator, m
     with pytest.raises(rb.InputError, match=message):
         learner.bound(SIX_X, SIX_Y, comparator)
     with pytest.raises(rb.InputError, match=message):
-        rb.mistake_bound(SIX_X, SIX_Y, comparator)
+        rb.mistake_bound(SIX_X, SIX_Y, comparator, fit_intercept=False)

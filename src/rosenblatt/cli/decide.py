@@ -36,6 +36,7 @@ FEW_DIGITS = 40  # of a fraction that people are shown
 SHORT = 400  # characters of a solution that people are shown
 # How people at a terminal say what the engine says in Python.
 SPOKEN = {"many='pairs'": "--pairs", "many='rest'": "--rest", "max_seconds": "--max-seconds"}
+SPOKEN |= {"rosenblatt.mistake_bound the number of passes (passes=)": "--passes in place of --any"}
 SPOKEN |= {f"method='{word}'": f"--method {word}" for word in ("auto", *METHODS)}
 
 

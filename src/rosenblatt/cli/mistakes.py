@@ -52,7 +52,7 @@ def _bounded(learner: PlainPerceptron, X: Any, y: Any, passes: int | None) -> rb
     try:
         return replace(problem, runs=replace(problem.runs, passes=most), clock=clock).bound()
     except InputError as error:
-        raise InputError(_spoken(str(error)).replace("(passes)", "(--passes)")) from error
+        raise InputError(_spoken(str(error))) from error
 
 
 def _facts(
@@ -69,6 +69,7 @@ def _facts(
         "mistakes": run.mistakes,
         "converged": run.converged,
         "bound": bound.value,
+        "run": bound.run,
         "theorem": bound.theorem,
         "looks_at_a_row": bound.passes,
         "radius": bound.radius,
@@ -99,14 +100,14 @@ def _for_people(facts: dict[str, Any], bound: rb.MistakeBound) -> dict[str, Any]
         "norm": f"‖w*‖ = {facts['norm']:.6g}" if bound.theorem == 2 else None,
         "minimum": _tightness(bound),
     }
-    left_out = ("passes", "looks", "looks_at_a_row", "converged", "stop")
+    left_out = ("run", "passes", "looks", "looks_at_a_row", "converged", "stop")
     return {name: told.get(name, value) for name, value in facts.items() if name not in left_out}
 
 
 def _bound(bound: rb.MistakeBound, looks: int) -> str:
     most = math.floor(bound.value)
     idle = "; it says nothing here, since there were fewer looks" if most >= looks else ""
-    return f"{most:,} mistakes at most, in whatever order{idle}"
+    return f"{most:,} mistakes at most in {bound.run}{idle}"
 
 
 def _theorem(bound: rb.MistakeBound) -> str:

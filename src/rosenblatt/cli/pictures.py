@@ -151,7 +151,7 @@ def _fitted(source: Source, wanted: tuple[str, ...], tell: Callable[[str], None]
         if entries <= SMALL:
             passes = None if learner.run_.converged else learner.run_.passes
             limits = {"passes": passes, "max_seconds": BOUND_SECONDS}
-            bound = rb.mistake_bound(X, y, fit_intercept=True, **limits)
+            bound = rb.mistake_bound(X, y, **limits)
         comparator = np.append(learner.coef_, learner.intercept_)
         if bound is not None and bound.comparator.any():
             comparator = bound.comparator  # in the lifted space, which is that of (w, b): lift is 1

@@ -48,6 +48,7 @@ from rosenblatt.margin.bounds import (
     lifted,
     loss_above,
     margins_of,
+    named_run,
     spread,
     theorem_one,
     unit,
@@ -58,6 +59,7 @@ from rosenblatt.margin.soft import SoftMargin, soft_margin
 TIGHTER = (1.0, 1 / 8, 1 / 64)  # what the tolerance is multiplied by, one after the other
 SHORTEST = 1e-140  # norm of rows below which their squares lose digits
 NUDGES = 14
+BY_PASSES = "give rosenblatt.mistake_bound the number of passes (passes=)"
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def mistake_bound(
     X: Any,
     y: Any,
     comparator: Any = None,
-    fit_intercept: bool = False,
+    fit_intercept: bool = True,
     *,
     lift: float | str = 1.0,
     passes: int | None = 1,
@@ -104,6 +106,10 @@ def mistake_bound(
     max_seconds: float | None = None,
 ) -> MistakeBound:
     """Bound the mistakes of any perceptron run on these data, and prove it (theory F5 to F9).
+
+    Rows are lifted as `Perceptron` lifts them. The number of passes is yours to give: one by
+    default, while `Perceptron.fit` makes as many as it needs; `bound` of a fitted learner speaks of
+    the very run that it made. What is printed names the run.
 
     Parameters
     ----------
@@ -125,13 +131,15 @@ def mistake_bound(
     --------
     >>> import rosenblatt as rb
     >>> X, y, w = rb.make_separable(100, 4, margin=0.1, seed=0)
-    >>> bound = rb.mistake_bound(X, y, w)
+    >>> bound = rb.mistake_bound(X, y, w, fit_intercept=False)
     >>> print(f"{bound.radius:.3f} {bound.margin:.3f} {bound.value:.1f}")
     1.000 0.100 100.0
     >>> y[:3] *= -1  # now nothing separates them
     >>> bound = rb.mistake_bound(X, y)
     >>> bound.theorem, bound.value < 1.01 * bound.minimum
     (2, True)
+    >>> bound.run
+    'one pass in any order, from zero, with the intercept as a lifted coordinate of 1'
     >>> rb.verify(bound.certificate, X, y).ok
     True
     """
@@ -207,7 +215,7 @@ class Problem:
             return self._theorem_one(direction)
         if self.runs.passes is None or not self.runs.from_zero:
             advice = (
-                "say how often a row is looked at (passes)"
+                BY_PASSES
                 if self.runs.from_zero
                 else "Theorem 2, which does without, needs a start from zero"
             )
@@ -276,8 +284,8 @@ class Problem:
             found.append(self._theorem_one(w))
         if not found:
             raise InputError(
-                "a hyperplane separates these data, but by a margin too small for float64; say how "
-                "often a row is looked at (passes)"
+                "a hyperplane separates these data, but by a margin too small for float64; "
+                f"{BY_PASSES}"
             )
         best = min(found, key=_value)
         if not self.runs.from_zero:
@@ -297,11 +305,11 @@ class Problem:
         if answer.verdict == UNDECIDED:
             raise InputError(
                 "whether a hyperplane separates these data was not decided in time; allow more "
-                "seconds, or say how often a row is looked at (passes)"
+                f"seconds, or {BY_PASSES}"
             )
         if answer.verdict != SEPARABLE:
             reason = (
-                "no bound holds for any number of looks at a row; say how many there are (passes)"
+                f"no bound holds for any number of looks at a row; {BY_PASSES}"
                 if runs.from_zero
                 else "only a run from zero has a bound"
             )
@@ -382,7 +390,8 @@ class Problem:
             w = w * best_length(margins, longest**2, 2.0 * self._passes)
         loss = self._loss(w)
         value = self._above(w, longest, 2.0 * self._passes * loss)
-        return MistakeBound(value, longest, margin, loss, w, 2, self._passes)
+        run = named_run(runs.lift, self._passes, runs.start, runs.weights)
+        return MistakeBound(value, longest, margin, loss, w, run, 2, self._passes)
 
     def _proved(self, found: MistakeBound) -> MistakeBound:
         """Give the bound with its certificate, whose bound it then is."""

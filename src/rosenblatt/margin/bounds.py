@@ -18,6 +18,7 @@ Sources     Block 1962; Novikoff 1962
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,7 @@ class MistakeBound:
     hinge_loss : L, the sum of max(0, 1 - y·(w*·x)) over the rows, rounded up; 0 for Theorem 1.
     comparator : w*, in the lifted space if rows are lifted; for Theorem 1 of norm 1, for
         Theorem 2 as long as it serves the bound best.
+    run : the runs that the bound speaks of, in words: "one pass in any order, from zero, …".
     theorem : 1 for (R/γ)², or its form for any start (Block, Novikoff), or 2(R/γ)² for more than
         two classes, where γ is the smallest lead of a class (F15); 2 for R²‖w*‖² + 2·passes·L.
     passes : how often the run looks at a row at most; None for any number of times, which is what
@@ -66,24 +68,41 @@ class MistakeBound:
     margin: float
     hinge_loss: float
     comparator: np.ndarray
+    run: str
     theorem: int = 1
     passes: int | None = None
     minimum: float | None = None
     certificate: MistakeProof | None = None
 
     def __str__(self) -> str:
-        most = f"at most {math.floor(self.value):,} mistakes: no row is longer than "
+        most = f"at most {math.floor(self.value):,} mistakes in {self.run}: no row is longer than "
         if self.theorem == 1:
             return (
                 f"{most}R = {self.radius:.6g} and the comparator leaves a margin of "
                 f"γ = {self.margin:.6g}"
             )
-        times = "once" if self.passes == 1 else f"{self.passes:,} times at most"
         return (
-            f"{most}R = {self.radius:.6g}, looks at a row are made {times}, and the comparator, of "
-            f"norm {float(np.linalg.norm(self.comparator)):.6g}, has a hinge loss of "
+            f"{most}R = {self.radius:.6g}, and the comparator, of norm "
+            f"{float(np.linalg.norm(self.comparator)):.6g}, has a hinge loss of "
             f"{self.hinge_loss:.6g}"
         )
+
+
+def named_run(
+    lift: float, passes: int | None, start: np.ndarray, weights: Sequence[float] | np.ndarray
+) -> str:
+    """Say which runs a bound speaks of."""
+    often = "any number of passes in any order"
+    if passes is not None:
+        often = (
+            "one pass in any order"
+            if passes == 1
+            else f"a run that errs at most {passes:,} times on a row, such as {passes:,} passes"
+        )
+    begun = "the given start" if start.any() else "zero"
+    weighted = "with class weights, " if any(weight != 1 for weight in weights) else ""
+    intercept = f"the intercept as a lifted coordinate of {lift:g}" if lift else "no intercept"
+    return f"{often}, from {begun}, {weighted}with {intercept}"
 
 
 @part
@@ -229,7 +248,8 @@ def theorem_one(
     along = float(start @ direction) - slack_of(start, direction)
     square = float(start @ start) * slack
     value = largest_count(radius * (1 + 4 * UNIT), margin * (1 - 4 * UNIT), square, along)
-    return MistakeBound(value, radius, margin, 0.0, direction)
+    run = named_run(lift, None, start, weights)
+    return MistakeBound(value, radius, margin, 0.0, direction, run)
 
 
 def check_radius(radius: float) -> None:

@@ -27,6 +27,7 @@ from rosenblatt.margin.bounds import (
     check_radius,
     largest_count,
     lifted,
+    named_run,
     score_below,
     slack_of,
     stored,
@@ -84,7 +85,8 @@ def class_theorem(
     square = float((start * start).sum()) * slack
     longest = math.sqrt(2) * radius * (1 + 8 * UNIT)
     value = largest_count(longest, margin * (1 - 4 * UNIT), square, along)
-    return MistakeBound(value, radius, margin, 0.0, direction)
+    run = named_run(lift, None, start, weights)
+    return MistakeBound(value, radius, margin, 0.0, direction, run)
 
 
 def _spread(

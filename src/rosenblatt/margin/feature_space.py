@@ -51,7 +51,8 @@ def mistake_bound(
     # For two classes w*_1 = -w*_0 = w*: the lead is 2·y·⟨w*, φ(x)⟩, and the norm √2·‖w*‖.
     margin /= norm * (math.sqrt(2) if two else 1.0) * SAFE
     value = (1 if two else 2) * (radius / margin) ** 2 * SAFE
-    return MistakeBound(value, radius, margin, 0.0, coefficients)
+    run = "any number of passes in any order, from zero, in the kernel's feature space"
+    return MistakeBound(value, radius, margin, 0.0, coefficients, run)
 
 
 def _norm_above(space: Space, store: Store, coefficients: np.ndarray, apply: Apply) -> float:

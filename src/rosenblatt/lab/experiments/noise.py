@@ -36,11 +36,11 @@ def measure(turned: float, passes: int, seed: int) -> Row:
     learner = rb.Perceptron(fit_intercept=False)
     for _ in range(passes):
         learner.partial_fit(X, y)
-    least = rb.mistake_bound(X, y, passes=passes)
+    least = rb.mistake_bound(X, y, fit_intercept=False, passes=passes)
     return {
         "mistakes": learner.run_.mistakes,
         "bound": least.value,
-        "planted_bound": rb.mistake_bound(X, y, w, passes=passes).value,
+        "planted_bound": rb.mistake_bound(X, y, w, False, passes=passes).value,
         "hinge_loss": least.hinge_loss,
         "looks": POINTS * passes,
     }
