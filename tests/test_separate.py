@@ -3,14 +3,17 @@
 import json
 import math
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache
+from threading import Event
 
 import flint
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
+from threadpoolctl import threadpool_info
 
 import naive_decide
 import rosenblatt as rb
@@ -789,9 +792,13 @@ def test_time_that_is_over_leaves_every_pair_open():
         ([[1], [2]], None, {}, "labels"),
         ([[1], [2]], [0.0, math.nan], {}, "NaN"),
         ([], [], {}, "rows"),
-        (np.empty((0, 2)), [], {}, "classes"),
-        (np.empty((2, 0)), [0, 1], {}, "columns"),
-        (sparse.csr_matrix((0, 2)), [], {}, "classes"),
+        (np.empty((0, 2)), [], {}, "two classes, got none, since there are no rows"),
+        (np.empty((0, 2)), np.empty(0, int), {}, "two classes, got none, since there are no rows"),
+        (np.empty((0, 2)), np.empty(0, str), {"many": "rest"}, "since there are no rows"),
+        (sparse.csr_matrix((0, 2)), np.empty(0), {"many": "pairs"}, "since there are no rows"),
+        (np.empty((2, 0)), [0, 1], {}, "table with rows and columns"),
+        (sparse.csr_matrix((2, 0)), [0, 1], {}, "table with rows and columns"),
+        ([[1, 2]], [1], {}, r"two classes, got 1 class \(1\)"),
         ([1, 2], [0, 1], {}, "table"),
         ([[1], [2, 3]], [0, 1], {}, "table"),
         ([["a"], ["b"]], [0, 1], {}, "number"),
@@ -1155,6 +1162,28 @@ def test_newton_can_be_stopped():
 
     with pytest.raises(OutOfTimeError):
         by_newton(all_around(np.random.default_rng(0), 40, 5), pause)
+
+
+def test_two_newtons_at_a_time_leave_the_threads_of_products_as_they_were():
+    inside, done = [Event(), Event()], Event()
+
+    def first():
+        inside[0].set()
+        assert inside[1].wait(10)
+
+    def second():
+        inside[1].set()
+        assert done.wait(10)
+
+    Z, before = all_around(np.random.default_rng(0), 40, 5), threadpool_info()
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(by_newton, Z, first)
+        assert inside[0].wait(10)
+        two = pool.submit(by_newton, Z, second)
+        one.result()
+        done.set()
+        two.result()
+    assert threadpool_info() == before
 
 
 @pytest.mark.parametrize(("n", "d"), [(3, 3), (30, 4), (250, 40)])

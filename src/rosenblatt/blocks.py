@@ -61,6 +61,7 @@ class OneBlasThread:
 
                 self.controller = ThreadpoolController()
             if not self.users:
+                self._take_control()
                 self.limit = self.controller.limit(limits=1, user_api="blas")
             self.users += 1
 
@@ -68,7 +69,19 @@ class OneBlasThread:
         with self.lock:
             self.users -= 1
             if not self.users:
+                self._take_control()
                 self.limit.restore_original_limits()
+                self._take_control()
+
+    def _take_control(self) -> None:
+        """Let this thread, and any later one, set limits: some libraries heed the first one only.
+
+        Since threadpoolctl 3.8 the others are ignored without a word, so that the last one out
+        would restore nothing if it came second.
+        """
+        for library in self.controller.lib_controllers:
+            if hasattr(library, "clear_controlling_thread"):
+                library.clear_controlling_thread(force=True)
 
 
 one_blas_thread = OneBlasThread()

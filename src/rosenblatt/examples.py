@@ -303,8 +303,9 @@ def two_classes(labels: np.ndarray) -> np.ndarray:
         return classes
     some = ", ".join(repr(label) for label in classes[:5].tolist())
     some += ", …" if classes.size > 5 else ""
-    if classes.size == 1:
-        raise InputError(f"labels must be two classes, got 1 class ({some})")
+    if classes.size < 2:
+        got = f"1 class ({some})" if classes.size else "none, since there are no rows"
+        raise InputError(f"labels must be two classes, got {got}")
     if labels.dtype.kind == "f" and np.any(labels != np.floor(labels)):
         raise InputError(
             f"Unknown label type: continuous. Labels must be two classes, got {classes.size} "
@@ -367,10 +368,10 @@ def in_order(labels: list[Hashable]) -> np.ndarray:
 
 def _few_distinct(labels: np.ndarray) -> np.ndarray:
     """Find one or two distinct labels in linear time; sort only if there are more."""
-    others = labels != labels[0]
-    place = int(np.argmax(others))
-    if not others[place]:
+    others = labels != labels[:1]
+    if not others.any():
         return labels[:1].copy()
+    place = int(np.argmax(others))
     if np.array_equal(labels == labels[place], others):
         return np.sort(labels[[0, place]])
     return np.unique(labels)

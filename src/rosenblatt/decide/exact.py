@@ -49,11 +49,11 @@ def exact_matrix(X: Any) -> Matrix:
     """
     if getattr(X, "ndim", 0) == 2 and X.shape[0] == 0 < X.shape[1]:
         return np.empty(X.shape)
-    if sparse.issparse(X):
-        return _exact_sparse(X)
-    table = np.asarray(X) if hasattr(X, "__array__") else _from_lists(X)
+    table = X if sparse.issparse(X) else _as_array(X)
     if table.ndim != 2 or 0 in table.shape:
         raise InputError(f"a table with rows and columns is needed, got one of shape {table.shape}")
+    if sparse.issparse(X):
+        return _exact_sparse(X)
     if table.dtype == object or not _fits_floats(table):
         return _exact_objects(table, "X")
     return as_matrix(table)
@@ -61,7 +61,7 @@ def exact_matrix(X: Any) -> Matrix:
 
 def exact_vector(values: Any, size: int, name: str) -> np.ndarray:
     """Give numbers as a float64 vector where that loses nothing, else as a vector of objects."""
-    table = np.asarray(values) if hasattr(values, "__array__") else _from_lists(values)
+    table = _as_array(values)
     if table.shape != (size,):
         raise InputError(f"{name} needs {size} numbers, got an array of shape {table.shape}")
     if table.dtype.kind not in "fiub" or not _fits_floats(table):
@@ -87,8 +87,10 @@ def _exact_sparse(X: Matrix) -> Matrix:
     return without_duplicates(X)
 
 
-def _from_lists(X: Any) -> np.ndarray:
-    """Build an array of objects: NumPy would round the large integers among floats."""
+def _as_array(X: Any) -> np.ndarray:
+    """Give an array; of objects for lists: NumPy would round the large integers among floats."""
+    if hasattr(X, "__array__"):
+        return np.asarray(X)
     try:
         return np.array(X, object)
     except ValueError as error:

@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, qr
-from threadpoolctl import threadpool_limits
 
+from rosenblatt.blocks import one_blas_thread
 from rosenblatt.decide.answers import Answer
 
 WEIGHTS = [10.0**-k for k in (2, 5, 8, 11, 13)]
@@ -31,7 +31,7 @@ def by_newton(Z: np.ndarray, pause: Callable[[], object], *, corner: bool = True
     Multipliers are moved to few rows, unless no corner is wanted.
     """
     # Products of this size gain little by a second thread, and on a busy machine lose everything.
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread:
         return _asked(Z, pause, corner)
 
 
