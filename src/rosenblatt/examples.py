@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.columns import as_numbers, column_names, in_words
 from rosenblatt.errors import InputError, LargeCopyWarning
 from rosenblatt.rows import Dense, Rows, Sparse, largest_sqnorm
 
 Matrix = Any  # np.ndarray or scipy.sparse CSR; SciPy ships no types
 
 LARGE_COPY = 64 * 2**20
-COMPLEX = "Complex data not supported: X holds complex numbers; give real ones"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ def as_matrix(X: Any) -> Matrix:
         check_structure(X)
     if is_ready(X):
         return X
-    matrix = _converted(X)
+    matrix, names = as_numbers(X), column_names(X)
+    if names is not None:  # which the loops, that meet NaN later, do not know
+        check_finite(matrix, names)
     size = matrix.data.nbytes
     if size >= LARGE_COPY and matrix is not X:
         warnings.warn(
@@ -75,34 +77,9 @@ def levels_inside() -> int:
     return levels
 
 
-def _converted(X: Any) -> Matrix:
-    """Let scikit-learn convert any table of numbers; it knows the frames and their pitfalls."""
-    from sklearn.utils import check_array
-
-    try:
-        return check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            input_name="X",
-        )
-    except ValueError as error:
-        if str(error).startswith("Complex data"):  # and goes on with the numbers
-            raise InputError(COMPLEX) from None
-        raise InputError(str(error)) from error
-    except TypeError as error:
-        if str(error).endswith("not 'complex'"):  # in a list
-            raise InputError(COMPLEX) from None
-        raise
-    except OverflowError as error:
-        raise InputError("X contains a number beyond float64; divide X by a constant") from error
-
-
 def is_ready(X: Any) -> bool:
     """Tell whether X can be used without a copy."""
-    if isinstance(X, np.ndarray):
+    if type(X) is np.ndarray or isinstance(X, np.memmap):
         floats = X.dtype in (np.float32, np.float64) and X.dtype.isnative
         return floats and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.flags.aligned
     return (
@@ -190,7 +167,7 @@ def without_duplicates(X: Matrix) -> Matrix:
     return X
 
 
-def check_finite(X: Matrix) -> None:
+def check_finite(X: Matrix, names: list[Any] | None = None) -> None:
     """Refuse NaN, infinity and columns out of range, naming the first one."""
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
@@ -198,10 +175,12 @@ def check_finite(X: Matrix) -> None:
     if sparse.issparse(X) and X.indices.size:
         suspicious = suspicious or unsigned(X.indices).max() >= X.shape[1]
     if suspicious:
-        refuse_unusable(X, 0)
+        refuse_unusable(X, 0, names=names)
 
 
-def refuse_unusable(X: Matrix, first: int, *, scored: bool = False) -> None:
+def refuse_unusable(
+    X: Matrix, first: int, *, scored: bool = False, names: list[Any] | None = None
+) -> None:
     """Raise for the first unusable row from `first` on, if there is one.
 
     With `scored`, row `first` had a score that is not finite, so it is refused in any case.
@@ -212,7 +191,7 @@ def refuse_unusable(X: Matrix, first: int, *, scored: bool = False) -> None:
         bad = np.flatnonzero(~np.isfinite(values) | (columns >= X.shape[1]) | (columns < 0))
         if bad.size:
             k = bad[0]
-            _refuse_entry(start + int(rows[k]), int(columns[k]), values[k], X.shape[1])
+            _refuse_entry(start + int(rows[k]), int(columns[k]), values[k], X.shape[1], names)
         if scored:
             raise InputError(
                 f"the score of row {first} is too large for float64; divide X by a constant"
@@ -228,12 +207,12 @@ def _entries(X: Matrix, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, 
     return rows.ravel(), columns.ravel(), X[start:stop].ravel()
 
 
-def _refuse_entry(row: int, column: int, value: float, width: int) -> None:
+def _refuse_entry(row: int, column: int, value: float, width: int, names: list[Any] | None) -> None:
     if not 0 <= column < width:
         raise InputError(f"row {row} of X has column {column}, but X has {width} columns")
     name = "NaN" if np.isnan(value) else "infinity"
     raise InputError(
-        f"X contains {name} (row {row}, column {column}); "
+        f"X contains {name} (row {row}, {in_words(column, names)}); "
         "drop such rows or fill them in before fitting"
     )
 

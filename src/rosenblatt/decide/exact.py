@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from operator import mul
 from typing import Any, NamedTuple
@@ -16,10 +17,19 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificate_fields import Number, plain_number
+from rosenblatt.columns import (
+    as_table,
+    column_names,
+    frame_columns,
+    in_words,
+    side_by_side,
+    table_of_lists,
+)
 from rosenblatt.errors import InputError
 from rosenblatt.examples import (
     Matrix,
     as_matrix,
+    check_finite,
     refuse_unusable,
     unsigned,
     without_duplicates,
@@ -49,14 +59,30 @@ def exact_matrix(X: Any) -> Matrix:
     """
     if getattr(X, "ndim", 0) == 2 and X.shape[0] == 0 < X.shape[1]:
         return np.empty(X.shape)
-    table = X if sparse.issparse(X) else _as_array(X)
+    table = X if sparse.issparse(X) else _as_table(X)
     if table.ndim != 2 or 0 in table.shape:
-        raise InputError(f"a table with rows and columns is needed, got one of shape {table.shape}")
+        raise InputError(
+            f"a table with rows and columns is needed, got one of shape {table.shape}; give a list "
+            "of rows, each a list of numbers"
+        )
     if sparse.issparse(X):
         return _exact_sparse(X)
+    names = column_names(X)
     if table.dtype == object or not _fits_floats(table):
-        return _exact_objects(table, "X")
-    return as_matrix(table)
+        return _exact_objects(table, "X", names)
+    matrix = as_matrix(table)
+    if names is not None:
+        check_finite(matrix, names)
+    return matrix
+
+
+def _as_table(X: Any) -> np.ndarray:
+    """Give a table as an array, of objects where the columns of a frame would be rounded."""
+    table = as_table(X)
+    if column_names(X) is not None:
+        columns = frame_columns(X)
+        return np.asarray(table) if all(map(_fits_floats, columns)) else side_by_side(columns)
+    return table_of_lists(table) if isinstance(table, list | tuple) else np.asarray(table)
 
 
 def exact_vector(values: Any, size: int, name: str) -> np.ndarray:
@@ -77,6 +103,8 @@ def is_exact(X: Matrix) -> bool:
 
 
 def _exact_sparse(X: Matrix) -> Matrix:
+    if X.format in ("dok", "lil"):  # which do not hold their numbers in one array
+        X = X.tocsr()
     if X.data.dtype.kind in "iu" and not _fits_floats(X.data):
         raise InputError(
             "X is a sparse matrix of integers beyond 2^53; give it as a dense array of them"
@@ -103,16 +131,27 @@ def _fits_floats(table: np.ndarray) -> bool:
     return not (table.dtype.kind == "f" and table.dtype.itemsize > 8)
 
 
-def _exact_objects(table: np.ndarray, name: str) -> np.ndarray:
+def _exact_objects(table: np.ndarray, name: str, names: list[Any] | None = None) -> np.ndarray:
     """Turn any numbers into floats, or into Python numbers if that would lose any."""
     exact = np.empty(table.shape, object)
     for place, value in np.ndenumerate(table):
-        number = plain_number(int(value) if isinstance(value, bool | np.bool_) else value)
+        number = plain_number(_as_number(value))
         if number is None:
-            raise InputError(f"{name}{list(place)} is {value!r:.80}, which is no finite number")
+            where = f"{name}{list(place)}"
+            if names is not None:
+                where = f"row {place[0]}, {in_words(place[1], names)} of {name}"
+            raise InputError(
+                f"{where} is {value!r:.80}, which is no finite number; give one, or drop the row"
+            )
         exact[place] = number
     floats = np.array([_nearest(value) for value in exact.flat]).reshape(table.shape)
     return floats if bool((floats == exact).all()) else exact
+
+
+def _as_number(value: Any) -> Any:
+    if isinstance(value, bool | np.bool_):
+        return int(value)
+    return Fraction(value) if isinstance(value, Decimal) and value.is_finite() else value
 
 
 def _nearest(value: Number) -> float:

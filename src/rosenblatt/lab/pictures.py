@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt import columns
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_matrix, as_objects, check_finite, distinct
 from rosenblatt.lab.style import BLACK, COLOURS, MARKERS, look, new_figure, write_figure
@@ -85,8 +86,7 @@ def usable(X: Any) -> Matrix:
 
 def column_names(X: Any, given: Any, width: int) -> list[str] | None:
     """Give the names of the columns: those given, or those of a frame; None if there are none."""
-    if given is None:
-        given = getattr(X, "column_names", getattr(X, "columns", None))  # Arrow has the former
+    given = columns.column_names(X) if given is None else given
     if given is None:
         return None
     names = [str(name) for name in given]

@@ -1,0 +1,244 @@
+"""Tables as people hand them over: what their columns are called, and the numbers they hold.
+
+Frames are those of pandas, Polars and Arrow. Booleans, decimals, fractions and numbers written as
+text count as numbers, and what is missing as NaN. Dates, durations, other text and anything else
+are refused by the name of the column: read as numbers, they would mean nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sized
+from contextlib import suppress
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.errors import InputError
+
+NUMBERS = "biuf"  # kinds of NumPy's types
+COMPLEX = "Complex data not supported: X holds complex numbers; give real ones"
+TEXT, DATES, DURATIONS, OTHERS = "text", "dates or times", "durations", "values that are no numbers"
+ADVICE = {
+    TEXT: "encode it as numbers, for instance with scikit-learn's OneHotEncoder",
+    DATES: "give numbers, such as the days or hours since a fixed time",
+    DURATIONS: "give numbers, such as their seconds",
+    OTHERS: "an argument must be a string or a real number, as float() takes it",
+}
+
+
+def column_names(X: Any) -> list[Any] | None:
+    """Give what a frame calls its columns; None if X is no frame."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # Arrow has the former
+    return None if names is None or callable(names) else list(names)
+
+
+def in_words(column: int, names: list[Any] | None) -> str:
+    """Call a column by its name, or by its number if it has none."""
+    return f"column {column if names is None else names[column]!r}"
+
+
+def as_numbers(X: Any) -> Any:
+    """Give any table of numbers as a C-order array or a CSR matrix of float32 or float64.
+
+    Scikit-learn converts what is known to hold numbers; it knows the frames and their pitfalls.
+    """
+    from sklearn.utils import check_array
+
+    table = as_table(X)
+    if not isinstance(table, list | tuple):  # lists may have rows of different lengths
+        shape = table.shape if hasattr(table, "shape") else np.shape(table)
+        if len(shape) != 2:
+            refuse_shape(shape)
+    try:
+        return check_array(
+            table,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            input_name="X",
+        )
+    except OverflowError as error:
+        raise InputError("X contains a number beyond float64; divide X by a constant") from error
+    except (TypeError, ValueError) as error:
+        _refuse_table(table, error)
+
+
+def as_table(X: Any) -> Any:
+    """Give X as it is if NumPy reads its numbers rightly, else as an array of those it holds.
+
+    What cannot be a table of numbers is refused, by the name of its column if there is one.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(float), np.nan) if np.ma.is_masked(X) else X.data
+    if isinstance(X, np.ndarray):
+        return _array(np.asarray(X))  # products of an np.matrix are others than those of arrays
+    _refuse_other_things(X)
+    names = column_names(X)
+    if names is None:
+        return X
+    if hasattr(X, "iloc") and all(_is_plain(kind) for kind in X.dtypes):
+        return X
+    found = [_numbers(column, in_words(j, names)) for j, column in enumerate(frame_columns(X))]
+    if not all(column.dtype.kind in NUMBERS for column in found):
+        return side_by_side(found)
+    return np.column_stack(found) if found else X
+
+
+def _is_plain(kind: Any) -> bool:
+    """Tell whether scikit-learn converts a pandas column of this type."""
+    return kind.kind in NUMBERS and getattr(kind, "fill_value", 0) == 0
+
+
+def frame_columns(X: Any) -> list[np.ndarray]:
+    """Give the columns of a frame as arrays of whatever they hold."""
+    if hasattr(X, "iloc"):
+        return [np.asarray(X.iloc[:, j]) for j in range(X.shape[1])]
+    columns = X.get_columns() if hasattr(X, "get_columns") else X.columns
+    return [_as_array(column) for column in columns]
+
+
+def _as_array(column: Any) -> np.ndarray:
+    try:
+        values = np.asarray(column)
+    except Exception:  # Polars has an error of its own for integers too large for NumPy
+        return np.array(column.to_list(), object)
+    if values.ndim == 1:
+        return values
+    found = np.empty(len(column), object)  # of a column of structs NumPy makes a table
+    found[:] = column.to_list()
+    return found
+
+
+def side_by_side(columns: list[np.ndarray]) -> np.ndarray:
+    """Make one table of columns, each number as it is."""
+    table = np.empty((columns[0].size, len(columns)), object)
+    for j, column in enumerate(columns):
+        table[:, j] = column
+    return table
+
+
+def _array(table: np.ndarray) -> np.ndarray:
+    if table.dtype.names is not None:
+        raise InputError(
+            "X is a structured array; give numpy.lib.recfunctions.structured_to_unstructured(X)"
+        )
+    if table.ndim != 2 or table.dtype.kind in NUMBERS:
+        return table
+    found = [_numbers(table[:, j], in_words(j, None)) for j in range(table.shape[1])]
+    return side_by_side(found) if found and table.dtype.kind == "O" else table
+
+
+def _numbers(values: np.ndarray, where: str) -> np.ndarray:
+    """Give the numbers of a column, NaN where one is missing; refuse anything else."""
+    if values.dtype.kind in NUMBERS:
+        return values
+    if values.dtype.kind == "c":
+        raise InputError(COMPLEX)
+    if values.dtype.kind in "mM" and values.size:
+        _refuse(where, DATES if values.dtype.kind == "M" else DURATIONS, values, 0)
+    with suppress(TypeError, ValueError, OverflowError):  # most objects are numbers
+        values.astype(np.float64)
+        return values
+    found = np.array([np.nan if _is_missing(value) else value for value in values], object)
+    for row, value in enumerate(values):
+        fault = None if _is_missing(value) else _fault(value)
+        if fault is not None:
+            _refuse(where, fault, values, row)
+    return found
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _fault(value: Any) -> str | None:
+    """Say what a value is that is no number; None if it is one."""
+    try:
+        float(value)
+    except OverflowError:
+        return None  # a number, but too large: whoever wants floats says so
+    except ValueError:
+        return TEXT
+    except TypeError:
+        if isinstance(value, complex | np.complexfloating):
+            raise InputError(COMPLEX) from None
+        if hasattr(value, "total_seconds"):
+            return DURATIONS
+        return DATES if hasattr(value, "year") or hasattr(value, "tzinfo") else OTHERS
+    return None
+
+
+class _OtherKindError(InputError, TypeError):
+    """What float() raises, and scikit-learn's checks expect, for what is not even text."""
+
+
+def _refuse(where: str, what: str, values: np.ndarray, row: int) -> NoReturn:
+    raise (_OtherKindError if what is OTHERS else InputError)(
+        f"{where} of X holds {what} ({values[row]!s:.40} in row {row}); {ADVICE[what]}, or leave "
+        "the column out"
+    )
+
+
+def _refuse_other_things(X: Any) -> None:
+    """Refuse what is no table at all, or not yet."""
+    kind = type(X).__name__
+    if hasattr(X, "collect"):
+        raise InputError(f"X is a {kind}, which holds no rows yet; give X.collect()")
+    if X is None or isinstance(X, set):
+        what = "None" if X is None else "a set"
+        raise InputError(f"X is {what}; give an array, a sparse matrix, a frame or a list of rows")
+    if isinstance(X, str | bytes):
+        raise InputError(
+            f"X is text, {X!r:.60}; to learn from a file, give rosenblatt.read(path).X"
+        )
+    if isinstance(X, Mapping) and not sparse.issparse(X):
+        raise InputError(f"X is a {kind}; give a table, such as pandas.DataFrame(X)")
+    if isinstance(X, Iterable) and not isinstance(X, Sized) and not hasattr(X, "__array__"):
+        raise InputError(f"X is a {kind}, which can be read only once; give list(X)")
+    if isinstance(X, list | tuple) and any(isinstance(row, Mapping) for row in X):
+        raise InputError(
+            "X is a list of dicts; give a table, such as pandas.DataFrame(X), or "
+            "scikit-learn's DictVectorizer().fit_transform(X), or learn row by row with learn_one"
+        )
+
+
+def _refuse_table(X: Any, error: Exception) -> NoReturn:
+    """Say in one sentence what scikit-learn could not convert."""
+    if str(error).startswith("Complex data"):  # and goes on with the numbers
+        raise InputError(COMPLEX) from None
+    if isinstance(X, list | tuple):
+        table = as_table(table_of_lists(X))  # which knows the entry, if there is one to blame
+        if table.ndim != 2:
+            refuse_shape(table.shape)
+    words = " ".join(str(error).split())
+    if words.startswith("Found array with 0"):
+        words = f"{words.removesuffix('.')}; give at least one row and one column"
+    raise InputError(words) from error
+
+
+def table_of_lists(X: Any) -> np.ndarray:
+    """Build a table of objects from a list of rows, refusing rows of different lengths."""
+    sizes = [len(row) if isinstance(row, Sized) else 0 for row in X]
+    other = next((i for i, size in enumerate(sizes) if size != sizes[0]), None)
+    if other is not None:
+        raise InputError(
+            f"the rows of the table differ in length: row 0 has {sizes[0]} numbers, row {other} "
+            f"has {sizes[other]}; give as many for each"
+        )
+    return np.array(X, object)
+
+
+def refuse_shape(shape: tuple[int, ...]) -> NoReturn:
+    """Refuse an array that has no rows and columns, in scikit-learn's words."""
+    if len(shape) > 2:
+        raise InputError(
+            f"Found array with dim {len(shape)}, while dim <= 2 is required: X has the shape "
+            f"{shape}; give X.reshape({shape[0]}, -1) to make one row of each of its parts"
+        )
+    raise InputError(
+        f"Expected 2D array, got {'1D array' if shape else 'scalar array'} instead: X has the "
+        f"shape {shape}. Reshape your data: X.reshape(-1, 1) if it is one column, "
+        "X.reshape(1, -1) if it is one row"
+    )
