@@ -5,17 +5,21 @@
         seen = visit(page, "click('.play'); await wait(2000); return text('.caption')")
         assert seen.errors == [] and seen.requests == [] and "…" in seen.value
 
-The script is the body of an async function. It runs in a copy of the page beside the page itself,
-so that relative links still work. Time is virtual: waiting takes no time.
+The script is the body of an async function, run when the page has loaded. Time is virtual: waiting
+takes no time. One browser serves all visits, each in a window of its own. It is told what to do
+over the DevTools protocol, by pipes: an option `--window-size` is taken as a wish, and a full
+Chromium has no window narrower than 500.
 """
 
+import atexit
 import json
 import os
-import re
+import select
 import shutil
 import subprocess
 import tempfile
-import uuid
+import time
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +27,18 @@ import pytest
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 SECONDS = 60.0
-MESSAGE = re.compile(r":CONSOLE[^\]]*\] \"(.*)\", source: ")
+TOLD = "Runtime.bindingCalled"  # the script has ended
+OPTIONS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-extensions",
+    "--no-first-run",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--remote-debugging-pipe",
+)
+PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'  # the browser listens at 3 and speaks at 4
 
 
 def find() -> str | None:
@@ -39,38 +54,21 @@ needs_browser = pytest.mark.skipif(
 
 
 class Visit(NamedTuple):
-    """What was seen: the document in the end, errors, requests, and what the script returned.
+    """What was seen: errors, requests, and what the script returned.
 
     Errors are those of scripts, what was printed by `console.error` and `console.warn`, and what
     could not be loaded. Requests are those to the network, which are all refused.
     """
 
-    dom: str
     errors: list[str]
     requests: list[str]
     value: Any
 
 
-# Runs before anything of the page: what went wrong while loading would be missed otherwise.
-WATCH = """<script>
-{
-window.__errors = [];
-const missing = (element) => "cannot load " + (element.src || element.href);
-addEventListener("error", (e) => __errors.push(e.message || missing(e.target)), true);
-addEventListener("unhandledrejection", (e) => __errors.push(String(e.reason)));
-addEventListener("securitypolicyviolation", (e) => __errors.push("refused " + e.blockedURI));
-for (const kind of ["error", "warn"]) {
-  const print = console[kind];
-  console[kind] = (...words) => { __errors.push(words.join(" ")); print(...words); };
-}
-// Frames come with real time, so that hardly any come while virtual time flies.
+# Before anything of the page. Frames come with real time: hardly any while virtual time flies.
+RUN = """if (window === top) {
 window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 16);
 window.cancelAnimationFrame = clearTimeout;
-}
-</script>
-"""
-
-RUN = """<script>
 addEventListener("load", async () => {
   const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
   const one = (selector) => document.querySelector(selector);
@@ -84,20 +82,14 @@ addEventListener("load", async () => {
       one(selector).dispatchEvent(new Event(kind, { bubbles: true }));
     }
   };
-  let value = null;
+  let value = null, errors = [];
   try {
     value = await (async () => { %s })();
-  } catch (error) { __errors.push("the script: " + error); }
-  const seen = document.createElement("script");
-  seen.type = "application/json";
-  seen.id = "__seen";
+  } catch (error) { errors.push("the script: " + error); }
   const requests = performance.getEntriesByType("resource").map((entry) => entry.name);
-  seen.textContent = JSON.stringify({ value: value ?? null, errors: __errors, requests: requests })
-    .replaceAll("<", "\\\\u003c");
-  document.body.append(seen);
+  __tell(JSON.stringify({ value: value ?? null, errors: errors, requests: requests }));
 });
-</script>
-"""
+}"""
 
 
 def visit(
@@ -114,79 +106,146 @@ def visit(
     `milliseconds` is the virtual time that the page gets, the script's waiting included; `calm`
     is for people who prefer reduced motion.
     """
-    options = [f"--virtual-time-budget={milliseconds}", f"--window-size={width},{height}"]
-    options += ["--force-prefers-reduced-motion"] * calm
-    with _copied(Path(path), script) as copy:
-        done = _browse([*options, "--dump-dom", copy.as_uri()])
-    found = re.search(r'<script type="application/json" id="__seen">(.*?)</script>', done.stdout)
-    if found is None:
-        raise AssertionError(f"the script did not end in {milliseconds} ms:\n{done.stderr[-2000:]}")
-    seen = json.loads(found[1])
-    errors = seen["errors"] + [m for m in MESSAGE.findall(done.stderr) if _is_error(m)]
-    return Visit(done.stdout, list(dict.fromkeys(errors)), seen["requests"], seen["value"])
-
-
-def screenshot(
-    path: Path, png: Path, width: int = 1000, height: int = 800, script: str = ""
-) -> None:
-    """Write a picture of a page, after a script has run in it."""
-    with _copied(Path(path), script) as copy:
-        size = f"--window-size={width},{height}"
-        time = "--virtual-time-budget=10000"
-        _browse([size, time, "--hide-scrollbars", f"--screenshot={png}", copy.as_uri()])
-    assert png.exists()
-
-
-def _is_error(message: str) -> bool:
-    return bool(re.match(r"Uncaught|Failed to|Refused|Not allowed|Access to|Error", message))
-
-
-class _copied:
-    """A copy of a page, beside it, that watches itself and runs a script."""
-
-    def __init__(self, path: Path, script: str) -> None:
-        page = path.read_text(encoding="utf-8")
-        head = re.search(r"<head[^>]*>", page)
-        assert head, f"{path} has no head"
-        page = page[: head.end()] + WATCH + page[head.end() :]
-        before, end, after = page.rpartition("</body>")
-        assert end, f"{path} has no end of its body"
-        self.text = before + RUN.replace("%s", script) + end + after
-        self.copy = path.resolve().with_name(f".{uuid.uuid4().hex}.html")
-
-    def __enter__(self) -> Path:
-        self.copy.write_text(self.text, encoding="utf-8")
-        return self.copy
-
-    def __exit__(self, *_: object) -> None:
-        self.copy.unlink()
-
-
-def _browse(options: list[str]) -> subprocess.CompletedProcess:
-    """Run the browser with a profile of its own; once more if it hangs, as a busy machine may."""
-    for attempt in (1, 2):
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-            command = [
-                find(),
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--disable-extensions",
-                "--no-first-run",
-                "--host-resolver-rules=MAP * ~NOTFOUND",
-                "--enable-logging=stderr",
-                f"--user-data-dir={profile}",
-                *options,
-            ]
-            try:
-                done = subprocess.run(
-                    command, capture_output=True, text=True, encoding="utf-8", timeout=SECONDS
-                )
-            except subprocess.TimeoutExpired:
-                if attempt == 2:
-                    raise
-                continue
-        assert done.returncode == 0, done.stderr[-2000:]
-        return done
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    motion = {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"}
+    for attempt in (1, 2):  # a browser may hang on a busy machine
+        try:
+            return _visit(Path(path), script, milliseconds, size, motion)
+        except TimeoutError:
+            _browser.cache_clear()
+            if attempt == 2:
+                raise
     raise AssertionError("unreachable")
+
+
+def _visit(
+    path: Path, script: str, milliseconds: int, size: dict[str, Any], motion: dict[str, str]
+) -> Visit:
+    window = _browser().window()
+    for domain in ("Page", "Runtime", "Log"):
+        window(f"{domain}.enable")
+    window("Emulation.setDeviceMetricsOverride", **size)
+    window("Emulation.setEmulatedMedia", features=[motion])
+    window("Runtime.addBinding", name="__tell")
+    window("Page.addScriptToEvaluateOnNewDocument", source=RUN.replace("%s", script))
+    window("Page.navigate", url=path.resolve().as_uri())
+    events = window.until(TOLD, "Page.loadEventFired")
+    if events[-1]["method"] != TOLD:  # it waits; sooner, the time would fly over an empty page
+        policy = {"policy": "pauseIfNetworkFetchesPending", "budget": milliseconds}
+        window("Emulation.setVirtualTimePolicy", **policy, maxVirtualTimeTaskStarvationCount=9999)
+        events += window.until(TOLD, "Emulation.virtualTimeBudgetExpired")
+    window.close()
+    errors = [message for event in events for message in _complaints(**event)]
+    if events[-1]["method"] != TOLD:
+        raise AssertionError(f"the script did not end in {milliseconds} ms: {errors}")
+    seen = json.loads(events[-1]["params"]["payload"])
+    return Visit(list(dict.fromkeys(errors + seen["errors"])), seen["requests"], seen["value"])
+
+
+def _complaints(method: str, params: dict[str, Any], **_: Any) -> list[str]:
+    """Give what an event says of things that went wrong."""
+    if method == "Runtime.exceptionThrown":
+        details = params["exceptionDetails"]
+        return [details.get("exception", {}).get("description", details["text"])]
+    if method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
+        return [" ".join(str(word.get("value", word)) for word in params["args"])]
+    if method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+        return [f"{params['entry']['text']} {params['entry'].get('url', '')}"]
+    return []
+
+
+@cache
+def _browser() -> "_Browser":
+    """Start the browser, for all visits."""
+    return _Browser()
+
+
+class _Browser:
+    """A running browser with a profile of its own, that ends with the tests."""
+
+    def __init__(self) -> None:
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.complaints = open(Path(self.profile.name) / "stderr", "w+")  # noqa: SIM115
+        command = [
+            "sh",
+            "-c",
+            PIPES,
+            "sh",
+            find(),
+            *OPTIONS,
+            f"--user-data-dir={self.profile.name}",
+        ]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self.complaints}
+        self.process = subprocess.Popen(command, bufsize=0, **pipes)
+        atexit.register(self.close)
+        self.said, self.sent, self.events = b"", 0, []
+        self.call("Browser.getVersion")
+        self.context = self.call("Target.createBrowserContext")["browserContextId"]
+
+    def close(self) -> None:
+        """End the browser and remove its profile."""
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.complaints):
+            stream.close()
+        self.profile.cleanup()
+
+    def window(self) -> "_Window":
+        """Open an empty window."""
+        options = {"url": "about:blank", "browserContextId": self.context}
+        target = self.call("Target.createTarget", **options)["targetId"]
+        found = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        return _Window(self, target, found["sessionId"])
+
+    def call(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
+        """Give the answer to a message; events that come meanwhile are kept."""
+        self.sent += 1
+        message = {"id": self.sent, "method": method, "params": params}
+        message |= {"sessionId": session} if session else {}
+        self.process.stdin.write(json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.listen()
+            if answer.get("id") == self.sent:
+                assert "error" not in answer, f"{method}: {answer['error']}"
+                return answer["result"]
+            self.events.append(answer)
+
+    def listen(self) -> dict[str, Any]:
+        """Give the next message of the browser."""
+        until = time.monotonic() + SECONDS
+        while b"\0" not in self.said:
+            left = max(0.0, until - time.monotonic())
+            if not select.select([self.process.stdout], [], [], left)[0]:
+                self.close()
+                raise TimeoutError(f"the browser said nothing for {SECONDS} seconds")
+            more = os.read(self.process.stdout.fileno(), 1 << 16)
+            assert more, f"the browser has ended: {self.last_words()}"
+            self.said += more
+        message, _, self.said = self.said.partition(b"\0")
+        return json.loads(message)
+
+    def last_words(self) -> str:
+        self.complaints.seek(0)
+        return self.complaints.read()[-2000:]
+
+
+class _Window(NamedTuple):
+    """A window of the browser, called with a method of the protocol and its parameters."""
+
+    browser: _Browser
+    target: str
+    session: str
+
+    def __call__(self, method: str, **params: Any) -> dict[str, Any]:
+        return self.browser.call(method, self.session, **params)
+
+    def until(self, *methods: str) -> list[dict[str, Any]]:
+        """Give this window's events up to one of some kinds."""
+        found: list[dict[str, Any]] = []
+        while not found or found[-1]["method"] not in methods:
+            event = self.browser.events.pop(0) if self.browser.events else self.browser.listen()
+            found += [event] if event.get("sessionId") == self.session else []
+        return found
+
+    def close(self) -> None:
+        self.browser.call("Target.closeTarget", targetId=self.target)

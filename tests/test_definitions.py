@@ -5,7 +5,10 @@ the rows are planted, where no score comes near 0, and a tolerance covers the ro
 """
 
 import _thread
+import os
 import signal
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -289,6 +292,17 @@ def test_a_planted_margin_is_attained_and_no_other_is_larger(size, seed):
     # Half the sum of a signed row from each class is no shorter than any margin (D10).
     positive, negative = (X[(y == sign) & (scores < margin * (1 + 1e-12))][0] for sign in (1, -1))
     assert np.linalg.norm(positive - negative) / 2 == pytest.approx(margin, rel=1e-12)
+
+
+def test_a_seed_plants_the_same_numbers_on_every_processor():
+    # An old processor, as far as this one can play it: BLAS and NumPy without wide registers.
+    features = "X86_V3 X86_V4 AVX512_ICL AVX512_SPR AVX2 FMA3 AVX512F AVX512_SKX"
+    old = os.environ | {"OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": features}
+    script = "import sys, rosenblatt as rb; X, y, w = rb.make_separable(50, 20, 0.02, seed=0);"
+    script += "sys.stdout.buffer.write(X.tobytes() + w.tobytes())"
+    there = subprocess.run([sys.executable, "-c", script], env=old, capture_output=True, check=True)
+    X, _, w = rb.make_separable(50, 20, 0.02, seed=0)
+    assert there.stdout == X.tobytes() + w.tobytes()
 
 
 @pytest.mark.parametrize("wrong", [(1, 2, 0.1), (5, 0, 0.1), (5, 2, 0.0), (5, 2, 1.0)])

@@ -24,6 +24,7 @@ from rosenblatt.certificates import MarginInterval
 from rosenblatt.checker import Row, check
 from rosenblatt.decide import margins
 from rosenblatt.decide.answers import OutOfTimeError
+from rosenblatt.decide.hulls import Hulls
 from rosenblatt.decide.nearest import Corral, descend
 
 CHECKER = Path(rb.__file__).parent / "checker.py"
@@ -621,3 +622,16 @@ def test_two_hulls_come_as_near_as_their_points_do():
     )
     assert found.corral == ([0, 2, 1], [Fraction(1, 2), 1, Fraction(1, 2)])
     assert found.point[0] == found.point[1] > 0
+
+
+def test_the_exact_hyperplane_is_the_same_from_whichever_rows_the_search_begins():
+    # The third and the fourth row are nearest together, and so is the second one by itself.
+    X = np.array([[-7.0, 2], [5, 2], [5, -1], [5, 6]])
+    hulls = Hulls(X, np.array([-1, 1, 1, 1]), 0, True)
+    alone, both = (
+        hulls.nearest({0: Fraction(1)} | {i: Fraction(1) for i in rows}, lambda _: None)
+        for rows in ([1], [2, 3])
+    )
+    assert sorted(alone.rows) == [0, 1]
+    assert sorted(both.rows) == [0, 2, 3]
+    assert alone.w == both.w

@@ -146,8 +146,9 @@ class Hulls:
         """Give the hyperplane of a point, and the product that its rows have with it."""
         rows, weights = found.corral
         direction = [0] * self.width
+        divisor = math.gcd(*found.point)  # whichever rows led here, w is the same
         for j, value in zip(self._columns(rows), found.point, strict=True):
-            direction[j] = value
+            direction[j] = value // divisor
         unit = 1 << max(abs(value).bit_length() for value in direction)
         w: list[Number] = [Fraction(value, unit) for value in direction]
         weighed = Weights.of([*w, 0] if self.free else w, self.X.shape[1], self.added)
