@@ -234,33 +234,34 @@ def test_the_rows_given_are_left_alone():
 # ---- names
 
 
-def test_features_are_named_by_their_factors():
+def test_features_are_named_by_their_coefficients_and_factors():
     map = rb.PolynomialFeatures(3, 1.0).fit(np.eye(2))
     assert map.get_feature_names_out().tolist() == [
-        *["1", "x0", "x1", "x0^2", "x0 x1", "x1^2"],
-        *["x0^3", "x0^2 x1", "x0 x1^2", "x1^3"],
+        *["1", "√3 x0", "√3 x1", "√3 x0^2", "√6 x0 x1", "√3 x1^2"],
+        *["x0^3", "√3 x0^2 x1", "√3 x0 x1^2", "x1^3"],
     ]
     assert map.n_output_features_ == 10
     homogeneous = rb.PolynomialFeatures(2, 0).fit(np.eye(2))
-    assert homogeneous.get_feature_names_out(["a", "b"]).tolist() == ["a^2", "a b", "b^2"]
+    assert homogeneous.get_feature_names_out(["a", "b"]).tolist() == ["a^2", "√2 a b", "b^2"]
     with pytest.raises(ValueError, match="length equal to number of features"):
         map.get_feature_names_out(["a"])
 
 
-def test_names_are_in_the_order_of_the_features():
-    map = rb.PolynomialFeatures(3, 0)
-    numbers = {"x0": 2.0, "x1": 3.0, "x2": 5.0}
+@pytest.mark.parametrize(("degree", "c"), [(3, 0), (2, 1.0), (4, 2.0), (3, 0.3), (20, 7.0)])
+def test_names_tell_the_values_of_the_features(degree, c):
+    map = rb.PolynomialFeatures(degree, c)
     (found,) = map.fit_transform([[2.0, 3.0, 5.0]])
     for name, value in zip(map.get_feature_names_out(), found, strict=True):
-        powers = [(factor + "^1").split("^")[:2] for factor in name.split()]
-        exponents = [int(power) for _, power in powers]
-        coefficient = factorial(3) / prod(map_factorial(exponents))
-        expected = prod(numbers[column] ** int(power) for column, power in powers)
-        assert value == pytest.approx(sqrt(coefficient) * expected)
+        assert value == pytest.approx(prod(value_of(part) for part in name.split()), rel=1e-5)
 
 
-def map_factorial(numbers):
-    return [factorial(number) for number in numbers]
+def value_of(part):
+    """Read a factor of a name: a column with its power, a root or a number."""
+    if part.startswith("√"):
+        return sqrt(int(part[1:]))
+    column, _, power = part.partition("^")
+    columns = {"x0": 2.0, "x1": 3.0, "x2": 5.0}
+    return columns[column] ** int(power or 1) if column in columns else float(part)
 
 
 def test_frames_give_their_names():
@@ -268,7 +269,7 @@ def test_frames_give_their_names():
     frame = pandas.DataFrame({"age": [1.0, 2.0], "dose": [3.0, 4.0]})
     map = rb.PolynomialFeatures(2, 1.0).set_output(transform="pandas")
     found = map.fit_transform(frame)
-    assert list(found.columns) == ["1", "age", "dose", "age^2", "age dose", "dose^2"]
+    assert list(found.columns) == [*["1", "√2 age", "√2 dose", "age^2", "√2 age dose", "dose^2"]]
     assert map.feature_names_in_.tolist() == ["age", "dose"]
     with pytest.raises(rb.InputError, match="feature names"):
         map.transform(frame.rename(columns={"age": "years"}))

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 import math
 import os
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
 from itertools import chain, combinations_with_replacement, groupby
 from numbers import Integral, Real
 from pathlib import Path
@@ -50,6 +53,7 @@ __all__ = ["PolynomialFeatures"]
 MOST_COLUMNS = 2**31 - 1
 HIGHEST_DEGREE = 1000  # the coefficients of higher ones leave the range of floats
 NAME_BYTES = 100  # of memory, about
+MOST_WRITTEN_OUT = 10**9  # under a root in a name; longer numbers are rounded
 
 
 class Polynomials(NamedTuple):
@@ -91,7 +95,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     -----
     *Order of the features.* By degree, and within a degree as in a dictionary:
     1, x0, x1, x0^2, x0 x1, x1^2, x0^3, and so on, for dense and for sparse rows.
-    `get_feature_names_out` names them.
+    `get_feature_names_out` names them, each with its coefficient.
 
     Sparse rows give sparse rows, in time proportional to the entries of the result; single
     precision stays single.
@@ -103,7 +107,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> features = rb.PolynomialFeatures(degree=2, c=1.0)
     >>> Z = features.fit_transform(exclusive_or)
     >>> features.get_feature_names_out().tolist()
-    ['1', 'x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
+    ['1', '√2 x0', '√2 x1', 'x0^2', '√2 x0 x1', 'x1^2']
     >>> np.allclose(Z @ Z.T, (1 + exclusive_or @ exclusive_or.T) ** 2)
     True
     >>> rb.Perceptron(fit_intercept=False).fit(Z, [0, 1, 1, 0]).score(Z, [0, 1, 1, 0])
@@ -139,7 +143,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return of_dense(polynomials, matrix)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name the features, such as ``"x0^2 x3"``, by the names of the columns."""
+        """Name the features, such as ``"√3 x0^2 x3"``, by the names of the columns."""
         from sklearn.utils.validation import _check_feature_names_in
 
         self._check_fitted()
@@ -153,7 +157,8 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         degrees = range(polynomials.degree if polynomials.c == 0 else 0, polynomials.degree + 1)
         factors = (combinations_with_replacement(columns, degree) for degree in degrees)
-        return np.fromiter(map(monomial, chain.from_iterable(factors)), object, size)
+        names = (feature_name(some, polynomials) for some in chain.from_iterable(factors))
+        return np.fromiter(names, object, size)
 
     def _polynomials(self, columns: int) -> Polynomials:
         return Polynomials(checked_degree(self.degree), checked_c(self.c), columns)
@@ -174,10 +179,30 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def monomial(factors: tuple[str, ...]) -> str:
-    """Name a product of columns, equal ones side by side."""
-    powers = ((name, len(list(same))) for name, same in groupby(factors))
-    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in powers) or "1"
+def feature_name(factors: tuple[str, ...], polynomials: Polynomials) -> str:
+    """Name a feature: its coefficient unless that is 1, then its columns, equal ones as a power."""
+    powers = [(name, len(list(same))) for name, same in groupby(factors)]
+    columns = [name if power == 1 else f"{name}^{power}" for name, power in powers]
+    number = coefficient(tuple(sorted(power for _, power in powers)), polynomials)
+    return " ".join([number, *columns] if number != "1" else columns) or number
+
+
+@lru_cache(1000)
+def coefficient(powers: tuple[int, ...], polynomials: Polynomials) -> str:
+    """Write the root of q!/(m_1! m_2! … (q - j)!) · c^(q - j), exactly if that is whole.
+
+    Examples
+    --------
+    >>> [coefficient(powers, Polynomials(2, 3.0, 2)) for powers in [(), (1,), (2,), (1, 1)]]
+    ['3', '√6', '1', '√2']
+    """
+    rest = polynomials.degree - sum(powers)
+    ways = math.factorial(polynomials.degree) // math.prod(map(math.factorial, (*powers, rest)))
+    square = ways * Fraction(polynomials.c) ** rest
+    if square.denominator > 1 or square > MOST_WRITTEN_OUT:
+        return f"{(Decimal(square.numerator) / square.denominator).sqrt():.6g}"
+    root = math.isqrt(int(square))
+    return str(root) if root**2 == square else f"√{square}"
 
 
 # ---- options and room
