@@ -19,7 +19,7 @@ SIX_X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], float)
 SIX_Y = np.array([-1, 1, 1, -1, -1, 1])
 
 
-# ---- the learner: D1, D2, D3, D6, D7, class weights, D17
+# ---- the learner: D1, D2, D3, D6, D7, weights, D17
 
 
 class Mistake(NamedTuple):
@@ -40,6 +40,7 @@ class Learner:
     eta: float = 1.0
     lift: float = 0.0
     weights: tuple[float, float] = (1.0, 1.0)  # of the negative and of the positive class
+    samples: tuple[float, ...] = ()  # weights of the examples, 1 if there are none
     renormalize: bool = False
     tie: str = "mistake"
     sparse: bool = False  # whether zeros are not stored, hence not paid for
@@ -69,7 +70,7 @@ class Learner:
     def update(self, x, y, example=0):
         """Learn from a mistake (D3, D6)."""
         score = self.score(x)
-        weight = self.weights[1 if y > 0 else 0]
+        weight = self.weights[1 if y > 0 else 0] * (self.samples[example] if self.samples else 1)
         w = self.w + self.eta * weight * y * self.lifted(x)
         norm = (np.linalg.norm(w) or 1.0) if self.renormalize else 1.0
         self.w = w / norm
@@ -251,26 +252,35 @@ def exact_dot(a, b):
     return sum(Fraction(p) * Fraction(q) for p, q in zip(a, b, strict=True))
 
 
-def exact_rows(X, y, lift, weights):
-    """The signed, lifted, weighted rows c·y·(x, lift), as fractions."""
-    for x, sign in zip(X, y, strict=True):
-        factor = Fraction(weights[1 if sign > 0 else 0]) * int(sign)
+def exact_rows(X, y, lift, weights=()):
+    """The signed, lifted, weighted rows c·y·(x, lift), as fractions; no weights are 1 each."""
+    for x, sign, weight in zip(X, y, weights if len(weights) else [1.0] * len(X), strict=True):
+        factor = Fraction(float(weight)) * int(sign)
         yield [factor * Fraction(float(v)) for v in (*x, lift)]
 
 
-def exact_extremes(X, y, u, lift=0.0, weights=(1.0, 1.0)):
+def exact_extremes(X, y, u, lift=0.0, weights=()):
     """The largest ‖z‖² and the smallest z·u over the rows z of `exact_rows`."""
     rows = list(exact_rows(X, y, lift, weights))
     u = [Fraction(float(v)) for v in u]
     return max(exact_dot(z, z) for z in rows), min(exact_dot(z, u) for z in rows)
 
 
-def exact_bound(X, y, u, start, eta=1.0, lift=0.0, weights=(1.0, 1.0)):
-    """K of F7 to about 60 digits; u and start are vectors of the lifted space.
+def exact_steepest(X, y, u, lift, weights):
+    """The largest ‖z‖²/(y·(u·x)) over the rows z of `exact_rows`, times the weight: F16."""
+    u = [Fraction(float(v)) for v in u]
+    return max(exact_dot(z, z) / exact_dot(z, u) for z in exact_rows(X, y, lift, weights))
 
-    With w* = u/‖u‖, γ² and γ·c₁ are fractions, so only one root is taken.
+
+def exact_bound(X, y, u, start, eta=1.0, lift=0.0, weights=()):
+    """K of F7 to about 60 digits, with the R² of F16 if there are weights.
+
+    u and start are vectors of the lifted space. With w* = u/‖u‖, γ² and γ·c₁ are fractions, so only
+    one root is taken.
     """
     square, g = exact_extremes(X, y, u, lift, weights)
+    if len(weights):
+        square = g * exact_steepest(X, y, u, lift, weights)
     u = [Fraction(float(v)) for v in u]
     w0 = [Fraction(float(v)) / Fraction(float(eta)) for v in start]
     g2, gc1, c0 = g * g / exact_dot(u, u), g * exact_dot(w0, u) / exact_dot(u, u), exact_dot(w0, w0)

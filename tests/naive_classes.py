@@ -28,6 +28,7 @@ class ClassLearner:
     eta: float = 1.0
     lift: float = 0.0
     weights: tuple = ()
+    samples: tuple = ()
     renormalize: bool = False
     sparse: bool = False
     held: list = field(default_factory=list)
@@ -63,6 +64,7 @@ class ClassLearner:
     def update(self, x, y, example=0):
         lead, r = self.lead(x, y), self.rival(x, y)
         step = self.eta * (self.weights[y] if self.weights else 1.0)
+        step *= self.samples[example] if self.samples else 1.0
         w = self.w.copy()
         w[y] += step * self.lifted(x)
         w[r] -= step * self.lifted(x)

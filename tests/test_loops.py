@@ -70,12 +70,14 @@ PLANS = {"cycle": (False, False), "first": (True, False), "random": (True, True)
 RULES = {
     "plain": {},
     "weighted": {"eta": 0.5, "weights": (2.0, 3.0)},
+    "weighted examples": {"weights": (2.0, 3.0), "samples": (1.0, 0.5, 4.0) * 7 + (2.0, 1.0)},
     "zero is positive": {"tie": "positive"},
 }
 
 
 def rule_of(twin):
-    return Rule(twin.eta, *twin.weights, twin.renormalize, twin.tie == "positive")
+    samples = np.array(twin.samples)
+    return Rule(twin.eta, *twin.weights, twin.renormalize, twin.tie == "positive", samples)
 
 
 def plan_of(order, n, seed):

@@ -18,6 +18,7 @@ from naive import ORDERS, SIX_X, SIX_Y, exact_dot, exact_rows
 from planted import fit, planted, quickly
 from rosenblatt import checker
 from rosenblatt.margin.bounds import best_length, weighted_loss, write_margins
+from rosenblatt.online.perceptron import ALL_ONE
 
 STOPPED = "ignore:Stopped at the limit on passes"
 SEVEN_X, SEVEN_Y = [*SIX_X, [1, 0]], [*SIX_Y, -1]  # the last one contradicts the second
@@ -41,7 +42,7 @@ noisy_problems = st.builds(
 )
 
 
-def exact_value(X, y, w, passes, lift=0.0, weights=(1.0, 1.0)):
+def exact_value(X, y, w, passes, lift=0.0, weights=()):
     """Theorem 2 in fractions; w is a vector of the lifted space."""
     rows = list(exact_rows(X, y, lift, weights))
     w = [Fraction(float(value)) for value in w]
@@ -294,9 +295,10 @@ def test_the_best_length_is_the_best(margins, square, factor):
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("lift", [0.0, 2.0])
-@pytest.mark.parametrize("weights", [(1.0, 1.0), (0.5, 3.0)])
-def test_the_loops_agree_with_fractions(layout, lift, weights):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_loops_agree_with_fractions(layout, lift, weighted):
     A, signs = normal_rows(layout)
+    weights = np.linspace(0.5, 3.0, len(A)) if weighted else ALL_ONE
     w, out = np.random.default_rng(4).standard_normal(6), np.empty(len(A))
     rows = layout.rows(A, lift)
     products = [exact_dot(z, list(map(Fraction, w))) for z in exact_rows(A, signs, lift, weights)]
@@ -324,7 +326,7 @@ def test_class_weights_make_the_bound_of_weighted_rows(form, intercept):
     assert learner.run_.mistakes <= bound.value
     assert bound.value == pytest.approx(plain.value, rel=0.01)
     assert bound.certificate is None
-    exact = exact_value(X, y, bound.comparator, 3, 0.25 * intercept, (0.5, 2.0))
+    exact = exact_value(X, y, bound.comparator, 3, 0.25 * intercept, factors[:, 0])
     assert exact <= Fraction(bound.value) <= exact * (1 + Fraction(ROUNDING))
 
 
@@ -428,7 +430,7 @@ def test_a_bound_names_another_start_class_weights_and_kernels():
     started = rb.mistake_bound(SIX_X, SIX_Y, initial=[-9.0, 0.0])
     assert "any number of passes in any order, from the given start, with the" in started.run
     weighted = rb.Perceptron(class_weight={1: 2.0}).fit(SIX_X, SIX_Y).bound(SIX_X, SIX_Y, [1, 0])
-    assert "from zero, with class weights, with the intercept" in weighted.run
+    assert "from zero, with weighted updates, with the intercept" in weighted.run
     kernel = rb.KernelPerceptron(kernel="linear").fit(SIX_X, SIX_Y).bound(SIX_X, SIX_Y)
     assert "in the kernel's feature space" in str(kernel)
 

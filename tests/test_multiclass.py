@@ -280,15 +280,15 @@ def test_the_bound_is_never_rounded_down(seed, k, lift):
 
 
 def exact_class_bound(X, codes, W, lift, factors):
-    """2R²‖W*‖² / (smallest lead)² of F15 in fractions, on the weighted and lifted rows."""
+    """2R²‖W*‖² / (smallest lead)² of F15 in fractions, with the R² of F16 for weighted rows."""
     W = [[*map(Fraction, w), Fraction(0)] for w in W.tolist()]
-    square, leads = Fraction(0), []
+    steepest, leads = Fraction(0), []
     for x, y in zip(X.tolist(), codes.tolist(), strict=True):
         row = [Fraction(factors[y]) * Fraction(v) for v in (*x, lift)]
-        square = max(square, naive.exact_dot(row, row))
         scores = [naive.exact_dot(row, w) for w in W]
-        leads += [scores[y] - score for r, score in enumerate(scores) if r != y]
-    return 2 * square * sum(naive.exact_dot(w, w) for w in W) / min(leads) ** 2
+        leads.append(min(scores[y] - score for r, score in enumerate(scores) if r != y))
+        steepest = max(steepest, naive.exact_dot(row, row) / leads[-1])
+    return 2 * steepest * sum(naive.exact_dot(w, w) for w in W) / min(leads)
 
 
 def test_the_proof_can_be_watched():

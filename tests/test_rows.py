@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from layouts import LAYOUTS, ROUNDING, normal_rows, whole_numbers, whole_weights
-from naive import exact_dot, exact_extremes
+from naive import exact_dot, exact_extremes, exact_steepest
 from rosenblatt.examples import as_rows
 from rosenblatt.margin.bounds import extremes
+from rosenblatt.online.perceptron import ALL_ONE
 from rosenblatt.rows import (
     absolute_dot,
     add,
@@ -103,17 +104,22 @@ def test_rows_of_no_stored_entries_have_only_their_lift(layout, lift):
 # ---- bounds
 
 
-@pytest.mark.parametrize("weights", [(1.0, 1.0), (0.5, 3.0)])
-def test_extremes_enclose_the_exact_radius_and_margin_tightly(layout, lift, weights):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_extremes_enclose_the_exact_radius_and_margin_tightly(layout, lift, weighted):
     A, signs = normal_rows(layout)
     w = np.random.default_rng(4).standard_normal(6)
-    largest, smallest, where = extremes(layout.rows(A, lift), signs, weights, w)
+    weights = np.linspace(0.5, 3.0, len(A)) if weighted else ALL_ONE
+    largest, smallest, where, steepest = extremes(layout.rows(A, lift), signs, weights, w)
     square, margin = exact_extremes(A, signs, w, lift, weights)
     assert square <= Fraction(largest) ** 2 <= square * (1 + Fraction(ROUNDING))
     assert margin - Fraction(ROUNDING) <= Fraction(smallest) <= margin
     x = np.append(A[where], lift)
-    weight = Fraction(weights[int(signs[where] > 0)]) * int(signs[where])
+    weight = Fraction(float(weights[where]) if weighted else 1) * int(signs[where])
     assert weight * exact_dot(x, w) == margin
+    right = signs * (A @ w[:-1] + lift * w[-1]) > 0
+    kept = weights[right] if weighted else ALL_ONE
+    exact = exact_steepest(A[right], signs[right], w, lift, kept)
+    assert exact <= Fraction(steepest) * (1 + Fraction(2**-50)) <= exact * (1 + 2 * Fraction(1e-9))
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-20, 1e-30, 1e15, 1e25])
@@ -126,7 +132,7 @@ def test_norms_of_single_precision_rows_are_double(layout, scale):
 
 def test_extremes_stay_outside_when_squares_underflow():
     A, w = np.array([[1e-165, 3e-165]]), np.array([1e-160, 1e-170, 0.0])
-    largest, smallest, _ = extremes(as_rows(A, 0.0), np.ones(1, np.int8), (1.0, 1.0), w)
+    largest, smallest, _, _ = extremes(as_rows(A, 0.0), np.ones(1, np.int8), ALL_ONE, w)
     square, margin = exact_extremes(A, [1], w)
     assert square <= Fraction(largest) ** 2
     assert Fraction(smallest) <= margin

@@ -156,7 +156,7 @@ def _fitted(source: Source, wanted: tuple[str, ...], tell: Callable[[str], None]
         if bound is not None and bound.comparator.any():
             comparator = bound.comparator  # in the lifted space, which is that of (w, b): lift is 1
         if comparator.any():
-            learner._fit(X, y, comparator)
+            learner._fit(X, y, comparator=comparator)
     if learner.run_.stop is rb.Stop.INTERRUPTED:
         raise KeyboardInterrupt
     names = names_of(examples)

@@ -28,7 +28,7 @@ from rosenblatt.examples import Matrix, as_rows, without_duplicates
 from rosenblatt.loops import loop, part
 from rosenblatt.margin.bounds import extremes
 from rosenblatt.online.driver import PORTION, UNLIMITED
-from rosenblatt.online.perceptron import Allowance, mistaken
+from rosenblatt.online.perceptron import ALL_ONE, Allowance, mistaken
 from rosenblatt.rows import Rows, add, dot, size, sqnorm
 
 # Squares of norms that are far from overflow and underflow, and so are products with |w| <= 1.
@@ -113,7 +113,7 @@ class Cone:
     def confirm(self, w: np.ndarray) -> np.ndarray | None:
         """Give w times a power of two, if a·w > 0 for every row beyond doubt, else None."""
         w = np.ldexp(w, -np.frexp(np.abs(w).max())[1])
-        _, smallest, _ = extremes(self.rows, self.signs, (1.0, 1.0), w)
+        smallest = extremes(self.rows, self.signs, ALL_ONE, w).margin
         return w[:-1] if smallest > 0 else None
 
     def combination(self, lam: np.ndarray) -> np.ndarray:

@@ -42,6 +42,7 @@ from rosenblatt.examples import (
 )
 from rosenblatt.margin.bounds import (
     UNIT,
+    Extremes,
     MistakeBound,
     best_length,
     check_radius,
@@ -55,6 +56,7 @@ from rosenblatt.margin.bounds import (
 )
 from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.soft import SoftMargin, soft_margin
+from rosenblatt.online.perceptron import ALL_ONE
 
 TIGHTER = (1.0, 1 / 8, 1 / 64)  # what the tolerance is multiplied by, one after the other
 SHORTEST = 1e-140  # norm of rows below which their squares lose digits
@@ -71,14 +73,14 @@ class Runs:
     lift : the constant of the added coordinate, 0 for none (theory D7).
     start : the weights at the start, in the lifted space.
     eta : the learning rate.
-    weights : the factors of the updates on the negative and the positive class.
+    weights : the factors of the updates on each row, `ALL_ONE` if all of them are 1.
     passes : how often a row is looked at, or a mistake, at most; None for any number of times.
     """
 
     lift: float
     start: np.ndarray
     eta: float = 1.0
-    weights: tuple[float, float] = (1.0, 1.0)
+    weights: np.ndarray = field(default_factory=lambda: ALL_ONE)
     passes: int | None = 1
 
     @property
@@ -89,7 +91,7 @@ class Runs:
     @property
     def weighted(self) -> bool:
         """Whether updates differ in size."""
-        return self.weights != (1.0, 1.0)
+        return self.weights.size > 0
 
 
 def mistake_bound(
@@ -210,7 +212,7 @@ class Problem:
     # ---- a comparator that is given
 
     def _by(self, direction: np.ndarray) -> MistakeBound:
-        longest, margin, where = self._spread(direction)
+        longest, margin, where, _ = self._spread(direction)
         if margin > 0:
             return self._theorem_one(direction)
         if self.runs.passes is None or not self.runs.from_zero:
@@ -231,7 +233,7 @@ class Problem:
     def _least(self) -> MistakeBound:
         """Minimise Theorem 2 over all w, and look what is left of Theorem 1 there."""
         nothing = np.zeros(self.X.shape[1] + 1)
-        longest, _, _ = self._spread(nothing)
+        longest = self._spread(nothing).radius
         check_radius(longest)
         if longest < SHORTEST:
             raise InputError(
@@ -265,7 +267,7 @@ class Problem:
         if not (np.isfinite(w).all() and w.any()):
             return self._theorem_two(np.zeros(w.size), longest, math.nan)
         direction = unit(w)
-        _, margin, _ = self._spread(direction)
+        margin = self._spread(direction).margin
         by_loss = self._theorem_two(direction, longest, margin)
         return min(by_loss, self._theorem_one(direction), key=_value) if margin > 0 else by_loss
 
@@ -274,13 +276,13 @@ class Problem:
     def _widest(self) -> MistakeBound:
         """Look for the widest margin, which makes Theorem 1 least."""
         w = self._separator()
-        found = [self._theorem_one(w)] if self._spread(unit(w))[1] > 0 else []
+        found = [self._theorem_one(w)] if self._spread(unit(w)).margin > 0 else []
         X, intercept = self._as_solved()
         wide = hard_margin(
             X, self.signs, intercept=intercept, lift=self.runs.lift, max_seconds=self._seconds()
         )
         w = self._as_held(wide.w)
-        if np.isfinite(w).all() and w.any() and self._spread(unit(w))[1] > 0:
+        if np.isfinite(w).all() and w.any() and self._spread(unit(w)).margin > 0:
             found.append(self._theorem_one(w))
         if not found:
             raise InputError(
@@ -290,6 +292,8 @@ class Problem:
         best = min(found, key=_value)
         if not self.runs.from_zero:
             return best
+        if self.runs.weighted:
+            return best  # another comparator may have a smaller R of F16
         least = (best.radius / self._largest_margin(wide.alphas)) ** 2
         return replace(best, minimum=min(least, best.value))
 
@@ -322,23 +326,21 @@ class Problem:
 
     def _largest_margin(self, duals: np.ndarray) -> float:
         """Bound every margin by the norm of a mean of the rows, up to rounding."""
-        factors = np.where(self.signs > 0, self.runs.weights[1], self.runs.weights[0])
         total = float(duals.sum())
         if not 0 < total < math.inf:
             return math.inf
-        shares = duals / total * self.signs * factors
+        shares = duals / total * self.signs
         mean = np.asarray(shares @ self.X, np.float64).ravel()
         return float(np.linalg.norm(np.append(mean, shares.sum() * self.runs.lift)))
 
     # ---- what the solvers see
 
     def _as_solved(self) -> tuple[Matrix, str]:
-        """Give the rows, in place, and the kind of intercept; a copy if classes have weights."""
+        """Give the rows, in place, and the kind of intercept; a copy if rows have weights."""
         runs = self.runs
         if not runs.weighted:
             return self.X, "lifted" if runs.lift else "none"
-        factors = np.where(self.signs > 0, runs.weights[1], runs.weights[0])
-        factors = factors.astype(self.X.dtype)[:, np.newaxis]
+        factors = runs.weights.astype(self.X.dtype)[:, np.newaxis]
         added = factors * self.X.dtype.type(runs.lift)
         if sparse.issparse(self.X):
             stacked = [self.X.multiply(factors), sparse.csr_matrix(added)]
@@ -367,7 +369,7 @@ class Problem:
         assert self.runs.passes is not None
         return self.runs.passes
 
-    def _spread(self, w: np.ndarray) -> tuple[float, float, int]:
+    def _spread(self, w: np.ndarray) -> Extremes:
         return spread(self.X, self.signs, w, self.runs.lift, self.runs.weights)
 
     def _theorem_one(self, comparator: np.ndarray) -> MistakeBound:

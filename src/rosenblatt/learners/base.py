@@ -10,6 +10,7 @@ import numpy as np
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_matrix
 from rosenblatt.learners.one_row import RowReader
+from rosenblatt.learners.weights import some_weights
 from rosenblatt.run import Run
 
 
@@ -44,11 +45,12 @@ class PlainLearner:
         return self._answers(self.decision_function(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the share of rows answered as y says; labels of any type."""
+        """Give the share of rows, or of their weights, answered as y says; labels of any type."""
         answers = self.predict(X).tolist()
         labels = as_labels(y, len(answers)).tolist()
         right = [answer == label for answer, label in zip(answers, labels, strict=True)]
-        return float(np.average(right, weights=sample_weight))
+        weights = None if sample_weight is None else some_weights(sample_weight, len(right))
+        return float(np.average(right, weights=weights))
 
     def _check_fitted(self) -> None:
         if not self._is_fitted():

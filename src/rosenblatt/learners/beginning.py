@@ -16,7 +16,7 @@ from rosenblatt.online.discriminators import ClassRule
 from rosenblatt.online.driver import ORDERS
 from rosenblatt.online.halfspace import Halfspace
 from rosenblatt.online.partition import Partition
-from rosenblatt.online.perceptron import Rule
+from rosenblatt.online.perceptron import ALL_ONE, Rule
 from rosenblatt.online.separator import check_room
 
 STARTS = ("zero", "unit", "random")
@@ -61,14 +61,20 @@ def check_stream(learner: Any, classes: np.ndarray) -> None:
         )
 
 
-def begin(learner: Any, X: Matrix, marks: np.ndarray, classes: np.ndarray) -> Halfspace | Partition:
+def begin(
+    learner: Any,
+    X: Matrix,
+    marks: np.ndarray,
+    classes: np.ndarray,
+    weights: np.ndarray = ALL_ONE,
+) -> Halfspace | Partition:
     """Begin at the chosen start; no marks where all that is to come is not known."""
     check_room(X.shape[1], discriminators(classes))
     lift = lift_of(learner, X)
     w = start_of(learner, X.shape[1], lift, discriminators(classes))
     if classes.size > 2 and sparse.issparse(X):  # as `rows.favoured` has it
         w = np.asfortranarray(w) if w.any() else np.zeros(w.shape, order="F")
-    return _begun(learner, w, lift, rule_of(learner, classes, marks))
+    return _begun(learner, w, lift, rule_of(learner, classes, marks, weights))
 
 
 def begin_again(
@@ -76,13 +82,14 @@ def begin_again(
     X: Matrix,
     marks: np.ndarray,
     classes: np.ndarray,
+    weights: np.ndarray,
     earlier: Halfspace | Partition,
 ) -> Halfspace | Partition:
     """Begin from the last weights of an earlier run, in the same lifted space or another."""
     lift = lift_of(learner, X)
     w = earlier.state.w.copy()
     w[..., -1] = w[..., -1] * earlier.lift / lift if lift else 0.0
-    return _begun(learner, w, lift, rule_of(learner, classes, marks))
+    return _begun(learner, w, lift, rule_of(learner, classes, marks, weights))
 
 
 def _begun(
@@ -157,9 +164,11 @@ def start_of(learner: Any, width: int, lift: float, vectors: int = 1) -> np.ndar
     return w[0] if vectors == 1 else w
 
 
-def rule_of(learner: Any, classes: np.ndarray, marks: np.ndarray) -> Rule | ClassRule:
+def rule_of(
+    learner: Any, classes: np.ndarray, marks: np.ndarray, weights: np.ndarray = ALL_ONE
+) -> Rule | ClassRule:
     """Give the rule of the updates; no marks where all that is to come is not known."""
-    factors = class_factors(learner.class_weight, classes, marks)
+    factors = class_factors(learner.class_weight, classes, marks, weights)
     if classes.size > 2:
         if learner.tie == "positive":
             raise InputError(
@@ -176,8 +185,10 @@ def rule_of(learner: Any, classes: np.ndarray, marks: np.ndarray) -> Rule | Clas
     )
 
 
-def class_factors(class_weight: Any, classes: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """Give the factors of the updates on each class."""
+def class_factors(
+    class_weight: Any, classes: np.ndarray, marks: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Give the factors of the updates on each class; balanced ones make their weights equal."""
     if class_weight is None:
         return np.ones(classes.size)
     if isinstance(class_weight, dict):
@@ -195,7 +206,7 @@ def class_factors(class_weight: Any, classes: np.ndarray, marks: np.ndarray) -> 
             "give a dict of weights to learn from a stream"
         )
     codes = marks if classes.size > 2 else (marks > 0).astype(np.intp)
-    sizes = np.bincount(codes, minlength=classes.size)
+    sizes = np.bincount(codes, weights if weights.size else None, classes.size)
     with np.errstate(divide="ignore"):  # a class of an earlier fit may have no rows in a warm one
-        factors: np.ndarray = marks.size / (classes.size * sizes)
+        factors: np.ndarray = sizes.sum() / (classes.size * sizes)
     return np.where(np.isfinite(factors), factors, 1.0)

@@ -43,18 +43,22 @@ def perceptron_parts(learner: PlainPerceptron) -> tuple[Settings, Tensors]:
         "columns": learner.n_features_in_,
         "names": column_names(learner),
         "open_width": learner._reader.width is None,
-        "rule": separator.rule._asdict(),
+        "rule": _rule_parts(separator.rule),
         "lift": separator.lift,
         "output": separator.output,
         "run": _run_parts(learner._run_so_far(), tensors),
     }
     if isinstance(separator, Partition):
         tensors["rule.weights"] = separator.rule.weights
-        del settings["rule"]["weights"]
         settings["by_column"] = not state.w.flags.c_contiguous  # how the weights lie in memory
     if separator.votes is not None:
         settings["votes"] = _vote_parts(separator.votes.ballot(), tensors)
     return settings, tensors
+
+
+def _rule_parts(rule: Rule | ClassRule) -> Settings:
+    """Give the numbers of a rule; weights of examples are those of one run."""
+    return {k: v for k, v in rule._asdict().items() if not isinstance(v, np.ndarray)}
 
 
 def perceptron_from(

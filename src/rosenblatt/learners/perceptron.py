@@ -87,17 +87,22 @@ class Perceptron(Front, PlainPerceptron):
         tags.classifier_tags.multi_class = self.tie != "positive"
         return tags
 
-    def fit(self, X: Any, y: Any, *, comparator: Any = None) -> Perceptron:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, comparator: Any = None
+    ) -> Perceptron:
         """Learn from a data set, from the start (or from the weights held, with `warm_start`).
 
         Parameters
         ----------
         X : rows; C-order float arrays and CSR matrices are used without a copy.
         y : labels of two or more classes, of any hashable type.
+        sample_weight : a factor of the update on each row, from 0 on, times that of its class
+            (theory F16). Rows of weight 0 are left out.
         comparator : a vector w*; if given, ``run_.history`` records w·w* and ‖w‖² at each mistake.
             For more than two classes, a row for each.
         """
-        self._fit(X, y, comparator, _print_progress if self.verbose else None)
+        watch = _print_progress if self.verbose else None
+        self._fit(X, y, sample_weight, comparator=comparator, watch=watch)
         if self.run_.stop in LIMITED:
             warnings.warn(str(self.run_.stop), ConvergenceWarning, stacklevel=2)
         return self

@@ -15,7 +15,6 @@ from scipy import sparse
 
 from rosenblatt.errors import InputError
 from rosenblatt.examples import (
-    Matrix,
     as_labels,
     as_matrix,
     as_signs,
@@ -34,7 +33,7 @@ from rosenblatt.learners.beginning import (
 )
 from rosenblatt.learners.one_row import RowReader, as_one_row_matrix, check_row
 from rosenblatt.learners.options import random_numbers
-from rosenblatt.learners.weights import as_marks, several_classes
+from rosenblatt.learners.weights import Presented, as_marks, one_weight, several_classes
 from rosenblatt.margin.bounds import MistakeBound, lifted, unit
 from rosenblatt.margin.class_bounds import class_theorem, lifted_classes
 from rosenblatt.online.driver import Limits, Watch
@@ -95,22 +94,36 @@ class PlainPerceptron(PlainLearner):
 
     # ---- learning
 
-    def _fit(self, X: Any, y: Any, comparator: Any = None, watch: Watch | None = None) -> Self:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        comparator: Any = None,
+        watch: Watch | None = None,
+    ) -> Self:
         """Learn from a data set, from the start or from the weights held; see `Perceptron.fit`."""
         check_options(self)
         warm = self.warm_start and self._is_fitted()
         matrix = self._take(X) if warm else as_matrix(X)
         labels = as_labels(y, matrix.shape[0])
-        classes = joint_classes(labels, None, self.classes_) if warm else several_classes(labels)
-        marks = as_marks(labels, classes)
+        shown = Presented.of(matrix, labels, sample_weight)
         if warm:
-            earlier = self._prepared(matrix.shape[1], classes, labels, marks)
-            separator = begin_again(self, matrix, marks, classes, earlier)
+            classes = joint_classes(shown.labels, None, self.classes_)
         else:
-            separator = begin(self, matrix, marks, classes)
+            classes = several_classes(labels)
+            shown.check_classes(classes)
+        marks = as_marks(shown.labels, classes)
+        if warm:
+            earlier = self._prepared(matrix.shape[1], classes, shown.labels, marks)
+            separator = begin_again(self, shown.X, marks, classes, shown.weights, earlier)
+        else:
+            separator = begin(self, shown.X, marks, classes, shown.weights)
         run = separator.fit(
-            matrix,
+            shown.X,
             marks,
+            weights=shown.weights,
             order=self.order,
             seed=int(random_numbers(self.random_state).randint(2**31 - 1)),
             limits=Limits(self.max_iter, self.max_updates, self.max_seconds),
@@ -119,10 +132,10 @@ class PlainPerceptron(PlainLearner):
         )
         if not warm:
             self._adopt_columns(X, matrix)
-        self._hold(separator, classes, run)
+        self._hold(separator, classes, shown.told(run))
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Present new examples once, in the order given; classes may appear at any time.
 
         Parameters
@@ -131,30 +144,38 @@ class PlainPerceptron(PlainLearner):
         classes : all labels, if they are known before the examples show them. A class that is not
             known yet cannot be mistaken for another: from the third class on, knowing them
             beforehand may change what is learned.
+        sample_weight : a factor of the update on each row, from 0 on; rows of weight 0 are left
+            out.
         """
         first = not self._is_fitted()
         matrix = as_matrix(X) if first else self._take(X)
-        labels = as_labels(y, matrix.shape[0])
-        known = joint_classes(labels, classes, None if first else self.classes_)
-        marks = as_marks(labels, known)
+        shown = Presented.of(matrix, as_labels(y, matrix.shape[0]), sample_weight)
+        if not shown.labels.size:
+            return self
+        known = joint_classes(shown.labels, classes, None if first else self.classes_)
+        marks = as_marks(shown.labels, known)
         if first:
             check_stream(self, known)
-            separator = begin(self, matrix, UNKNOWN, known)
+            separator = begin(self, shown.X, UNKNOWN, known)
         else:
-            separator = self._prepared(matrix.shape[1], known, labels).copied()
+            separator = self._prepared(matrix.shape[1], known, shown.labels).copied()
         earlier = None if first else self._run_so_far()
-        run = separator.once(matrix, marks)
+        run = shown.told(separator.once(shown.X, marks, shown.weights))
         if first:
             self._adopt_columns(X, matrix)
         self._hold(separator, known, run if earlier is None else earlier.followed_by(run))
         return self
 
-    def learn_one(self, x: Any, y: Hashable) -> bool:
+    def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
         """Answer one row, learn its label, and tell whether the answer was a mistake.
 
         x is a dict from column to value, a (columns, values) pair, an array or a sparse row. A
-        learner that has not been fitted learns its columns and classes as they come.
+        learner that has not been fitted learns its columns and classes as they come. The weight is
+        a factor of the update, from 0 on; a row of weight 0 is left out, and is no mistake.
         """
+        weight = 1.0 if sample_weight is None else one_weight(sample_weight)
+        if not weight:
+            return False
         try:
             move = self._moves[y]
             row = self._reader.read(x)
@@ -163,12 +184,12 @@ class PlainPerceptron(PlainLearner):
             row, move = self._meet(x, y)
             separator = self._separator
         if separator.plain:
-            outcome = separator.learn(row, move)
+            outcome = separator.learn(row, move, weight)
             if outcome == outcome:
                 return outcome > 0.0
-        return self._learn_with_care(row, move)
+        return self._learn_with_care(row, move, weight)
 
-    def _learn_with_care(self, row: OneRow, move: Any) -> bool:
+    def _learn_with_care(self, row: OneRow, move: Any, weight: float) -> bool:
         """Learn a row that needs more columns or another rule than the short path knows."""
         needed = check_row(row, self._reader.width or MOST_COLUMNS)
         if needed > self._separator.width:
@@ -177,12 +198,13 @@ class PlainPerceptron(PlainLearner):
             self.n_features_in_ = width
         separator = self._separator
         if separator.plain:
-            outcome = separator.learn(row, move)
+            outcome = separator.learn(row, move, weight)
             if outcome != outcome:
                 raise InputError("the row is too large for float64; divide it by a constant")
             return outcome > 0.0
         learned = separator.copied()
-        run = learned.once(as_one_row_matrix(row, separator.width), separator.mark_of(move))
+        matrix, mark = as_one_row_matrix(row, separator.width), separator.mark_of(move)
+        run = learned.once(matrix, mark, np.array([weight]))
         self._separator = learned
         return run.mistakes > 0
 
@@ -236,7 +258,9 @@ class PlainPerceptron(PlainLearner):
         best = scores.argmax()
         return None if np.count_nonzero(scores == scores[best]) > 1 else self._labels[best]
 
-    def bound(self, X: Any, y: Any, comparator: Any = None) -> MistakeBound:
+    def bound(
+        self, X: Any, y: Any, comparator: Any = None, sample_weight: Any = None
+    ) -> MistakeBound:
         """Bound the mistakes of the run as it was made: its passes, start, lifting and weights.
 
         X and y hold every example that was presented; the comparator is any vector, such as a
@@ -244,62 +268,67 @@ class PlainPerceptron(PlainLearner):
         Theorem 1 gives the bound, else Theorem 2. None for the best comparator there is.
 
         With more than two classes, the comparator has such a row for each of them, must separate
-        them, and cannot be left out: the bound is 2R²/γ² (theory F15).
+        them, and cannot be left out: the bound is 2R²/γ² (theory F15). The weights are those that
+        the examples were presented with; theory F16 says what then holds.
         """
         self._check_fitted()
         if isinstance(self._separator, Partition):
-            return self._class_bound(self._separator, X, y, comparator)
-        return self._mistake_problem(X, y).bound(comparator)
+            return self._class_bound(self._separator, X, y, comparator, sample_weight)
+        return self._mistake_problem(X, y, sample_weight).bound(comparator)
 
-    def _class_bound(self, partition: Partition, X: Any, y: Any, comparator: Any) -> MistakeBound:
+    def _class_bound(
+        self, partition: Partition, X: Any, y: Any, comparator: Any, sample_weight: Any
+    ) -> MistakeBound:
         if comparator is None:
             raise InputError(
                 "with more than two classes the bound needs a comparator that separates them: a "
                 "row of weights for each class"
             )
-        matrix = self._rows_of_the_run(X)
-        partition = partition.widened(max(partition.width, matrix.shape[1]))
-        rule, labels = partition.rule, as_labels(y, matrix.shape[0])
-        joint_classes(labels, self.classes_, None)  # which refuses strangers
+        shown = self._examples_of_the_run(X, y, sample_weight)
+        partition = partition.widened(max(partition.width, shown.X.shape[1]))
+        joint_classes(shown.labels, self.classes_, None)  # which refuses strangers
+        codes = as_marks(shown.labels, self.classes_)
         return class_theorem(
-            matrix,
-            as_marks(labels, self.classes_),
+            shown.X,
+            codes,
             _lifted(comparator, partition),
             partition.start,
             lift=partition.lift,
-            eta=rule.eta,
-            weights=rule.weights,
+            eta=partition.rule.eta,
+            weights=shown.times(partition.rule.weights[codes]),
         )
 
-    def _rows_of_the_run(self, X: Any) -> Matrix:
-        """Take rows that a bound may speak of."""
+    def _examples_of_the_run(self, X: Any, y: Any, sample_weight: Any) -> Presented:
+        """Take examples that a bound may speak of."""
         if self._separator.rule.renormalize:
             raise InputError("neither theorem speaks of runs that renormalise their weights")
         matrix = self._take(X)
         check_presented(self._run_so_far(), matrix.shape[0])
         check_finite(matrix)
-        return without_duplicates(matrix)
+        labels = as_labels(y, matrix.shape[0])
+        return Presented.of(without_duplicates(matrix), labels, sample_weight)
 
-    def _mistake_problem(self, X: Any, y: Any) -> Problem:
+    def _mistake_problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """Give the examples, and the runs that are like the one that was made."""
         from rosenblatt.decide.mistakes import Problem, Runs  # learning starts without them
 
         self._check_fitted()
-        matrix = self._rows_of_the_run(X)
-        halfspace = self._widened(matrix.shape[1])
+        shown = self._examples_of_the_run(X, y, sample_weight)
+        halfspace = self._widened(shown.X.shape[1])
         if isinstance(halfspace, Partition):
             two_classes(self.classes_)  # which says what is wrong
         assert isinstance(halfspace, Halfspace)
-        signs = as_signs(as_labels(y, matrix.shape[0]), self.classes_)
+        signs = as_signs(shown.labels, self.classes_)
         rule = halfspace.rule
+        factors = np.where(signs > 0, rule.positive_weight, rule.negative_weight)
         runs = Runs(
             halfspace.lift,
             halfspace.start,
             rule.eta,
-            (rule.negative_weight, rule.positive_weight),
+            shown.times(factors),
             self._most_on_a_row(signs.size),
         )
-        return Problem(matrix, signs, self.classes_, runs)
+        return Problem(shown.X, signs, self.classes_, runs)
 
     def _most_on_a_row(self, rows: int) -> int | None:
         """Give how often one of these rows was a mistake at most; None if that is not known.

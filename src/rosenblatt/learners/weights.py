@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import as_signs, distinct, refuse_measurements
+from rosenblatt.examples import Matrix, as_signs, check_finite, distinct, refuse_measurements
 from rosenblatt.learners import options
+from rosenblatt.online.perceptron import ALL_ONE
+from rosenblatt.run import Run
 
 
 def several_classes(labels: np.ndarray) -> np.ndarray:
@@ -35,11 +40,64 @@ def as_marks(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return as_signs(labels, classes) if classes.size <= 2 else as_codes(labels, classes)
 
 
+@dataclass(frozen=True)
+class Presented:
+    """The examples that a perceptron is shown: an example of weight 0 is as good as none.
+
+    Attributes
+    ----------
+    X, labels : the rows and labels that count.
+    weights : their weights, `ALL_ONE` if all of them are 1.
+    rows : how many rows were given.
+    places : which of them count, None for all.
+    """
+
+    X: Matrix
+    labels: np.ndarray
+    weights: np.ndarray
+    rows: int
+    places: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, X: Matrix, labels: np.ndarray, sample_weight: Any) -> Presented:
+        """Weigh the examples given."""
+        weights = ALL_ONE if sample_weight is None else sample_weights(sample_weight, labels.size)
+        if (weights == 1).all():
+            return cls(X, labels, ALL_ONE, labels.size)
+        if weights.all():
+            return cls(X, labels, weights, labels.size)
+        check_finite(X)  # as long as rows have the numbers that were given to them
+        places = np.flatnonzero(weights)
+        return cls(X[places], labels[places], weights[places], labels.size, places)
+
+    def check_classes(self, classes: np.ndarray) -> None:
+        """Refuse a class of which no example counts."""
+        if self.places is not None:
+            _check_every_class(
+                np.bincount(as_codes(self.labels, classes), None, classes.size), classes
+            )
+
+    def times(self, factors: np.ndarray) -> np.ndarray:
+        """Give the weights times those of the classes of the examples; `ALL_ONE` if all are 1."""
+        weights = factors * self.weights if self.weights.size else factors
+        return ALL_ONE if (weights == 1).all() else weights
+
+    def told(self, run: Run) -> Run:
+        """Give a run on the examples that count, told by the rows given."""
+        if self.places is None:
+            return run
+        counts, history = np.zeros(self.rows, np.uint32), run.history
+        counts[self.places] = run.counts
+        if history is not None:
+            history = replace(history, example=self.places[history.example])
+        return replace(run, counts=counts, history=history)
+
+
 def example_weights(
     sample_weight: Any, class_weight: Any, codes: np.ndarray, classes: np.ndarray
 ) -> np.ndarray | None:
     """Give one weight from 0 on for each row, None if all of them are 1."""
-    weights = None if sample_weight is None else _sample_weights(sample_weight, codes.size)
+    weights = None if sample_weight is None else some_weights(sample_weight, codes.size)
     if weights is not None:
         _check_every_class(np.bincount(codes, weights, classes.size), classes)
     if class_weight is None:
@@ -48,9 +106,10 @@ def example_weights(
     return factors if weights is None else weights * factors
 
 
-def _sample_weights(given: Any, n: int) -> np.ndarray:
+def sample_weights(given: Any, n: int) -> np.ndarray:
+    """Take one weight from 0 on for each of n rows; a single number is that of all."""
     try:
-        weights = np.asarray(given, np.float64)
+        weights = np.array(given, np.float64)
     except (TypeError, ValueError):
         raise InputError("sample_weight must be an array of numbers") from None
     if weights.ndim == 0:
@@ -67,11 +126,25 @@ def _sample_weights(given: Any, n: int) -> np.ndarray:
             f"sample_weight has {weights[place]} (row {place}); weights are finite numbers from "
             "0 on"
         )
+    return weights
+
+
+def some_weights(given: Any, n: int) -> np.ndarray:
+    """Take weights that are not all 0."""
+    weights = sample_weights(given, n)
     if not weights.any():
         raise InputError(
             "sample_weight is zero for every row; some weight of each class must be positive"
         )
     return weights
+
+
+def one_weight(given: Any) -> float:
+    """Take the weight of one row."""
+    weight = float(given) if isinstance(given, Real) else math.nan
+    if not 0 <= weight < math.inf:
+        raise InputError(f"sample_weight of one row is a finite number from 0 on, got {given!r}")
+    return weight
 
 
 def _check_every_class(totals: np.ndarray, classes: np.ndarray) -> None:

@@ -10,7 +10,7 @@ Symbols     R = max ‖x‖; w* of norm 1; γ = min y·(w*·x); c0 = ‖w0‖²,
             L = Σ max(0, 1 - y·(w*·x)), where w* is of any length
 Lifting     R, γ and w* are those of the lifted rows (x, c)                          (F9)
 Weights     the update η·c·y·x makes the mistakes of the plain one on rows c·x, so R and γ are
-            those of the weighted rows
+            those of the weighted rows; and R² may be γ·max ‖x‖²/(y·(w*·x)), which is less (F16)
 Rigour      every number is rounded so that the bound errs upwards only
 Sources     Block 1962; Novikoff 1962
 """
@@ -18,10 +18,9 @@ Sources     Block 1962; Novikoff 1962
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -45,7 +44,8 @@ class MistakeBound:
 
     Attributes
     ----------
-    value : at most this many mistakes, in any order and along every prefix of the run.
+    value : at most this many mistakes, in any order and along every prefix of the run; of weighted
+        examples, those of weight 0 are never mistakes.
     radius : R, the largest norm of a (lifted, weighted) row, rounded up.
     margin : γ, the smallest y·(w*·x) with w* of norm 1, rounded down; negative if w* is on the
         wrong side of a row, NaN if it is zero.
@@ -59,8 +59,8 @@ class MistakeBound:
         Theorem 1 speaks of.
     minimum : no comparator gives a bound below this one, by Theorem 2 in so many passes (or by
         Theorem 1 if passes is None), but for rounding; None if no comparator was looked for.
-    certificate : the proof, for `verify`; None for another start than zero, for class weights and
-        for labels that JSON cannot hold.
+    certificate : the proof, for `verify`; None for another start than zero, for weights of classes
+        or examples, and for labels that JSON cannot hold.
     """
 
     value: float
@@ -88,9 +88,7 @@ class MistakeBound:
         )
 
 
-def named_run(
-    lift: float, passes: int | None, start: np.ndarray, weights: Sequence[float] | np.ndarray
-) -> str:
+def named_run(lift: float, passes: int | None, start: np.ndarray, weights: np.ndarray) -> str:
     """Say which runs a bound speaks of."""
     often = "any number of passes in any order"
     if passes is not None:
@@ -100,9 +98,45 @@ def named_run(
             else f"a run that errs at most {passes:,} times on a row, such as {passes:,} passes"
         )
     begun = "the given start" if start.any() else "zero"
-    weighted = "with class weights, " if any(weight != 1 for weight in weights) else ""
+    weighted = "with weighted updates, " if weights.size else ""
     intercept = f"the intercept as a lifted coordinate of {lift:g}" if lift else "no intercept"
     return f"{often}, from {begun}, {weighted}with {intercept}"
+
+
+class Extremes(NamedTuple):
+    """What Theorem 1 wants to know of rows, each bounded on the safe side.
+
+    Attributes
+    ----------
+    radius : max c·‖x‖.
+    margin : min c·y·(w·x).
+    where : the row of that margin.
+    steepest : max c·‖x‖²/(y·(w·x)) over the rows on the right side.
+    """
+
+    radius: float
+    margin: float
+    where: int
+    steepest: float
+
+    @property
+    def effective_radius(self) -> float:
+        """An R that serves Theorem 1 as the radius does, and is no larger (F16)."""
+        return min(self.radius, math.sqrt(self.margin) * math.sqrt(self.steepest) * (1 + 8 * UNIT))
+
+
+def joined(found: list[Extremes]) -> Extremes:
+    """Give the extremes of all blocks."""
+    _, margin, where, _ = min(found, key=lambda block: block.margin)
+    radius, steepest = (max(block[k] for block in found) for k in (0, 3))
+    return Extremes(radius, margin, where, steepest)
+
+
+@part
+def weight_at(weights: np.ndarray, i: Any) -> float:
+    """Give the weight of a row; no weights are 1 each."""
+    weight: float = weights[i] if weights.size else 1.0
+    return weight
 
 
 @part
@@ -119,80 +153,76 @@ def score_below(rows: Rows, i: Any, sign: Any, w: np.ndarray) -> float:
 
 
 @loop
-def extremes(
-    rows: Rows, signs: np.ndarray, weights: tuple[float, float], w: np.ndarray
-) -> tuple[float, float, int]:
-    """Give an upper bound of max c·‖x‖, a lower bound of min c·y·(w·x), and where that one is."""
-    largest, smallest, where = 0.0, np.inf, -1
+def extremes(rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray) -> Extremes:
+    """Give the extremes of c·‖x‖ and c·y·(w·x), as `Extremes` says."""
+    largest, smallest, where, steepest = 0.0, np.inf, -1, 0.0
     for i in range(signs.size):
-        weight = weights[1] if signs[i] > 0 else weights[0]
+        weight = weight_at(weights, i)
         terms = size(rows, i) + 4.0
         norm = math.sqrt(sqnorm(rows, i) + terms * TINY) * (1 + terms * 2.0**-52)
         score = score_below(rows, i, signs[i], w)
         largest = max(largest, weight * norm)
+        if score > 0.0:
+            steepest = max(steepest, weight * norm * (norm / score))
         if weight * score < smallest:
             smallest, where = weight * score, i
-    return largest, smallest, where
+    return Extremes(largest, smallest, where, steepest)
 
 
 @loop
-def weighted_loss(
-    rows: Rows, signs: np.ndarray, weights: tuple[float, float], w: np.ndarray
-) -> float:
+def weighted_loss(rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray) -> float:
     """Bound Σ max(0, 1 - c·y·(w·x)) from above, but for the rounding of the sum itself."""
     total = 0.0
     for i in range(signs.size):
-        score = (weights[1] if signs[i] > 0 else weights[0]) * score_below(rows, i, signs[i], w)
+        score = weight_at(weights, i) * score_below(rows, i, signs[i], w)
         total += max(0.0, 1.0 - (score - abs(score) * 2.0**-52 - TINY))
     return total
 
 
 @loop
 def write_margins(
-    rows: Rows, signs: np.ndarray, weights: tuple[float, float], w: np.ndarray, out: np.ndarray
+    rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray, out: np.ndarray
 ) -> None:
     """Write c·y·(w·x) of every row, as it is rounded."""
     for i in range(signs.size):
-        out[i] = (weights[1] if signs[i] > 0 else weights[0]) * signs[i] * dot(rows, i, w)
+        out[i] = weight_at(weights, i) * signs[i] * dot(rows, i, w)
 
 
 def spread(
-    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: tuple[float, float]
-) -> tuple[float, float, int]:
+    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray
+) -> Extremes:
     """Give what `extremes` gives, of all rows."""
     rows = as_rows(X, lift)
 
-    def work(start: int, stop: int) -> tuple[float, float, int]:
-        found = extremes(span(rows, start, stop), signs[start:stop], weights, w)
-        return found[0], found[1], start + found[2]
+    def work(start: int, stop: int) -> Extremes:
+        found = extremes(span(rows, start, stop), signs[start:stop], weights[start:stop], w)
+        return Extremes(*found[:2], start + found[2], found[3])
 
-    found = in_blocks(work, signs.size, stored(X))
-    _, margin, where = min(found, key=lambda block: block[1])
-    return max(block[0] for block in found), margin, where
+    return joined(in_blocks(work, signs.size, stored(X)))
 
 
 def loss_above(
-    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: tuple[float, float]
+    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray
 ) -> float:
     """Bound Σ max(0, 1 - c·y·(w·x)) from above."""
     rows = as_rows(X, lift)
 
     def work(start: int, stop: int) -> float:
-        return weighted_loss(span(rows, start, stop), signs[start:stop], weights, w)
+        return weighted_loss(span(rows, start, stop), signs[start:stop], weights[start:stop], w)
 
     total = math.fsum(in_blocks(work, signs.size, stored(X)))
     return total * (1 + (signs.size + 8) * 2 * UNIT)
 
 
 def margins_of(
-    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: tuple[float, float]
+    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray
 ) -> np.ndarray:
     """Give c·y·(w·x) of every row, as it is rounded."""
     rows, out = as_rows(X, lift), np.empty(signs.size)
 
     def work(start: int, stop: int) -> None:
         inside = slice(start, stop)
-        write_margins(span(rows, start, stop), signs[inside], weights, w, out[inside])
+        write_margins(span(rows, start, stop), signs[inside], weights[inside], w, out[inside])
 
     in_blocks(work, signs.size, stored(X))
     return out
@@ -230,11 +260,12 @@ def theorem_one(
     *,
     lift: float,
     eta: float,
-    weights: tuple[float, float],
+    weights: np.ndarray,
 ) -> MistakeBound:
     """Give the bound of F7 for a run from `start`; comparator and start are lifted vectors."""
     direction = unit(comparator)
-    radius, margin, where = spread(X, signs, direction, lift, weights)
+    found = spread(X, signs, direction, lift, weights)
+    radius, margin, where, _ = found
     if not margin > 0:
         raise InputError(
             f"the comparator leaves row {where} on the wrong side or on its boundary "
@@ -247,7 +278,8 @@ def theorem_one(
         raise InputError("the start is too far away for its square; divide it by a constant")
     along = float(start @ direction) - slack_of(start, direction)
     square = float(start @ start) * slack
-    value = largest_count(radius * (1 + 4 * UNIT), margin * (1 - 4 * UNIT), square, along)
+    longest = found.effective_radius if weights.size else radius
+    value = largest_count(longest * (1 + 4 * UNIT), margin * (1 - 4 * UNIT), square, along)
     run = named_run(lift, None, start, weights)
     return MistakeBound(value, radius, margin, 0.0, direction, run)
 

@@ -5,7 +5,7 @@ Theorem     given examples and W* of Frobenius norm 1 with w*_y·x - w*_r·x >= 
             `bounds` with 2R² for R²: at most 2(R/γ)² mistakes from a zero start, and its form for
             any start
 Symbols     R = max ‖x‖; c0 = ‖W0‖², c1 = W0·W*, W0 = start / η
-Weights     the update η·c·U makes the mistakes of the plain one on rows c·x
+Weights     the update η·c·U makes the mistakes of the plain one on rows c·x (F16)
 Rigour      every number is rounded so that the bound errs upwards only
 """
 
@@ -23,8 +23,10 @@ from rosenblatt.loops import loop
 from rosenblatt.margin.bounds import (
     TINY,
     UNIT,
+    Extremes,
     MistakeBound,
     check_radius,
+    joined,
     largest_count,
     lifted,
     named_run,
@@ -32,18 +34,17 @@ from rosenblatt.margin.bounds import (
     slack_of,
     stored,
     unit,
+    weight_at,
 )
 from rosenblatt.rows import Rows, size, span, sqnorm
 
 
 @loop
-def class_extremes(
-    rows: Rows, codes: np.ndarray, weights: np.ndarray, W: np.ndarray
-) -> tuple[float, float, int]:
-    """Give an upper bound of max c·‖x‖, a lower bound of min c·(lead of y), and where that is."""
-    largest, smallest, where = 0.0, np.inf, -1
+def class_extremes(rows: Rows, codes: np.ndarray, weights: np.ndarray, W: np.ndarray) -> Extremes:
+    """Give the extremes of c·‖x‖ and c·(lead of y), as `Extremes` says."""
+    largest, smallest, where, steepest = 0.0, np.inf, -1, 0.0
     for i in range(codes.size):
-        y = codes[i]
+        y, weight, least = codes[i], weight_at(weights, i), np.inf
         terms = size(rows, i) + 4.0
         norm = math.sqrt(sqnorm(rows, i) + terms * TINY) * (1 + terms * 2.0**-52)
         below = score_below(rows, i, 1.0, W[y])
@@ -51,11 +52,13 @@ def class_extremes(
             if r == y:
                 continue
             lead = below + score_below(rows, i, -1.0, W[r])
-            lead = weights[y] * (lead - abs(lead) * 2.0**-51)
-            if lead < smallest:
-                smallest, where = lead, i
-        largest = max(largest, weights[y] * norm)
-    return largest, smallest, where
+            least = min(least, lead - abs(lead) * 2.0**-51)
+        largest = max(largest, weight * norm)
+        if least > 0.0:
+            steepest = max(steepest, weight * norm * (norm / least))
+        if weight * least < smallest:
+            smallest, where = weight * least, i
+    return Extremes(largest, smallest, where, steepest)
 
 
 def class_theorem(
@@ -70,7 +73,8 @@ def class_theorem(
 ) -> MistakeBound:
     """Give the bound of F15 for a run from `start`; a row of each is that of a class, lifted."""
     direction = unit(comparator)
-    radius, margin, where = _spread(X, codes, direction, lift, weights)
+    found = _spread(X, codes, direction, lift, weights)
+    radius, margin, where, _ = found
     if not margin > 0:
         raise InputError(
             f"the comparator leaves row {where} to a wrong class or to none (margin {margin:.3g}); "
@@ -83,7 +87,8 @@ def class_theorem(
         raise InputError("the start is too far away for its square; divide it by a constant")
     along = float(start.ravel() @ direction.ravel()) - slack_of(start, direction)
     square = float((start * start).sum()) * slack
-    longest = math.sqrt(2) * radius * (1 + 8 * UNIT)
+    longest = found.effective_radius if weights.size else radius
+    longest *= math.sqrt(2) * (1 + 8 * UNIT)
     value = largest_count(longest, margin * (1 - 4 * UNIT), square, along)
     run = named_run(lift, None, start, weights)
     return MistakeBound(value, radius, margin, 0.0, direction, run)
@@ -91,16 +96,15 @@ def class_theorem(
 
 def _spread(
     X: Matrix, codes: np.ndarray, W: np.ndarray, lift: float, weights: np.ndarray
-) -> tuple[float, float, int]:
+) -> Extremes:
     rows = as_rows(X, lift)
 
-    def work(start: int, stop: int) -> tuple[float, float, int]:
-        found = class_extremes(span(rows, start, stop), codes[start:stop], weights, W)
-        return found[0], found[1], start + found[2]
+    def work(start: int, stop: int) -> Extremes:
+        inside = slice(start, stop)
+        found = class_extremes(span(rows, start, stop), codes[inside], weights[inside], W)
+        return Extremes(*found[:2], start + found[2], found[3])
 
-    found = in_blocks(work, codes.size, stored(X))
-    _, margin, where = min(found, key=lambda block: block[1])
-    return max(block[0] for block in found), margin, where
+    return joined(in_blocks(work, codes.size, stored(X)))
 
 
 def lifted_classes(

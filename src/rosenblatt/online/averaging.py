@@ -22,7 +22,7 @@ from scipy import sparse
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop
-from rosenblatt.online.discriminators import ClassLog, ClassState
+from rosenblatt.online.discriminators import ClassLog, ClassRule, ClassState
 from rosenblatt.online.perceptron import CLOCK, SEEN, Log, Rule, State
 from rosenblatt.rows import Rows, dot, scores, sqnorm
 from rosenblatt.run import History
@@ -44,7 +44,12 @@ def steps(log: Log, signs: np.ndarray, rule: Rule) -> np.ndarray:
     """Give the factor η·c·y with which each logged row was added."""
     weights = np.array([rule.negative_weight, 0.0, rule.positive_weight])
     signed = signs[log.example]
-    return np.asarray(rule.eta * weights[signed + 1] * signed)
+    return np.asarray(rule.eta * weights[signed + 1] * signed) * sample_weights(rule, log)
+
+
+def sample_weights(rule: Rule | ClassRule, log: Log | ClassLog) -> np.ndarray | float:
+    """Give the weights of the logged examples."""
+    return rule.sample_weight[log.example] if rule.sample_weight.size else 1.0
 
 
 def trim(log: LogKind, used: int) -> LogKind:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop, part
-from rosenblatt.online.averaging import Ballot, Votes
+from rosenblatt.online.averaging import Ballot, Votes, sample_weights
 from rosenblatt.online.discriminators import ClassLog, ClassRule, replay_classes
 from rosenblatt.rows import Rows, class_scores
 from rosenblatt.run import History
@@ -20,7 +20,7 @@ from rosenblatt.run import History
 
 def class_steps(log: ClassLog, codes: np.ndarray, rule: ClassRule) -> np.ndarray:
     """Give the factor η·c with which each logged row was added to its class."""
-    return np.asarray(rule.eta * rule.weights[codes[log.example]])
+    return np.asarray(rule.eta * rule.weights[codes[log.example]]) * sample_weights(rule, log)
 
 
 def class_history(

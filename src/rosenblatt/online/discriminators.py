@@ -5,7 +5,7 @@ Answer      the class with the largest w_r·x; *I don't know* if two of them tie
 Mistake     w_y·x <= w_r·x for some r ≠ y: D2's rule for the lead w_y·x - w_r·x of class y over
             the best wrong class
 Update      on a mistake only: w_y ← w_y + η·c·x and w_r ← w_r - η·c·x, where r is the best wrong
-            class, of equally good ones that of the smallest index; c is the weight of class y
+            class, of equally good ones that of the smallest index; c is the weight of the example
 Ends        when every example has been looked at under one W without a mistake         (D4)
 Guarantee   at most 2(R/γ)² mistakes if some W* of Frobenius norm 1 has leads >= γ > 0  (F15)
 
@@ -24,6 +24,7 @@ import numpy as np
 
 from rosenblatt.loops import exact_part, loop, part
 from rosenblatt.online.perceptron import (
+    ALL_ONE,
     CLOCK,
     CURSOR,
     LOGGED,
@@ -40,16 +41,18 @@ from rosenblatt.online.perceptron import (
     record,
     stays_finite,
     upcoming,
+    weight_of,
 )
 from rosenblatt.rows import Rows, add, dot, dots, prefetch, rows_ahead, size, sqnorm
 
 
 class ClassRule(NamedTuple):
-    """What an update does; `weights` has a factor for each class."""
+    """What an update does; `weights` has a factor for each class, `sample_weight` as in `Rule`."""
 
     eta: float
     weights: np.ndarray
     renormalize: bool
+    sample_weight: np.ndarray = ALL_ONE
 
 
 class ClassState(NamedTuple):
@@ -103,7 +106,7 @@ def correct_classes(
     rows: Rows, i: int | np.int64, y: int | np.int64, rival: int, rule: ClassRule, state: ClassState
 ) -> float:
     """Update the state on a mistaken example; give the norm that W was divided by."""
-    step = rule.eta * rule.weights[y]
+    step = rule.eta * rule.weights[y] * weight_of(rule, i)
     clock = state.tally[CLOCK]
     if state.drift.size and not rule.renormalize:
         add(rows, i, clock * step, state.drift[y])

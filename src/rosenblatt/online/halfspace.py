@@ -35,15 +35,15 @@ class Halfspace(Separator):
         votes = Votes(w, lift, []) if output == "voted" else None
         return cls(rule, lift, state, output, w, votes)
 
-    def _training(self, rows: Rows, marks: np.ndarray, **manner: Any) -> Training:
-        return Training(rows, marks, self.rule, self.state, **manner)
+    def _training(self, rows: Rows, marks: np.ndarray, rule: Rule, **manner: Any) -> Training:
+        return Training(rows, marks, rule, self.state, **manner)
 
-    def _history(self, rows: Rows, marks: np.ndarray, log: Any, frame: np.ndarray) -> History:
-        return history(rows, marks, self.rule, log, frame)
+    def _history(self, rows: Rows, training: Training, log: Any, frame: np.ndarray) -> History:
+        return history(rows, training.signs, training.rule, log, frame)
 
     def _ballot(self, X: Matrix, training: Training, seen: tuple[float, float]) -> Ballot:
         log = trim(training.log, int(self.state.tally[LOGGED]))
-        return Ballot.of(X, log, steps(log, training.signs, self.rule), seen)
+        return Ballot.of(X, log, steps(log, training.signs, training.rule), seen)
 
     def _linear_scores(self, X: Matrix) -> np.ndarray:
         out = np.empty(X.shape[0])
@@ -58,11 +58,11 @@ class Halfspace(Separator):
         """Give the mark of one example of the class with this move."""
         return np.array([1 if move > 0 else -1], np.int8)
 
-    def learn(self, row: OneRow, step: float) -> float:
+    def learn(self, row: OneRow, step: float, weight: float) -> float:
         """Present one row to the plain rule: 1 for a mistake, 0 for none, NaN if unusable."""
         columns, values, length = row
         w, drift, tally = self.state
-        return learn_row(columns, values, length, step, self.lift, w, drift, tally)
+        return learn_row(columns, values, length, weight * step, self.lift, w, drift, tally)
 
     def score(self, row: OneRow) -> float:
         """Give the score of one row, for last and averaged output; NaN if it is unusable."""

@@ -77,18 +77,18 @@ class Partition(Separator):
         wide = ClassState(moved(state.w), moved(state.drift), state.tally, np.zeros(classes))
         return replace(self, rule=rule, state=wide, start=start, votes=votes)
 
-    def _training(self, rows: Rows, marks: np.ndarray, **manner: Any) -> Training:
+    def _training(self, rows: Rows, marks: np.ndarray, rule: ClassRule, **manner: Any) -> Training:
         state = self.state
         w, drift = favoured(rows, state.w), favoured(rows, state.drift)
         self.state = state._replace(w=w, drift=drift)
-        return ClassTraining(rows, marks, self.rule, self.state, **manner)
+        return ClassTraining(rows, marks, rule, self.state, **manner)
 
-    def _history(self, rows: Rows, marks: np.ndarray, log: Any, frame: np.ndarray) -> History:
-        return class_history(rows, marks, self.rule, log, frame)
+    def _history(self, rows: Rows, training: Training, log: Any, frame: np.ndarray) -> History:
+        return class_history(rows, training.signs, training.rule, log, frame)
 
     def _ballot(self, X: Matrix, training: Training, seen: tuple[float, float]) -> ClassBallot:
         log = trim(training.log, int(self.state.tally[LOGGED]))
-        factors = class_steps(log, training.signs, self.rule)
+        factors = class_steps(log, training.signs, training.rule)
         return ClassBallot.of_classes(X, log, training.signs, factors, seen)
 
     def _linear_scores(self, X: Matrix) -> np.ndarray:
@@ -104,10 +104,10 @@ class Partition(Separator):
         """Give the mark of one example of the class with this move."""
         return np.array([move], np.int64)
 
-    def learn(self, row: OneRow, code: int) -> float:
+    def learn(self, row: OneRow, code: int, weight: float) -> float:
         """Present one row to the plain rule: 1 for a mistake, 0 for none, NaN if unusable."""
         columns, values, length = row
-        step = self.rule.eta * self.rule.weights[code]
+        step = self.rule.eta * self.rule.weights[code] * weight
         return learn_class_row(columns, values, length, code, step, self.lift, self.state)
 
     def score(self, row: OneRow) -> np.ndarray:

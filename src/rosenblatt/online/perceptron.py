@@ -3,7 +3,7 @@
 Problem     find w with y·(w·x) > 0 on every example (x, y), y in {-1, +1}
 Answer      +1 if w·x > 0, -1 if w·x < 0, *I don't know* if w·x = 0                  (theory D1)
 Mistake     y·(w·x) <= 0: not knowing is a mistake, whatever the label               (D2)
-Update      on a mistake only: w ← w + η·c·y·x, c the weight of the example's class  (D3)
+Update      on a mistake only: w ← w + η·c·y·x, c the weight of the example           (D3)
 Ends        when every example has been looked at under one w without a mistake      (D4)
 Guarantee   at most (R/γ)² mistakes if some unit w* has y·(w*·x) >= γ > 0            (F5)
 
@@ -28,15 +28,21 @@ from rosenblatt.rows import Rows, add, dot, prefetch, rows_ahead, size
 #   LOGGED     entries of the log in use       UNUSABLE   1 + the row that cannot be used, or 0
 CURSOR, LOOKS, MISTAKES, WORK, SEEN, CLOCK, LOGGED, UNUSABLE = range(8)
 
+ALL_ONE = np.zeros(0)  # in the place of weights of examples that are all 1
+
 
 class Rule(NamedTuple):
-    """What an update does."""
+    """What an update does: its weight is that of the class times that of the example.
+
+    `sample_weight` has one factor for each example of a run, or is `ALL_ONE`.
+    """
 
     eta: float
     negative_weight: float
     positive_weight: float
     renormalize: bool
     zero_is_positive: bool
+    sample_weight: np.ndarray = ALL_ONE
 
 
 class State(NamedTuple):
@@ -125,10 +131,16 @@ def shuffle(sequence: np.ndarray, seed: np.ndarray) -> None:
 
 
 @part
+def weight_of(rule: Any, i: int | np.int64) -> float:
+    """Give the weight of an example among those of its class."""
+    return rule.sample_weight[i] if rule.sample_weight.size else 1.0
+
+
+@part
 def correct(rows: Rows, i: int | np.int64, sign: float, rule: Rule, state: State) -> float:
     """Update the state on a mistaken example; give the norm that w was divided by."""
     weight = rule.positive_weight if sign > 0 else rule.negative_weight
-    step = rule.eta * weight * sign
+    step = rule.eta * weight * sign * weight_of(rule, i)
     clock = state.tally[CLOCK]
     if state.drift.size and not rule.renormalize:
         add(rows, i, clock * step, state.drift)

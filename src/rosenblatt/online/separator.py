@@ -17,7 +17,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
 from rosenblatt.online.averaging import Ballot, mean_weights, trim
 from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
-from rosenblatt.online.perceptron import LOGGED, LOOKS, MISTAKES, SEEN, WORK
+from rosenblatt.online.perceptron import ALL_ONE, LOGGED, LOOKS, MISTAKES, SEEN, WORK
 from rosenblatt.rows import Rows
 from rosenblatt.run import History, Operations, Run, Stop
 
@@ -62,12 +62,12 @@ class Separator:
 
     # ---- what depends on the number of classes
 
-    def _training(self, rows: Rows, marks: np.ndarray, **manner: Any) -> Training:
-        """Give a run of the rule on examples."""
+    def _training(self, rows: Rows, marks: np.ndarray, rule: Any, **manner: Any) -> Training:
+        """Give a run of a rule on examples."""
         raise NotImplementedError
 
-    def _history(self, rows: Rows, marks: np.ndarray, log: Any, frame: np.ndarray) -> History:
-        """Replay a run; `frame` holds the start and the comparator."""
+    def _history(self, rows: Rows, training: Training, log: Any, frame: np.ndarray) -> History:
+        """Replay a run by its log; `frame` holds the start and the comparator."""
         raise NotImplementedError
 
     def _ballot(self, X: Matrix, training: Training, seen: tuple[float, float]) -> Ballot:
@@ -85,6 +85,7 @@ class Separator:
         X: Matrix,
         marks: np.ndarray,
         *,
+        weights: np.ndarray = ALL_ONE,
         order: str,
         seed: int,
         limits: Limits,
@@ -99,6 +100,7 @@ class Separator:
         training = self._training(
             as_rows(X, self.lift),
             marks,
+            self.rule._replace(sample_weight=weights),
             order=order,
             seed=seed,
             logging=logging,
@@ -111,13 +113,14 @@ class Separator:
         log = trim(training.log, int(self.state.tally[LOGGED]))
         frame = np.stack([self.start, comparator])
         rows = as_rows(without_duplicates(X), self.lift)
-        return replace(run, history=self._history(rows, marks, log, frame))
+        return replace(run, history=self._history(rows, training, log, frame))
 
-    def once(self, X: Matrix, marks: np.ndarray) -> Run:
+    def once(self, X: Matrix, marks: np.ndarray, weights: np.ndarray = ALL_ONE) -> Run:
         """Present each example once, in the order given."""
         check_finite(X)
-        rows, logging = as_rows(X, self.lift), self.votes is not None
-        return self._train(self._training(rows, marks, order="once", logging=logging), X)
+        rows, rule = as_rows(X, self.lift), self.rule._replace(sample_weight=weights)
+        logging = self.votes is not None
+        return self._train(self._training(rows, marks, rule, order="once", logging=logging), X)
 
     def _train(self, training: Training, X: Matrix) -> Run:
         before = float(self.state.tally[SEEN])

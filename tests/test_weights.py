@@ -1,0 +1,258 @@
+"""Weights of examples: they scale the update, the loss, the score and the bound (theory F16)."""
+
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+import naive
+import rosenblatt as rb
+from naive import ORDERS, SIX_X, SIX_Y, exact_bound
+from naive_classes import class_learner
+from planted import planted, quickly, seed_of, whole
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+OUTPUTS = ("last", "averaged", "voted")
+FACTORS = (1.0, 0.5, 4.0, 2.0, 3.0)
+
+
+def whole_problem(classes=2, n=31, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (n, 4)).astype(float)
+    y = np.arange(n) % classes
+    rng.shuffle(y)
+    return X, y, rng.choice(FACTORS, n)
+
+
+def quiet(learner, *given, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return learner.fit(*given, **more)
+
+
+# ---- the update
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_weighted_run_is_that_of_its_naive_twin(classes, output, order):
+    X, y, weights = whole_problem(classes)
+    learner = rb.Perceptron(order=order, output=output, max_iter=3, random_state=5)
+    quiet(learner, X, y, weights)
+    if classes == 2:
+        twin, marks = naive.learner(4, lift=1.0, samples=tuple(weights)), 2 * y - 1
+    else:
+        twin, marks = class_learner(3, 4, lift=1.0, samples=tuple(weights)), y
+    ran = naive.run(twin, X, marks, order, seed_of(5), 3 * len(y))
+    assert learner.run_.counts.tolist() == ran.counts
+    assert learner.run_.mistakes_per_pass == ran.mistakes_per_pass
+    if output == "voted":
+        np.testing.assert_allclose(learner.decision_function(X), twin.voted(X), rtol=1e-14)
+        return
+    w = np.atleast_2d(twin.w if output == "last" else twin.averaged())
+    np.testing.assert_allclose(learner.coef_, w[:, :-1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(learner.intercept_, w[:, -1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("renormalize", [False, True])
+def test_rows_one_by_one_batches_and_a_pass_learn_the_same(classes, output, renormalize):
+    X, y, weights = whole_problem(classes)
+    weights[::5] = 0
+    options = {"output": output, "renormalize": renormalize}
+    whole, batches, single = (rb.Perceptron(**options, max_iter=1) for _ in range(3))
+    quiet(whole, X, y, weights)
+    single.partial_fit(X[:0:-1][:1], y[:1], classes=range(classes), sample_weight=[0])
+    assert not single._is_fitted()
+    for part in np.array_split(np.arange(len(y)), 4):
+        batches.partial_fit(X[part], y[part], range(classes), weights[part])
+    mistakes = [single.learn_one(*given) for given in zip(X, y, weights, strict=True)]
+    assert not any(mistakes[::5])
+    known = len(set(y[weights > 0][:classes].tolist())) == classes  # before their first mistakes
+    for other in [batches, single] if classes == 2 or known else [batches]:
+        assert other.run_.mistakes == whole.run_.mistakes
+        np.testing.assert_allclose(
+            other.decision_function(X), whole.decision_function(X), rtol=1e-12, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_weights_of_classes_and_examples_are_multiplied(classes):
+    X, y, weights = whole_problem(classes)
+    factors = np.array([0.5, 2.0, 1.0])
+    both = quiet(
+        rb.Perceptron(class_weight=dict(enumerate(factors[:classes])), max_iter=3), X, y, weights
+    )
+    product = quiet(rb.Perceptron(max_iter=3), X, y, weights * factors[y])
+    assert both.coef_.tolist() == product.coef_.tolist()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_balanced_classes_have_equal_weights_in_all(classes):
+    X, y, weights = whole_problem(classes)
+    totals = np.bincount(y, weights)
+    factors = weights.sum() / (classes * totals)
+    balanced = quiet(rb.Perceptron(class_weight="balanced", max_iter=3), X, y, weights)
+    product = quiet(rb.Perceptron(max_iter=3), X, y, weights * factors[y])
+    np.testing.assert_allclose(balanced.coef_, product.coef_, rtol=1e-12)
+
+
+@given(whole(), st.sampled_from(["cycle", "shuffle", "random", "first"]))
+@quickly
+def test_weights_make_the_run_on_weighted_rows(problem, order):
+    X, y, _ = problem
+    weights = np.resize(FACTORS, len(y))
+    options = {"order": order, "fit_intercept": False, "random_state": 2, "max_iter": 5}
+    weighted = quiet(rb.Perceptron(**options), X, y, weights)
+    plain = quiet(rb.Perceptron(**options), weights[:, None] * X, y)
+    assert weighted.run_.counts.tolist() == plain.run_.counts.tolist()
+    np.testing.assert_array_equal(weighted.coef_, plain.coef_)
+
+
+# ---- weight 0
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_example_of_weight_0_is_as_good_as_none(classes, form, order):
+    X, y, weights = whole_problem(classes)
+    weights[[0, 3, 4, 20]] = 0
+    kept = np.flatnonzero(weights)
+    options = {"order": order, "lift": "radius", "class_weight": "balanced", "max_iter": 3}
+    options |= {"output": "averaged", "random_state": 1}
+    comparator = np.ones(4) if classes == 2 else np.eye(3, 4)
+    learner = quiet(rb.Perceptron(**options), form(X), y, weights, comparator=comparator)
+    without = quiet(
+        rb.Perceptron(**options), form(X[kept]), y[kept], weights[kept], comparator=comparator
+    )
+    assert learner.coef_.tolist() == without.coef_.tolist()
+    assert learner.run_.operations == without.run_.operations
+    assert learner.run_.counts[kept].tolist() == without.run_.counts.tolist()
+    assert learner.run_.counts.size == len(y)
+    history = learner.run_.history
+    assert history.example.tolist() == kept[without.run_.history.example].tolist()
+
+
+def test_a_row_that_cannot_be_used_is_named_as_it_was_given():
+    X = np.ones((4, 2))
+    X[3, 1] = np.nan
+    with pytest.raises(rb.InputError, match=r"row 3"):
+        rb.Perceptron().fit(X, [0, 1, 0, 1], [0, 1, 1, 1])
+
+
+def test_a_class_without_any_weight_is_refused():
+    with pytest.raises(rb.InputError, match="every row of the class 'b' has a sample_weight of 0"):
+        rb.Perceptron().fit(np.eye(3), ["a", "b", "c"], [1, 0, 1])
+
+
+def test_a_stream_that_begins_with_weights_of_0_begins_later():
+    learner = rb.Perceptron()
+    assert learner.learn_one({0: 1.0}, "a", 0) is False
+    assert learner.predict_one({0: 1.0}) is None
+    assert learner.learn_one({0: 1.0}, "a", 2.5) is True
+    assert learner.run_.operations.dot_products == 1
+    assert learner.coef_[0, 0] == -2.5  # the only class is negative so far
+
+
+# ---- refusals
+
+BAD = [
+    (-1.0, "from 0 on"),
+    (np.nan, "from 0 on"),
+    (np.inf, "from 0 on"),
+    ([1.0, 2.0], "shape|number"),
+    (["x"] * 6, "numbers|number"),
+]
+
+
+@pytest.mark.parametrize(("bad", "words"), BAD)
+def test_bad_weights_are_one_sentence_and_change_nothing(bad, words):
+    learner = rb.Perceptron().fit(SIX_X, SIX_Y)
+    before = learner.coef_.tolist()
+    weights = np.full(6, bad) if isinstance(bad, float) else bad
+    for use in (learner.fit, learner.score):
+        with pytest.raises(rb.InputError, match=words):
+            use(SIX_X, SIX_Y, weights)
+    with pytest.raises(rb.InputError, match=words):
+        learner.partial_fit(SIX_X, SIX_Y, sample_weight=weights)
+    with pytest.raises(rb.InputError, match="sample_weight of one row is a finite number from 0"):
+        learner.learn_one(SIX_X[0], 1, bad)
+    assert learner.coef_.tolist() == before
+
+
+def test_a_score_by_weights_that_are_all_0_is_refused():
+    learner = rb.Perceptron().fit(SIX_X, SIX_Y)
+    with pytest.raises(rb.InputError, match="sample_weight is zero for every row"):
+        learner.score(SIX_X, SIX_Y, np.zeros(6))
+    assert learner.score(SIX_X, -SIX_Y, [0, 0, 0, 0, 0, 1]) == 0
+
+
+# ---- F16: the bound
+
+
+def test_the_six_points_with_weights():
+    weights = [1, 1, 4, 1, 2, 1]
+    learner = rb.Perceptron(fit_intercept=False).fit(SIX_X, SIX_Y, weights)
+    bound = learner.bound(SIX_X, SIX_Y, [1, 0], weights)
+    assert learner.run_.counts.tolist() == [1, 0, 1, 0, 0, 0]
+    assert learner.coef_.tolist() == [[5, 2]]
+    assert bound.value == pytest.approx(10, rel=1e-12)
+    assert bound.certificate is None
+
+
+some_weights = st.lists(st.sampled_from([0.25, 1.0, 3.0, 40.0]), min_size=40, max_size=40)
+
+
+@given(st.one_of(whole(), planted()), some_weights, st.sampled_from(ORDERS), st.booleans())
+@quickly
+def test_no_weighted_run_makes_more_mistakes_than_its_bound(problem, weights, order, affine):
+    X, y, u = problem
+    weights = np.resize(weights, len(y))
+    learner = rb.Perceptron(order=order, fit_intercept=affine, max_iter=None, random_state=3)
+    learner.fit(X, y, weights)
+    bound, run = learner.bound(X, y, u, weights), learner.run_
+    assert run.converged
+    assert run.mistakes <= bound.value
+    exact = exact_bound(X, y, np.append(u, 0), np.zeros(u.size + 1), 1.0, float(affine), weights)
+    assert exact <= Decimal(bound.value) <= exact * Decimal("1.000000001")
+    rows = np.column_stack([X, np.full(len(y), float(affine))])
+    radius, margin = np.linalg.norm(rows, axis=1).max(), (y * (X @ u)).min() / np.linalg.norm(u)
+    heaviest = weights.max() * (radius / margin) ** 2
+    assert run.counts @ weights <= heaviest * (1 + 1e-9)
+    assert bound.value <= heaviest / weights.min() * (1 + 1e-9)
+    assert bound.value <= (bound.radius / bound.margin) ** 2 * (1 + 1e-9)
+
+
+@given(st.integers(0, 10**6), some_weights)
+@quickly
+def test_no_weighted_run_of_many_classes_does_either(seed, weights):
+    rng = np.random.default_rng(seed)
+    W = rng.standard_normal((3, 4))
+    X = rng.standard_normal((40, 4))
+    leads = np.sort(X @ W.T, axis=1)
+    X = X[leads[:, 2] - leads[:, 1] > 0.3]
+    y = (X @ W.T).argmax(axis=1)
+    assume(np.unique(y[1:]).size == 3)
+    weights = np.array(weights[: len(y)])
+    weights[0] = 0
+    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y, weights)
+    assert learner.run_.mistakes <= learner.bound(X, y, W, weights).value
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_theorem_two_speaks_of_the_weighted_rows(passes):
+    X, y, weights = whole_problem(n=60)
+    learner = rb.Perceptron(fit_intercept=False, max_iter=passes)
+    quiet(learner, X, y, weights)
+    bound = learner.bound(X, y, sample_weight=weights)
+    plain = rb.mistake_bound(weights[:, None] * X, y, passes=passes)
+    assert learner.run_.mistakes <= bound.value == pytest.approx(plain.value, rel=0.02)
