@@ -178,6 +178,7 @@ def test_an_interrupt_of_separate_is_undecided(place, shell, monkeypatch):
         monkeypatch.setattr(place, interrupted)
     status, found = facts(shell, "separate", "xor.svm", "--certificate", "c.json")
     assert (status, found["verdict"], found["rows"]) == (3, "undecided", 4)
+    assert "it was interrupted" in found["explanation"]
     assert sorted(found["classes"]) == [0, 1]
     assert shell("separate", "three.svm", "--pairs")[0] == 3
 
@@ -260,6 +261,7 @@ def test_an_interrupt_of_margin_is_undecided(shell, monkeypatch):
     monkeypatch.setattr(rb, "max_margin", interrupted)
     status, found = facts(shell, "margin", "apart.svm")
     assert (status, found["verdict"], found["margin"]) == (3, "undecided", [0.0, None])
+    assert "it was interrupted" in found["explanation"]
 
 
 # ---- solve

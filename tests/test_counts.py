@@ -1,5 +1,6 @@
 """The cheapest counts of the dual form (D12), against exact solutions and against runs."""
 
+import time
 from fractions import Fraction
 from itertools import combinations
 
@@ -323,6 +324,15 @@ def test_time_that_does_not_suffice_is_refused():
     X, y, _ = rb.make_separable(400, 20, 0.01, seed=0)
     with pytest.raises(rb.InputError, match="not found in max_seconds=1e-06; allow more"):
         rb.cheapest_counts(X, y, max_seconds=1e-6)
+
+
+def test_the_proof_of_a_refusal_takes_no_time_of_its_own(monkeypatch):
+    def slow(*arguments):
+        time.sleep(0.002)
+
+    monkeypatch.setattr("rosenblatt.decide.counts._solved", slow)
+    with pytest.raises(rb.InputError, match=r"not found in max_seconds=0\.001; allow more"):
+        rb.cheapest_counts(*EXCLUSIVE_OR, max_seconds=0.001)
 
 
 def test_where_the_dual_simplex_breaks_down_the_primal_one_answers():

@@ -5,6 +5,7 @@ import json
 import math
 import subprocess
 import sys
+import time
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -509,7 +510,39 @@ def test_an_answer_in_no_time_is_undecided():
     assert found.lower == 0
     assert found.upper > 0
     assert found.width == 1
-    assert str(found).startswith("Undecided: the time was over")
+    assert found.stop == "out of time"
+    assert str(found).startswith("Undecided: it is not known whether the classes 'no' and 'yes'")
+    assert str(found).endswith(": the time was over; allow more seconds.")
+
+
+def test_an_interrupt_is_not_told_as_time_that_was_over(monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    X, y = problem_of(8, 300, 70)
+    monkeypatch.setattr(margins, "hard_margin", interrupted)
+    found = rb.max_margin(X, y)
+    assert (found.verdict, found.stop) == ("separable", "interrupted")
+    assert str(found).endswith("it was interrupted; ask again and let it run.")
+    monkeypatch.setattr("rosenblatt.decide.separate._Problem.decide", interrupted)
+    found = rb.max_margin(X, y)
+    assert (found.verdict, found.stop) == ("undecided", "interrupted")
+    assert str(found).endswith("it was interrupted; ask again and let it run.")
+
+
+def test_one_clock_runs_for_the_whole_search(monkeypatch):
+    class Slow(margins.Hulls):
+        def __init__(self, *arguments):
+            time.sleep(0.002)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(margins, "Hulls", Slow)
+    assert rb.max_margin([[0.0], [1.0]], [0, 1], max_seconds=0.001).verdict == "undecided"
+
+
+def test_a_margin_keeps_what_is_known_of_the_classes():
+    assert rb.max_margin([[0.0], [1.0]], [0, 1]).separation.verdict == "separable"
+    assert rb.max_margin([[0.0], [1.0], [2.0]], [0, 1, 0]).separation.rows.tolist() == [0, 1, 2]
 
 
 @INTERCEPTS

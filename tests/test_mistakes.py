@@ -358,6 +358,22 @@ def test_any_number_of_passes_needs_separable_rows():
         rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], passes=None, fit_intercept=False)
 
 
+def test_the_proof_that_no_bound_holds_is_about_the_labels_given():
+    labels = np.where(np.array(SEVEN_Y) > 0, "yes", "no")
+    with pytest.raises(rb.InseparableError) as refusal:
+        rb.mistake_bound(SEVEN_X, labels, passes=None)
+    assert rb.verify(refusal.value.certificate, SEVEN_X, labels).ok
+
+
+def test_an_interrupt_of_a_bound_is_an_interrupt(monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rosenblatt.decide.separate._Problem.decide", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rb.mistake_bound(SIX_X, SIX_Y, passes=None)
+
+
 def test_a_stream_looks_at_each_row_once():
     X, y = noisy(90, 3, seed=6)
     learner = rb.Perceptron(fit_intercept=False)

@@ -730,6 +730,9 @@ def test_a_search_that_is_stopped_tells_what_it_knows(monkeypatch, error, interc
     stop(monkeypatch, error)
     found = separate(X, y, fit_intercept=intercept)
     assert_undecided(found)
+    word = "interrupted" if error is KeyboardInterrupt else "time"
+    assert word in found.stop
+    assert word in found.explain()
     assert found.enclosure[1] < np.linalg.norm(X, axis=1).max()
 
 

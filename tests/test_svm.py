@@ -21,7 +21,9 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt as rb
+from rosenblatt.checker import Refused
 from rosenblatt.cli.main import run
+from rosenblatt.decide.separate import _Problem as Question
 from test_models import forge
 
 INTERCEPTS = ["free", "lifted", "none"]
@@ -526,6 +528,37 @@ def test_inseparable_data_are_answered_with_the_proof(X, y, verdict):
     assert again.certificate == error.certificate
 
 
+def test_a_hard_margin_that_is_not_decided_says_why(monkeypatch):
+    def refused(*arguments):
+        raise Refused("for no reason")
+
+    monkeypatch.setattr("rosenblatt.decide.separate.proven", refused)
+    with pytest.raises(rb.InputError, match=r"not decided .* proof that was found did not pass"):
+        rb.HardMarginSVM().fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+
+
+def test_only_an_interrupt_interrupts_a_hard_margin(monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rosenblatt.decide.separate._Problem.decide", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rb.HardMarginSVM(max_seconds=60).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_hard_margin_decides_once_and_in_its_time(monkeypatch):
+    decide, clocks = Question.decide, []
+
+    def counted(problem):
+        clocks.append(problem.clock.seconds)
+        return decide(problem)
+
+    monkeypatch.setattr(Question, "decide", counted)
+    with pytest.raises(rb.InseparableError):
+        rb.HardMarginSVM(max_seconds=60).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+    assert clocks == [60]
+
+
 def test_hard_margins_refuse_what_they_cannot_use():
     X, y, _ = wide_street()
     for options, words in [
@@ -539,7 +572,7 @@ def test_hard_margins_refuse_what_they_cannot_use():
             rb.HardMarginSVM(**options).fit(X, y)
     with pytest.raises(rb.InputError, match="Only binary classification"):
         rb.HardMarginSVM().fit(X, np.arange(len(y)) % 3)
-    with pytest.raises(rb.InputError, match="not decided"):
+    with pytest.raises(rb.InputError, match=r"not decided .* the time was over; allow more"):
         rb.HardMarginSVM(max_seconds=1e-9).fit(X, y)
     fitted = rb.HardMarginSVM().fit(X, np.where(y > 0, "yes", "no"))
     assert fitted.predict_one(X[0]) == ("yes" if y[0] > 0 else "no")

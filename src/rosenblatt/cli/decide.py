@@ -25,6 +25,7 @@ from rosenblatt.cli.work import _check_writable, _plain, _print, _printer, peopl
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.sources import contents, shown
 from rosenblatt.data.systems import SystemFile, read_system, system_format
+from rosenblatt.decide.answers import INTERRUPTED
 from rosenblatt.decide.check import Verification, verify
 from rosenblatt.decide.solve import METHODS
 from rosenblatt.errors import CertificateError, InputError
@@ -119,8 +120,9 @@ def _unknown(labels: Any) -> rb.Separation:
     """Give the answer of an interrupt that came before the first step."""
     nothing, any_margin = np.zeros(0, np.int64), (-math.inf, math.inf)
     first, second, *_ = dict.fromkeys(np.asarray(labels).tolist())
+    classes = (first, second)
     return rb.Separation(
-        "undecided", None, None, 0.0, any_margin, None, nothing, nothing, (first, second)
+        "undecided", None, None, 0.0, any_margin, None, nothing, nothing, classes, INTERRUPTED
     )
 
 
@@ -176,7 +178,18 @@ def _unknown_margin(labels: Any, tol: float) -> rb.Margin:
     known = _unknown(labels)
     nothing = known.rows, np.zeros(0)
     return rb.Margin(
-        "undecided", 0.0, math.inf, 1.0, None, None, *nothing, None, None, known.classes, tol
+        "undecided",
+        0.0,
+        math.inf,
+        1.0,
+        None,
+        None,
+        *nothing,
+        None,
+        None,
+        known.classes,
+        tol,
+        stop=known.stop,
     )
 
 

@@ -36,19 +36,21 @@ def bound_file(
         X, y = source.labelled(source.examples())
         two_classes(as_labels(y, X.shape[0]))  # before the learning, which takes more of them
         status.update(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
+        clock = Clock(chosen["max_seconds"])
         learner = PlainPerceptron(max_iter=passes or MOST_PASSES, **chosen)._fit(X, y)
         status.update("looking for the least bound")
-        bound = _bounded(learner, X, y, passes)
+        bound = _bounded(learner, X, y, passes, clock)
     facts = _facts(source.data, learner, bound, X.shape)
     facts["certificate"] = _write_proof(certificate, bound.certificate)
     _print(facts if json else _for_people(facts, bound), json)
 
 
-def _bounded(learner: PlainPerceptron, X: Any, y: Any, passes: int | None) -> rb.MistakeBound:
+def _bounded(
+    learner: PlainPerceptron, X: Any, y: Any, passes: int | None, clock: Clock
+) -> rb.MistakeBound:
     """Bound all runs like this one; orders that begin anew may err on a row more than once."""
     problem = learner._mistake_problem(X, y)
     most = max(passes, int(learner.run_.counts.max())) if passes else None
-    clock = Clock(learner.max_seconds)
     try:
         return replace(problem, runs=replace(problem.runs, passes=most), clock=clock).bound()
     except InputError as error:

@@ -11,6 +11,15 @@ import numpy as np
 
 from rosenblatt.errors import InputError
 
+# Why a question is left undecided, and what to say of it.
+OUT_OF_TIME, INTERRUPTED = "out of time", "interrupted"
+UNPROVEN = "the proof did not pass the check"
+REASONS = {
+    OUT_OF_TIME: "the time was over; allow more seconds",
+    INTERRUPTED: "it was interrupted; ask again and let it run",
+    UNPROVEN: "the proof that was found did not pass the check; bring the columns to one scale",
+}
+
 
 class OutOfTimeError(Exception):
     """The seconds are over; what was found so far counts."""
@@ -18,17 +27,21 @@ class OutOfTimeError(Exception):
 
 @dataclass
 class Clock:
-    """What is left of the time that a decision may take."""
+    """What is left of the time that a call may take; all its parts look at the same one."""
 
     seconds: float | None = None
     began: float = field(default_factory=time.perf_counter)
+    interrupted: bool = False
 
-    def stop(self) -> None:
-        """Let the time be over, for all that is still to come."""
-        self.seconds = 0.0
+    def stopped_by(self, ended: BaseException) -> str:
+        """Give why the search ended; Ctrl-C is for all that is still to come."""
+        self.interrupted |= isinstance(ended, KeyboardInterrupt)
+        return INTERRUPTED if self.interrupted else OUT_OF_TIME
 
     def left(self) -> float:
         """Give the seconds left; raise if there are none."""
+        if self.interrupted:
+            raise KeyboardInterrupt
         if self.seconds is None:
             return np.inf
         left = self.seconds - (time.perf_counter() - self.began)

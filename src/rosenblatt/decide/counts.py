@@ -23,8 +23,9 @@ from scipy import sparse
 
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
+from rosenblatt.decide.exact import exact_matrix
 from rosenblatt.decide.oracle import OPTIONS
-from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, separate
+from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, decide
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.examples import (
     Matrix,
@@ -138,17 +139,17 @@ def cheapest_counts(
     chosen, matrix = as_kernel(kernel), as_matrix(X)
     check_finite(matrix)
     classes = two_classes(as_labels(y, matrix.shape[0]))
-    signs = as_signs(as_labels(y, matrix.shape[0]), classes).astype(np.float64)
-    problem = _problem(chosen, matrix, signs, checked_lift(fit_intercept, lift))
+    signs = as_signs(as_labels(y, matrix.shape[0]), classes)
+    problem = _problem(chosen, matrix, signs.astype(np.float64), checked_lift(fit_intercept, lift))
     try:
         found = problem.solve(clock)
+        if found is None:
+            raise _refusal(chosen, X, signs, classes, bool(fit_intercept), clock)
     except OutOfTimeError:
         raise InputError(
             f"the cheapest counts were not found in max_seconds={max_seconds:g}; allow more "
             "seconds, or give fewer rows"
         ) from None
-    if found is None:
-        raise _refusal(chosen, X, y, bool(fit_intercept), clock, _clash(matrix, signs))
     return _answer(problem, *found, tuple(classes.tolist()), clock)
 
 
@@ -327,9 +328,10 @@ def _clash(X: Matrix, signs: np.ndarray) -> str | None:
 
 
 def _refusal(
-    kernel: Kernel, X: Any, y: Any, lifted: bool, clock: Clock, clash: str | None
+    kernel: Kernel, X: Any, signs: np.ndarray, classes: np.ndarray, lifted: bool, clock: Clock
 ) -> InputError:
     """Say that nothing separates the classes, with a proof if the kernel is linear."""
+    clash = _clash(as_matrix(X), signs)
     if not isinstance(kernel, Linear):
         if clash:
             return InseparableError(f"no counts separate the classes by any kernel: {clash}")
@@ -337,7 +339,9 @@ def _refusal(
             f"no counts separate the classes by the kernel {kernel}, as far as floats tell; choose "
             "one with more features, such as a higher degree or a larger gamma"
         )
-    proof = separate(X, y, fit_intercept=lifted, max_seconds=clock.seconds)
+    proof = decide(exact_matrix(X), signs, classes, lifted, clock)
+    if proof.verdict == UNDECIDED:
+        clock.left()  # which says so if the time is over
     if proof.verdict in (SEPARABLE, UNDECIDED):
         return InputError(
             "the classes are separable by so little, if at all, that floats do not find the "

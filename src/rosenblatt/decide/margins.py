@@ -27,7 +27,13 @@ import numpy as np
 from rosenblatt.certificate_fields import plain_number
 from rosenblatt.certificates import Certificate, MarginInterval, Number
 from rosenblatt.checker import Refused
-from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.answers import (
+    REASONS,
+    UNPROVEN,
+    Clock,
+    OutOfTimeError,
+    checked_seconds,
+)
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.enclosure import Enclosure
 from rosenblatt.decide.exact import exact_matrix, is_exact, rounded_down
@@ -41,7 +47,7 @@ from rosenblatt.decide.margin_floats import (
     unit,
     weights_from,
 )
-from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, Separation, listed, separate
+from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, Separation, decide, listed
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_signs, check_finite, two_classes
 from rosenblatt.margin.hard import hard_margin
@@ -71,6 +77,8 @@ class Margin:
     classes : the two labels; the second one is positive.
     tol : the width that was asked for.
     lift : the constant that rows were lifted by, None for none.
+    separation : what `separate` says of the classes.
+    stop : why the search ended before the ends were as near as asked for, if it did.
     """
 
     verdict: str
@@ -86,6 +94,8 @@ class Margin:
     classes: tuple[Any, Any]
     tol: float
     lift: Number | None = None
+    separation: Separation | None = field(compare=False, repr=False, default=None)
+    stop: str = ""
     seconds: float = field(compare=False, default=0.0)
 
     def explain(self) -> str:
@@ -137,8 +147,7 @@ def max_margin(
     signs = as_signs(labels, classes)
     hulls = Hulls(matrix, signs, constant or 0, bool(fit_intercept) and constant is None)
     search = _Search(hulls, _checked_tol(tol), constant, clock)
-    found = separate(matrix, labels, fit_intercept=fit_intercept, max_seconds=clock.seconds)
-    return search.answer(found)
+    return search.answer(decide(matrix, signs, classes, fit_intercept, clock))
 
 
 def _checked_tol(tol: Any) -> float:
@@ -169,6 +178,7 @@ class _Search:
         self.hulls, self.tol, self.lift, self.clock = hulls, tol, lift, clock
         self.best = Enclosure(hulls)
         self.latest: Plane | None = None
+        self.stop = ""
 
     def answer(self, found: Separation) -> Margin:
         """Go on from what `separate` has found."""
@@ -178,7 +188,8 @@ class _Search:
         self._begin(list(vars(found.certificate)["w"]))
         try:
             self._improve()
-        except (OutOfTimeError, KeyboardInterrupt):
+        except (OutOfTimeError, KeyboardInterrupt) as ended:
+            self.stop = self.clock.stopped_by(ended)
             if self.latest is not None:
                 self.best.offer_weights(dict(zip(*self.latest[1:], strict=True)))
                 self.best.offer_w(self.latest.w)
@@ -253,7 +264,7 @@ class _Search:
         best = self.best
         certificate = self._certificate(found)
         if certificate is None:
-            return self._margin(UNDECIDED, found.classes, (0.0, math.inf), None)
+            return self._margin(found, UNDECIDED, (0.0, math.inf), None, UNPROVEN)
         coef, intercept = unit(self.hulls, best.w)
         rows = sorted(best.weights)
         return Margin(
@@ -270,6 +281,8 @@ class _Search:
             found.classes,
             self.tol,
             self.lift,
+            found,
+            self.stop,
             self._elapsed(),
         )
 
@@ -298,14 +311,15 @@ class _Search:
     def _without_margin(self, found: Separation) -> Margin:
         """Give the verdict of `separate`; its upper end holds for lifted rows too."""
         ends = (0.0, max(0.0, found.enclosure[1]))
-        return self._margin(found.verdict, found.classes, ends, found.certificate)
+        return self._margin(found, found.verdict, ends, found.certificate, found.stop)
 
     def _margin(
         self,
+        found: Separation,
         verdict: str,
-        classes: tuple[Any, Any],
         ends: tuple[float, float],
         certificate: Certificate | None,
+        stop: str,
     ) -> Margin:
         return Margin(
             verdict,
@@ -317,9 +331,11 @@ class _Search:
             np.zeros(0),
             certificate,
             None,
-            classes,
+            found.classes,
             self.tol,
             self.lift,
+            found,
+            stop,
             self._elapsed(),
         )
 
@@ -337,8 +353,8 @@ def explain(found: Margin) -> str:
         known = f", but it is at most {_shown(found.upper, ROUND_CEILING)}"
         known = known if found.upper < math.inf else ""
         return (
-            f"Undecided: the time was over before it was known whether the classes {a!r} and {b!r} "
-            f"have a margin at all{known}. Allow more seconds."
+            f"Undecided: it is not known whether the classes {a!r} and {b!r} have a margin at "
+            f"all{known}: {REASONS[found.stop]}."
         )
     if found.verdict != SEPARABLE:
         return (
@@ -369,8 +385,8 @@ def _shortfall(found: Margin) -> str:
     if found.squared is not None or found.width <= found.tol:
         return ""
     return (
-        f" The ends are {found.width:.2g} of the upper one apart and not {found.tol:.2g}: the time "
-        "was over, or the problem is too large for exact arithmetic."
+        f" The ends are {found.width:.2g} of the upper one apart and not {found.tol:.2g}: "
+        f"{REASONS.get(found.stop, 'the problem is too large for exact arithmetic')}."
     )
 
 

@@ -22,13 +22,19 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Data, MistakeProof
-from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.answers import (
+    INTERRUPTED,
+    REASONS,
+    Clock,
+    OutOfTimeError,
+    checked_seconds,
+)
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.digest import labelled_digest
 from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.hinges import enclosed_loss
 from rosenblatt.decide.products import Weights
-from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, separate
+from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, decide
 from rosenblatt.errors import CertificateError, InputError, InseparableError
 from rosenblatt.examples import (
     Matrix,
@@ -300,16 +306,13 @@ class Problem:
     def _separator(self) -> np.ndarray:
         """Give a vector that separates the rows, or say that there is none."""
         runs = self.runs
-        answer = separate(
-            self.X,
-            self.signs,
-            fit_intercept=runs.lift > 0,
-            max_seconds=self._seconds(),
-        )
+        answer = decide(self.X, self.signs, self.classes, runs.lift > 0, self.clock)
+        if answer.stop == INTERRUPTED:
+            raise KeyboardInterrupt
         if answer.verdict == UNDECIDED:
             raise InputError(
-                "whether a hyperplane separates these data was not decided in time; allow more "
-                f"seconds, or {BY_PASSES}"
+                "it was not decided whether a hyperplane separates these data, because "
+                f"{REASONS[answer.stop]}, or {BY_PASSES}"
             )
         if answer.verdict != SEPARABLE:
             reason = (
@@ -321,6 +324,8 @@ class Problem:
                 f"nothing separates these data (`rosenblatt separate` proves it), so that {reason}",
                 answer,
             )
+        assert answer.coef is not None
+        assert answer.intercept is not None
         added = answer.intercept / runs.lift if runs.lift else 0.0
         return np.append(answer.coef, added)
 

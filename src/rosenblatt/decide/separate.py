@@ -23,7 +23,13 @@ from rosenblatt.certificates import (
     Separator,
 )
 from rosenblatt.checker import Refused
-from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.answers import (
+    REASONS,
+    UNPROVEN,
+    Clock,
+    OutOfTimeError,
+    checked_seconds,
+)
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone, floats_of, nearest_float
 from rosenblatt.decide.digest import labelled_digest
@@ -67,7 +73,7 @@ class Separation:
     Attributes
     ----------
     verdict : "separable", "weakly separable" (no point on the wrong side, some on the hyperplane,
-        some off it), "inseparable", or "undecided" if the time was over.
+        some off it), "inseparable", or "undecided".
     coef, intercept : the hyperplane x·coef + intercept = 0 in floats, positive for the second
         class, for the first two verdicts; None otherwise. The exact numbers are in the certificate.
     margin : the distance of the nearest point to the hyperplane, rounded down; 0 unless separable.
@@ -79,6 +85,7 @@ class Separation:
         likewise, and these run to infinity in a logistic regression. Inseparable: those of the
         proof's rows.
     classes : the two labels; the second one is positive.
+    stop : why it is undecided: "out of time", "interrupted", "the proof did not pass the check".
     """
 
     verdict: str
@@ -90,6 +97,7 @@ class Separation:
     rows: np.ndarray
     columns: np.ndarray
     classes: tuple[Any, Any]
+    stop: str = ""
     seconds: float = field(compare=False, default=0.0)
 
     def explain(self) -> str:
@@ -139,7 +147,8 @@ def separate(
     labels = as_labels(y, matrix.shape[0])
     clock = Clock(checked_seconds(max_seconds))
     if many is None:
-        return _decide(matrix, labels, two_classes_or_advice(labels), fit_intercept, clock)
+        classes = two_classes_or_advice(labels)
+        return decide(matrix, as_signs(labels, classes), classes, fit_intercept, clock)
     if many not in ("pairs", "rest"):
         raise InputError(f"many must be None, 'pairs' or 'rest', got {many!r}")
     classes = distinct(labels)
@@ -170,7 +179,8 @@ def _pairs(
     for a, b in itertools.combinations(range(classes.size), 2):
         rows, pair = np.flatnonzero((codes == a) | (codes == b)), classes[[a, b]]
         first, second = pair.tolist()
-        found[first, second] = _decide(X[rows], labels[rows], pair, fit_intercept, clock)
+        signs = as_signs(labels[rows], pair)
+        found[first, second] = decide(X[rows], signs, pair, fit_intercept, clock)
     return found
 
 
@@ -181,21 +191,19 @@ def _rest(
     for label in classes.tolist():
         names = as_objects([f"not {label}", str(label)])
         against = np.array([names[int(other == label)] for other in labels.tolist()], object)
-        found[label] = _decide(X, against, names, fit_intercept, clock)
+        found[label] = decide(X, as_signs(against, names), names, fit_intercept, clock)
     return found
 
 
-def _decide(
-    X: Matrix, labels: np.ndarray, classes: np.ndarray, fit_intercept: bool, clock: Clock
+def decide(
+    X: Matrix, signs: np.ndarray, classes: np.ndarray, fit_intercept: bool, clock: Clock
 ) -> Separation:
-    problem = _Problem(X, as_signs(labels, classes), classes, bool(fit_intercept), clock)
+    """Decide about rows that were checked, in what is left of the time."""
+    problem = _Problem(X, signs, classes, bool(fit_intercept), clock)
     try:
         return problem.decide()
-    except OutOfTimeError:
-        return problem.undecided()
-    except KeyboardInterrupt:
-        clock.stop()  # for the other pairs too
-        return problem.undecided()
+    except (OutOfTimeError, KeyboardInterrupt) as ended:
+        return problem.undecided(clock.stopped_by(ended))
 
 
 # Makes a negative quotient by a norm that is rounded up a lower bound.
@@ -375,15 +383,15 @@ class _Problem:
         try:
             proven(answer.certificate, Labelled.of(self.X, self.signs))
         except Refused:
-            return self.undecided()
+            return self.undecided(UNPROVEN)
         return answer
 
     def _complement(self) -> list[list[int]]:
         assert self.search is not None
         return self.search.complement()
 
-    def undecided(self) -> Separation:
-        """Tell what is known when the time is over."""
+    def undecided(self, stop: str) -> Separation:
+        """Tell what is known when the search ends."""
         if self.search is not None and self.search.face.weights:
             self.upper = 0.0
         elif self.steps is not None:
@@ -402,6 +410,7 @@ class _Problem:
             nothing,
             nothing,
             self.classes,
+            stop,
             self._elapsed(),
         )
 
@@ -432,7 +441,7 @@ class _Problem:
             rows,
             np.array(columns, np.int64),
             self.classes,
-            self._elapsed(),
+            seconds=self._elapsed(),
         )
 
     def _elapsed(self) -> float:
@@ -504,12 +513,12 @@ def _explain_undecided(found: Separation) -> str:
     if high <= 0:
         return (
             "No hyperplane separates the classes: contradicting rows prove it. Whether they are "
-            "weakly separable or inseparable is undecided, because the time was over; allow more."
+            f"weakly separable or inseparable is undecided: {REASONS[found.stop]}."
         )
     known = f" No hyperplane has a margin above {high:.6g}." if high < math.inf else ""
     return (
-        "Undecided: neither a separating hyperplane nor a proof that there is none was found in "
-        f"time.{known} Allow more seconds."
+        "Undecided: neither a separating hyperplane nor a proof that there is none was found: "
+        f"{REASONS[found.stop]}.{known}"
     )
 
 

@@ -20,7 +20,14 @@ from scipy import sparse
 
 from rosenblatt.certificates import Certificate, Data, Feasible, Infeasible, Number
 from rosenblatt.checker import Refused
-from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds, checked_steps
+from rosenblatt.decide.answers import (
+    REASONS,
+    UNPROVEN,
+    Clock,
+    OutOfTimeError,
+    checked_seconds,
+    checked_steps,
+)
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone
 from rosenblatt.decide.cones import Limits, plain
@@ -122,8 +129,7 @@ def solve(
     try:
         return problem.decide() if method == "auto" else problem.try_to_decide(steps)
     except (OutOfTimeError, KeyboardInterrupt) as ended:
-        interrupted = isinstance(ended, KeyboardInterrupt)
-        return problem.undecided("interrupted" if interrupted else "out of time")
+        return problem.undecided(problem.clock.stopped_by(ended))
 
 
 class _Problem:
@@ -287,7 +293,7 @@ class _Problem:
             try:
                 proven(certificate, self.system)
             except Refused:  # let no verdict out whose proof does not pass the check
-                return self.undecided("the proof did not pass the check")
+                return self.undecided(UNPROVEN)
         seconds = time.perf_counter() - self.clock.began
         return Solution(verdict, w, certificate, rows, self.method, steps, stop, seconds)
 
@@ -381,10 +387,11 @@ def _explain_infeasible(found: Solution) -> str:
 
 
 def _explain_undecided(found: Solution) -> str:
+    why = REASONS.get(found.stop, found.stop.rstrip("."))
+    other = "" if found.method == "auto" else " Or use method='auto'."
     return (
         "Undecided: neither a solution nor a proof that there is none was found. "
-        f"{found.stop[:1].upper()}{found.stop[1:].rstrip('.')}. "
-        + ("Allow more time." if found.method == "auto" else "Allow more, or use method='auto'.")
+        f"{why[:1].upper()}{why[1:]}.{other}"
     )
 
 

@@ -76,6 +76,7 @@ class PlainHardMarginSVM(PlainLinear):
 
     def _margin(self, matrix: Matrix, labels: np.ndarray) -> Any:
         """Give the margin of separable classes."""
+        from rosenblatt.decide.answers import INTERRUPTED, REASONS
         from rosenblatt.decide.margins import max_margin
 
         found = max_margin(
@@ -87,20 +88,17 @@ class PlainHardMarginSVM(PlainLinear):
             max_seconds=self.max_seconds,
         )
         if found.verdict == "undecided":
-            if self.max_seconds is None:
-                raise KeyboardInterrupt  # nothing else leaves the question open
+            if found.stop == INTERRUPTED:
+                raise KeyboardInterrupt
             raise InputError(
-                f"in max_seconds={self.max_seconds:g} it was not decided whether a hyperplane "
-                "separates the classes; allow more seconds"
+                "it was not decided whether a hyperplane separates the classes: "
+                f"{REASONS[found.stop]}"
             )
         if found.verdict != "separable":
-            self._refuse(matrix, labels)
+            self._refuse(found.separation)
         return found
 
-    def _refuse(self, matrix: Matrix, labels: np.ndarray) -> None:
-        from rosenblatt.decide.separate import separate
-
-        proof = separate(matrix, labels, fit_intercept=self.intercept != "none")
+    def _refuse(self, proof: Any) -> None:
         a, b = (repr(label) for label in proof.classes)
         through = " through the origin" if self.intercept == "none" else ""
         raise InseparableError(
