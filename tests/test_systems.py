@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,15 @@ from rosenblatt.checker import digest, read_rows
 from rosenblatt.data.systems import SystemFile, read_system, write_system_csv
 from rosenblatt.decide.hand import System
 
+PROGRAM = """minimize
+ cost: x + y
+subject to
+ atleast: x + 2 y >= 3
+bounds
+ x <= 1
+ y <= 1
+end
+"""
 MPS = """NAME          TINY
 ROWS
  N  COST
@@ -350,3 +360,41 @@ def test_what_csv_cannot_hold_is_refused_and_leaves_nothing(folder):
     with pytest.raises(rb.InputError, match="2 names for 1 unknowns"):
         write_system_csv("s.csv", [[1]], [1], names=["x", "y"])
     assert not list(folder.iterdir())
+
+
+# ---- solving what a file holds
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("name", ["plan.lp", "plan.lp.gz", "system.csv", "system.npz", "tiny.mps"])
+def test_solve_takes_a_path(name, kind, tmp_path):
+    path = tmp_path / name
+    if name == "plan.lp.gz":
+        path.write_bytes(gzip.compress(PROGRAM.encode()))
+    elif name == "system.csv":
+        write_system_csv(path, [[1, 2], [-1, 0], [0, -1]], [3, -1, -1])
+    elif name == "system.npz":
+        np.savez(path, A=[[1.0, 2], [-1, 0], [0, -1]], b=[3.0, -1, -1])
+    else:
+        path.write_text(PROGRAM if name == "plan.lp" else MPS)
+    system, found = read_system(path), rb.solve(kind(path))
+    same = rb.solve(*system[:2], strict=system.strict, equal=system.equal, bounds=system.bounds)
+    assert found.verdict == same.verdict == "feasible"
+    assert found.certificate == same.certificate
+    assert (found.w == same.w).all()
+    assert list(found.names) == system.names
+
+
+def test_a_file_may_be_taken_strictly_and_says_the_rest_itself(tmp_path):
+    (tmp_path / "plan.lp").write_text(PROGRAM)
+    assert rb.solve(tmp_path / "plan.lp", strict=True).verdict == "infeasible"
+    for options in ({"b": 2}, {"b": [1]}, {"equal": True}, {"bounds": (0, None)}):
+        with pytest.raises(rb.InputError, match=r"plan\.lp holds its own right-hand sides, equati"):
+            rb.solve(tmp_path / "plan.lp", **options)
+
+
+@pytest.mark.parametrize("name", ["plan.lp", "plan.mps", "plan.LP", "plan.mps.gz"])
+def test_reading_a_linear_program_as_data_says_what_reads_it(name, tmp_path):
+    (tmp_path / name).write_bytes(gzip.compress(b"") if name.endswith("gz") else b"NAME\n")
+    with pytest.raises(rb.InputError, match=rf"{name} is a linear program, .* rosenblatt\.solve"):
+        rb.read(tmp_path / name)

@@ -55,7 +55,7 @@ _HOMES = {
     "read": "rosenblatt.data.read",
     "save": "rosenblatt.data.models",
     "separate": "rosenblatt.decide.separate",
-    "solve": "rosenblatt.decide.solve",
+    "solve": "rosenblatt.data.systems",
     "verify": "rosenblatt.decide.check",
 }
 

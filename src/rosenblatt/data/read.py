@@ -227,6 +227,11 @@ def found_format(path: str | os.PathLike[str], head: bytes) -> str:
     extension = _extension(name)
     if extension in (".npy", ".npz"):
         return extension[1:]
+    if extension in (".lp", ".mps"):
+        raise InputError(
+            f"{shown(path)} is a linear program, not a data set; rosenblatt.solve, in the shell "
+            "`rosenblatt solve`, reads it"
+        )
     for start, format in BEGINNINGS.items():
         if head.startswith(start):
             return format

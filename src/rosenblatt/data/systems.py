@@ -23,6 +23,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,13 +34,15 @@ from rosenblatt.data.arrays import NUMBERS, UNUSABLE, _checked, _member, _sparse
 from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import read_program
 from rosenblatt.data.sources import beginning, contents, files, is_pipe, shown
+from rosenblatt.decide import solve as decide
 from rosenblatt.decide.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
 from rosenblatt.decide.exact import exact_vector, is_exact
 from rosenblatt.decide.hand import System
+from rosenblatt.decide.solve import Solution
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix
 
-__all__ = ["SystemFile", "read_system", "system_format", "write_system_csv"]
+__all__ = ["SystemFile", "read_system", "solve", "system_format", "write_system_csv"]
 
 Name = str | os.PathLike[str]
 Bound = float | int | None
@@ -99,6 +102,55 @@ def read_system(path: Name) -> SystemFile:
     if kind == "npz":
         return _read_npz(contents(path), shown(path))
     return _read_csv(contents(path), shown(path))
+
+
+def solve(
+    A: Any,
+    b: Any = 1,
+    *,
+    strict: Any = False,
+    equal: Any = None,
+    bounds: Any = None,
+    max_seconds: float | None = None,
+    method: str = "auto",
+    max_steps: int | None = None,
+) -> Solution:
+    """Find w with A w >= b, exactly, or prove that there is none.
+
+    Parameters
+    ----------
+    A : rows of coefficients: an array, a sparse matrix, or a table of integers and fractions; or
+        the path of a file, ``.mps``, ``.lp``, ``.csv`` or ``.npz``, that holds the whole system.
+    b : the right-hand sides, or one for all rows.
+    strict : which rows are a·w > b: all that are no equations (True), or an array of truth values.
+    equal : which rows are a·w = b, likewise.
+    bounds : a pair (lower, upper) for each unknown, or one for all; None or infinity for no bound.
+    max_seconds : after so many the verdict is "undecided"; so it is after Ctrl-C.
+    max_steps : limit of the methods that count steps, likewise.
+    method : ``"auto"`` decides; ``"perceptron"``, ``"rescaled"`` and ``"smoothed"`` are the methods
+        of theory D11 and D13, which look for a point and may not find one.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.solve([[1, 2], [-1, 0], [0, -1]], [3, -1, -1])
+    >>> found.verdict, found.w.tolist()
+    ('feasible', [1.0, 1.0])
+    >>> rb.solve([[1, 2], [-1, 0], [0, -1]], [4, -1, -1]).verdict
+    'infeasible'
+    """
+    options: dict[str, Any] = {"max_seconds": max_seconds, "method": method, "max_steps": max_steps}
+    if not isinstance(A, (str, os.PathLike)):
+        return decide.solve(A, b, strict=strict, equal=equal, bounds=bounds, **options)
+    if not (np.isscalar(b) and b == 1) or equal is not None or bounds is not None:
+        raise InputError(
+            f"{shown(A)} holds its own right-hand sides, equations and bounds; leave out b, equal "
+            "and bounds"
+        )
+    A, b, own, equal, bounds, names, *_ = read_system(A)
+    strict = own if strict is False else strict
+    found = decide.solve(A, b, strict=strict, equal=equal, bounds=bounds, **options)
+    return replace(found, names=tuple(names))
 
 
 def system_format(path: Name) -> str:

@@ -63,6 +63,7 @@ class Solution:
     rows : rows that hold with equality at w, or those that the proof of infeasibility rests on.
     method, steps : how the answer was found, and after how many steps where the method counts them.
     stop : why an undecided search ended.
+    names : the names of the unknowns, if they were read from a file.
     """
 
     verdict: str
@@ -73,6 +74,7 @@ class Solution:
     steps: int | None = None
     stop: str = ""
     seconds: float = field(compare=False, default=0.0)
+    names: Sequence[str] = ()
 
     def explain(self) -> str:
         """Tell what the verdict means, for people."""
@@ -93,29 +95,7 @@ def solve(
     method: str = "auto",
     max_steps: int | None = None,
 ) -> Solution:
-    """Find w with A w >= b, exactly, or prove that there is none.
-
-    Parameters
-    ----------
-    A : rows of coefficients: an array, a sparse matrix, or a table of integers and fractions.
-    b : the right-hand sides, or one for all rows.
-    strict : which rows are a·w > b: all that are no equations (True), or an array of truth values.
-    equal : which rows are a·w = b, likewise.
-    bounds : a pair (lower, upper) for each unknown, or one for all; None or infinity for no bound.
-    max_seconds : after so many the verdict is "undecided"; so it is after Ctrl-C.
-    max_steps : limit of the methods that count steps, likewise.
-    method : ``"auto"`` decides; ``"perceptron"``, ``"rescaled"`` and ``"smoothed"`` are the methods
-        of theory D11 and D13, which look for a point and may not find one.
-
-    Examples
-    --------
-    >>> import rosenblatt as rb
-    >>> found = rb.solve([[1, 2], [-1, 0], [0, -1]], [3, -1, -1])
-    >>> found.verdict, found.w.tolist()
-    ('feasible', [1.0, 1.0])
-    >>> rb.solve([[1, 2], [-1, 0], [0, -1]], [4, -1, -1]).verdict
-    'infeasible'
-    """
+    """Find w with A w >= b, or prove that there is none; `rosenblatt.solve` says what is what."""
     if not (isinstance(method, str) and method in ("auto", *METHODS)):
         names = ", ".join(map(repr, ("auto", *METHODS)))
         raise InputError(f"method must be one of {names}, got {method!r}")
