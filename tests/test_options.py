@@ -186,6 +186,24 @@ def test_a_limit_ends_the_run_with_a_sentence(limit, stop):
         assert 0.05 <= learner.run_.seconds < 5
 
 
+@pytest.mark.parametrize("learner", [rb.Perceptron, rb.KernelPerceptron])
+@pytest.mark.parametrize("output", ["averaged", "voted"])
+@pytest.mark.parametrize("limit", [{"max_iter": 3}, {"max_updates": 4}, {"max_seconds": 1e-9}])
+def test_averages_and_votes_end_at_a_limit_of_the_users_without_a_warning(learner, output, limit):
+    found = learner(output=output, **limit).fit(*NOT_SEPARABLE)  # warnings are errors here
+    assert found.run_.stop in (rb.Stop.PASSES, rb.Stop.UPDATES, rb.Stop.SECONDS)
+
+
+@pytest.mark.parametrize("learner", [rb.Perceptron, rb.KernelPerceptron])
+@pytest.mark.parametrize(
+    "options", [{"output": "averaged"}, {"output": "voted"}, {"output": "last", "max_iter": 3}]
+)
+def test_a_limit_that_nobody_set_or_weights_that_still_change_are_warned_of(learner, options):
+    with pytest.warns(ConvergenceWarning, match="Stopped at the limit on passes") as caught:
+        learner(**options).fit(*NOT_SEPARABLE)
+    assert caught[0].filename == __file__
+
+
 @pytest.mark.parametrize("order", ["cycle", "shuffle", "random", "worst", "first"])
 def test_max_updates_is_never_exceeded(order):
     for most in (1, 2, 3):

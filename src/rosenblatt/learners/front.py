@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+from inspect import signature
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix
+from rosenblatt.examples import Matrix, levels_inside
 from rosenblatt.learners.base import PlainLearner
 from rosenblatt.learners.one_row import RowReader
+from rosenblatt.run import Stop
+
+LIMITED = (Stop.PASSES, Stop.UPDATES, Stop.SECONDS)
 
 
 class Front(PlainLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -37,3 +43,15 @@ class Front(PlainLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:
             raise InputError(str(error)) from error
+
+
+def warn_of_limits(learner: Any) -> None:
+    """Warn if a limit that nobody set ended the run, or if it left weights that still change.
+
+    Averages and votes are made to be stopped: where a limit was set for them, it was the intention.
+    """
+    stop = learner.run_.stop
+    option = signature(type(learner)).parameters.get("max_iter")
+    unasked = stop is Stop.PASSES and option is not None and learner.max_iter == option.default
+    if stop in LIMITED and (unasked or learner.output == "last"):
+        warnings.warn(str(stop), ConvergenceWarning, stacklevel=levels_inside() + 1)

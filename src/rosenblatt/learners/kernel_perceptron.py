@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
-from sklearn.exceptions import ConvergenceWarning
-
 from rosenblatt.errors import InputError
-from rosenblatt.learners.front import Front
+from rosenblatt.learners.front import Front, warn_of_limits
 from rosenblatt.learners.kernel_plain import PlainKernelPerceptron
-from rosenblatt.learners.perceptron import LIMITED, _print_progress
+from rosenblatt.learners.perceptron import _print_progress
 
 
 class KernelPerceptron(Front, PlainKernelPerceptron):
@@ -70,6 +67,10 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
     *Boundary convention.* A row with score exactly 0, or with two classes on top, is a mistake
     while learning; `predict_one` answers None there, and `predict` the first of the tied classes.
 
+    *Limits.* `fit` warns (`ConvergenceWarning`) if the run ended at the default `max_iter`, or at
+    any limit with the output ``"last"``: these weights still change. Averages and votes that end
+    at a limit of yours are what you asked for; ``run_.stop`` tells in any case.
+
     Examples
     --------
     >>> import rosenblatt as rb
@@ -103,6 +104,5 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
                 "fitted KernelPerceptron to compare with"
             )
         self._fit(X, y, _print_progress if self.verbose else None)
-        if self.run_.stop in LIMITED:
-            warnings.warn(str(self.run_.stop), ConvergenceWarning, stacklevel=2)
+        warn_of_limits(self)
         return self

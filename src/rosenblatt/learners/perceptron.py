@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
-
-from rosenblatt.learners.front import Front
+from rosenblatt.learners.front import Front, warn_of_limits
 from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress
-from rosenblatt.run import Stop
-
-LIMITED = (Stop.PASSES, Stop.UPDATES, Stop.SECONDS)
 
 
 class Perceptron(Front, PlainPerceptron):
@@ -63,6 +57,10 @@ class Perceptron(Front, PlainPerceptron):
     classes, the same holds for rows on which several tie for the largest score; `predict` then
     names the first of these, and of equally good wrong classes the first one is corrected.
 
+    *Limits.* `fit` warns (`ConvergenceWarning`) if the run ended at the default `max_iter`, or at
+    any limit with the output ``"last"``: these weights still change. Averages and votes that end
+    at a limit of yours are what you asked for; ``run_.stop`` tells in any case.
+
     *Classes of a stream* may appear at any time. When a third one does, the weights w become w for
     the positive and -w for the negative class, which answer all rows as before and are what
     discriminators would have learned (theory F14); a new class begins at 0.
@@ -103,8 +101,7 @@ class Perceptron(Front, PlainPerceptron):
         """
         watch = _print_progress if self.verbose else None
         self._fit(X, y, sample_weight, comparator=comparator, watch=watch)
-        if self.run_.stop in LIMITED:
-            warnings.warn(str(self.run_.stop), ConvergenceWarning, stacklevel=2)
+        warn_of_limits(self)
         return self
 
 
