@@ -188,7 +188,6 @@ LABELS = [
     (b"ham", b"spam"),
     ((1, 2), (3, 4)),
     ((), (1,)),
-    (None, "spam"),
     (np.str_("ham"), np.str_("spam")),
     (frozenset({1}), frozenset({2})),
     (Answer.NO, Answer.YES),

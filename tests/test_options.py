@@ -244,3 +244,34 @@ def test_a_score_of_zero_may_count_as_positive(output):
     assert learner.learn_one([0.0, 0.0], "a")
     assert learner.learn_one([1.0, 0.0], "a")
     assert learner.coef_[0, 0] < 0
+
+
+@pytest.mark.parametrize(
+    "learner", [rb.Perceptron, rb.KernelPerceptron, rb.SoftMarginSVM, rb.HardMarginSVM]
+)
+def test_a_misspelt_option_is_named_with_its_learner_and_the_nearest_one(learner):
+    with pytest.raises(TypeError) as caught:
+        learner(max_second=3)
+    assert str(caught.value) == (
+        f"{learner.__name__} has no option 'max_second'; did you mean 'max_seconds'?"
+    )
+    with pytest.raises(TypeError, match=rf"^{learner.__name__} has no option 'q'; its options are"):
+        learner(q=1)
+    with pytest.raises(TypeError, match=rf"^{learner.__name__} takes its options by name"):
+        learner(*range(20))
+
+
+def test_an_array_is_no_flag():
+    for value in (np.array([True, False]), np.array([]), "yes", [True], None, np.nan):
+        with pytest.raises(rb.InputError, match="fit_intercept must be True or False, got"):
+            rb.Perceptron(fit_intercept=value).fit([[0.0], [1.0]], [0, 1])
+    for value in (True, 1, 1.0, np.True_, np.int8(1)):
+        assert rb.Perceptron(fit_intercept=value).fit([[0.0], [1.0]], [0, 1]).run_.converged
+
+
+def test_a_machine_without_room_is_told_columns_and_classes_apart(monkeypatch):
+    monkeypatch.setattr("os.sysconf", lambda name: 1000)
+    X = np.ones((3, 10_000))
+    for learner in (rb.SoftMarginSVM(), rb.Perceptron()):
+        with pytest.raises(rb.InputError, match="weights for 10,000 columns in each of 3 classes"):
+            learner.fit(X, [0, 1, 2])

@@ -235,7 +235,26 @@ def as_labels(y: Any, n: int) -> np.ndarray:
         raise InputError(f"X has {n} rows but y has {labels.size} labels; give one for each row")
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         raise InputError("y contains NaN or infinity; every row needs a label")
+    _refuse_missing(labels)
     return labels
+
+
+def _refuse_missing(labels: np.ndarray) -> None:
+    """Refuse None, NaN, NaT and pandas.NA among labels."""
+    if labels.dtype.kind in "mM":
+        labels = as_objects([None if np.isnat(label) else label for label in labels])
+    if labels.dtype != object:
+        return
+    with suppress(TypeError):  # what cannot be hashed is refused as such, by `distinct`
+        if any(map(_is_missing, set(labels.tolist()))):
+            row = next(row for row, label in enumerate(labels) if _is_missing(label))
+            raise InputError(f"y contains {labels[row]!r} (row {row}); every row needs a label")
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float | np.floating) and bool(label != label)
 
 
 def _from_list(y: Any) -> np.ndarray:
@@ -321,9 +340,7 @@ def joint_classes(labels: np.ndarray, given: Any, known: np.ndarray | None) -> n
 
 
 def refuse_measurements(classes: np.ndarray) -> None:
-    """Refuse NaN as a class, and more than two classes that are numbers with fractions."""
-    if classes.dtype == object and any(label != label for label in classes):
-        raise InputError("y contains NaN; every row needs a label")
+    """Refuse more than two classes that are numbers with fractions."""
     if classes.size > 2 and classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):
         some = ", ".join(repr(label) for label in classes[:5].tolist())
         raise InputError(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from inspect import signature
-from typing import Any
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,6 +22,11 @@ class PlainLearner:
     classes_: np.ndarray
     n_features_in_: int
     feature_names_in_: np.ndarray  # where the columns have names
+
+    def __new__(cls, *given: Any, **options: Any) -> Self:
+        """Refuse options that the learner does not have, in the learner's own name."""
+        _check_named(cls, len(given), options)
+        return super().__new__(cls)
 
     def _is_fitted(self) -> bool:
         raise NotImplementedError
@@ -86,6 +92,26 @@ class PlainLearner:
             raise InputError(
                 f"X has {matrix.shape[1]} columns, but the learner knows {self.n_features_in_}"
             )
+
+
+def _check_named(learner: type[PlainLearner], given: int, options: dict[str, Any]) -> None:
+    """Refuse what `__init__` would refuse in the name of the class that it is written in."""
+    parameters = signature(learner.__init__).parameters.values()
+    kinds = {option.name: option.kind for option in parameters}
+    if Parameter.VAR_POSITIONAL in kinds.values() or Parameter.VAR_KEYWORD in kinds.values():
+        return
+    names = [name for name in kinds if name != "self"]
+    if 1 + given > list(kinds.values()).count(Parameter.POSITIONAL_OR_KEYWORD):
+        name = learner.__name__
+        raise TypeError(
+            f"{name} takes its options by name, not positional: {name}({names[-1]}=...)"
+        )
+    for name in options:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            others = f"its options are {', '.join(names)}"
+            advice = f"did you mean {near[0]!r}?" if near else others
+            raise TypeError(f"{learner.__name__} has no option {name!r}; {advice}")
 
 
 def check_presented(run: Run | None, rows: int) -> None:

@@ -19,7 +19,7 @@ from rosenblatt.examples import (
     as_matrix,
     as_objects,
     check_finite,
-    distinct,
+    joint_classes,
 )
 from rosenblatt.kernel.budget import FORGETTING, Budget
 from rosenblatt.kernel.expansion import Expansion
@@ -30,7 +30,7 @@ from rosenblatt.kernel.store import dense_pays
 from rosenblatt.learners import options
 from rosenblatt.learners.base import PlainLearner, check_presented
 from rosenblatt.learners.beginning import OUTPUTS, lift_of
-from rosenblatt.learners.one_row import RowReader, as_one_row_matrix, check_row
+from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix, check_row
 from rosenblatt.learners.weights import as_codes as sorted_codes
 from rosenblatt.learners.weights import several_classes
 from rosenblatt.margin.bounds import MistakeBound
@@ -111,7 +111,7 @@ class PlainKernelPerceptron(PlainLearner):
         first = not self._is_fitted()
         matrix = self._as_given(as_matrix(X) if first else self._take(X))
         labels = as_labels(y, matrix.shape[0])
-        known = joined_classes(labels, classes, None if first else self.classes_)
+        known = joint_classes(labels, classes, None if first else self.classes_)
         if first:
             self._check_options()
             self._check_stream()
@@ -136,8 +136,8 @@ class PlainKernelPerceptron(PlainLearner):
         reader = RowReader(None) if first else self._reader
         row = reader.read(x)
         needed = check_row(row, reader.width or MOST_COLUMNS)
-        labels = _one_label(y)
-        known = joined_classes(labels, None, None if first else self.classes_)
+        labels = as_label(y)
+        known = joint_classes(labels, None, None if first else self.classes_)
         width = max(needed, 1) if first else max(needed, self.n_features_in_)
         matrix = as_one_row_matrix(row, width)
         if first:
@@ -256,7 +256,7 @@ class PlainKernelPerceptron(PlainLearner):
         matrix = self._as_given(self._take(X))
         check_presented(self._run_so_far(), matrix.shape[0])
         labels = as_labels(y, matrix.shape[0])
-        codes = as_codes(labels, joined_classes(labels, self.classes_.tolist(), None))
+        codes = as_codes(labels, joint_classes(labels, self.classes_, None))
         coefficients = given.coefficients()[:, : given.size]
         return mistake_bound(given.space, given.fitted_to(matrix), codes, given.store, coefficients)
 
@@ -426,35 +426,7 @@ def _with_classes(
     return expansion.with_classes(np.array(moved), max(new.size, 2))
 
 
-def joined_classes(labels: np.ndarray, given: Any, known: np.ndarray | None) -> np.ndarray:
-    """Give the classes of a stream: those known or given, else those known and in the labels."""
-    found = distinct(labels)
-    old = [] if known is None else known.tolist()
-    if given is not None:
-        found = distinct(as_labels(given, len(given)))
-        if set(old) - set(found.tolist()):
-            raise InputError(f"classes={found.tolist()} leaves out some of those known, {old}")
-        strangers = [label for label in distinct(labels).tolist() if label not in found.tolist()]
-        if strangers:
-            names = ", ".join(map(repr, found.tolist()))
-            raise InputError(f"label {strangers[0]!r} is not one of the classes, {names}")
-    news = [label for label in found.tolist() if label not in old]
-    if known is not None and not news:
-        return known
-    if known is None:
-        return found
-    return distinct(as_labels(old + news, len(old) + len(news)))
-
-
 def as_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Give for each label the place of its class; classes of several types have no order."""
     mixed = classes.dtype == object
     return sorted_codes(as_objects(labels.tolist()) if mixed else labels, classes)
-
-
-def _one_label(label: Hashable) -> np.ndarray:
-    try:
-        hash(label)
-    except TypeError:
-        raise InputError(f"the label {label!r} is not hashable") from None
-    return as_labels([label], 1)

@@ -7,6 +7,7 @@ nothing is copied that is already an int64 or float64 array.
 from __future__ import annotations
 
 import struct
+from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix
+from rosenblatt.examples import Matrix, as_labels
 from rosenblatt.online.separator import OneRow
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
@@ -156,6 +157,15 @@ def check_row(row: OneRow, most: int) -> int:
         column = columns[np.argmin(np.isfinite(values))]
         raise InputError(f"column {column} of the row is NaN or infinity; leave the row out")
     return largest + 1
+
+
+def as_label(label: Hashable) -> np.ndarray:
+    """Give the label of one row as those of many rows are given."""
+    try:
+        hash(label)
+    except TypeError:
+        raise InputError(f"the label {label!r} is not hashable") from None
+    return as_labels([label], 1)
 
 
 def as_one_row_matrix(row: OneRow, width: int) -> Matrix:

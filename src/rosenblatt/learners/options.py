@@ -49,7 +49,7 @@ def limit(name: str, value: Any) -> int | None:
 
 def flag(name: str, value: Any) -> bool:
     """Give the value as True or False; 0 and 1 count."""
-    if value in (False, True):
+    if isinstance(value, np.bool_ | Real) and value in (False, True):
         return bool(value)
     raise InputError(f"{name} must be True or False, got {value!r}")
 

@@ -31,7 +31,7 @@ from rosenblatt.learners.beginning import (
     check_stream,
     with_classes,
 )
-from rosenblatt.learners.one_row import RowReader, as_one_row_matrix, check_row
+from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix, check_row
 from rosenblatt.learners.options import random_numbers
 from rosenblatt.learners.weights import Presented, as_marks, one_weight, several_classes
 from rosenblatt.margin.bounds import MistakeBound, lifted, unit
@@ -439,11 +439,7 @@ class PlainPerceptron(PlainLearner):
         reader = self._reader if fitted else RowReader(None)
         row = reader.read(x)
         check_row(row, reader.width or MOST_COLUMNS)
-        try:
-            hash(label)
-        except TypeError:
-            raise InputError(f"the label {label!r} is not hashable") from None
-        labels = as_labels([label], 1)
+        labels = as_label(label)
         known = joint_classes(labels, None, self.classes_ if fitted else None)
         if fitted:
             self._separator = self._prepared(self._separator.width, known, labels)

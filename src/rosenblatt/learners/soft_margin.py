@@ -90,7 +90,7 @@ class PlainSoftMarginSVM(PlainLinear):
         labels = as_labels(y, matrix.shape[0])
         classes = several_classes(labels)
         codes = as_codes(labels, classes)
-        check_room(matrix.shape[1] * (1 if classes.size == 2 else classes.size))
+        check_room(matrix.shape[1], 1 if classes.size == 2 else classes.size)
         if not radius(matrix) < LONGEST:
             raise InputError("the rows are too long for their squares; divide X by a constant")
         caps = example_weights(sample_weight, self.class_weight, codes, classes)
