@@ -276,18 +276,6 @@ def test_columns_beyond_the_memory_are_refused_before_training(shell, folder, mo
     assert "GiB" in complaint
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_an_output_that_cannot_be_written_is_one_sentence(folder):
-    for words in (["--version"], ["fit", "good.svm", "--model", "m"]):
-        with open("/dev/full", "w") as full:
-            command = [sys.executable, "-m", "rosenblatt", *words]
-            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-        assert done.returncode == 1
-        assert done.stderr.splitlines() == [
-            "rosenblatt: cannot write the output: No space left on device"
-        ]
-
-
 def test_an_interrupt_before_the_learning_says_that_nothing_was_written(folder):
     process = subprocess.Popen(
         [sys.executable, "-m", "rosenblatt", "fit", "-", "--model", "m"],

@@ -6,7 +6,10 @@ Every public name is loaded when it is first used, so that importing the package
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # to load it takes longer than all the rest, and Ctrl-C is not heard until then
+    from typing import Any
 
 __version__ = "0.1.0"
 

@@ -1,6 +1,6 @@
 """``python -m rosenblatt`` is the command ``rosenblatt``."""
 
-from rosenblatt.cli.main import enter
+from rosenblatt.cli.entry import enter
 
 if __name__ == "__main__":
     enter()

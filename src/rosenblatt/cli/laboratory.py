@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.options import Json
-from rosenblatt.cli.training import INTERRUPTED, kept
+from rosenblatt.cli.training import kept
 
 if TYPE_CHECKING:
     from rosenblatt.lab.runner import Outcome, Plan

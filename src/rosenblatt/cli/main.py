@@ -5,12 +5,8 @@ Commands import what they need when they run, so that ``--help`` answers at once
 
 from __future__ import annotations
 
-import gc
 import io
-import os
-import signal
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +14,7 @@ import typer
 
 import rosenblatt
 from rosenblatt.cli import laboratory, plots, proofs, training
+from rosenblatt.cli.entry import INTERRUPTED, READER_GONE, ReaderGoneError, enter, listen
 from rosenblatt.cli.options import (
     Data,
     Format,
@@ -28,10 +25,11 @@ from rosenblatt.cli.options import (
     Stream,
     ZeroBased,
 )
-from rosenblatt.cli.training import INTERRUPTED, kept
+from rosenblatt.cli.training import kept
 from rosenblatt.errors import InseparableError, RosenblattError
 
-OBJECTS_BETWEEN_COLLECTIONS = 200_000
+__all__ = ["app", "enter", "run"]
+
 app = typer.Typer(
     name="rosenblatt",
     no_args_is_help=True,
@@ -57,8 +55,9 @@ def main(
 ) -> None:
     """Learn half-spaces, and see every run beside its mistake bound.
 
-    Exit status: 0 done, 1 failed, 2 bad usage or bad input, 130 interrupted. Those that answer a
-    question: 0 yes (separable, feasible, the certificate holds), 1 no, 3 undecided.
+    Exit status: 0 done, 1 failed, 2 bad usage, bad input, too little memory or an output that
+    cannot be written, 130 interrupted. Those that answer a question: 0 yes (separable, feasible,
+    the certificate holds), 1 no, 3 undecided.
     """
 
 
@@ -183,25 +182,8 @@ app.command()(plots.plot)
 
 
 def _listen() -> None:
-    """Let SIGTERM keep the work as Ctrl-C does, and hear SIGINT in background jobs of scripts too.
-
-    Shells start those with SIGINT ignored, and Python then leaves it so.
-    """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
-
-
-def enter() -> None:
-    """Run the command, and leave without taking the interpreter down, which takes 0.2 s."""
-    # Imports make many objects that stay; to look for garbage among them takes another 0.1 s.
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    try:
-        run()
-    except SystemExit as ended:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            with suppress(OSError, ValueError):  # nobody may be listening any more
-                stream.flush()
-        os._exit(ended.code if isinstance(ended.code, int) else int(bool(ended.code)))
+    """Hear signals; tests do without it."""
+    listen()
 
 
 def run() -> None:
@@ -234,11 +216,12 @@ def _outcome() -> tuple[int | str | None, str]:
     except KeyboardInterrupt:
         return INTERRUPTED, "interrupted; nothing was written"
     except MemoryError:
-        return 1, "not enough memory for these data; try fewer rows or columns"
-    except BrokenPipeError:
-        sys.stdout = None  # the reader has gone; there is no flushing
-        return 1, ""
+        return 2, "not enough memory for these data; try fewer rows or columns"
+    except (ReaderGoneError, BrokenPipeError):
+        sys.stdout = None  # there is no flushing
+        return READER_GONE, ""
     except OSError as error:
         sys.stdout = None
-        return 1, f"cannot write the output: {error.strerror or error}"
+        reason = error.strerror or error
+        return 2, f"cannot write the output: {reason}; what was printed is not all of it"
     return 0, ""

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.options import Cache, Data, Format, Json, Label, Missing, Stream, ZeroBased
 
-INTERRUPTED = 130  # what a shell reports for Ctrl-C
 kept: list[str] = []  # models written in spite of an interrupt
 
 

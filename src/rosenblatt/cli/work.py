@@ -199,6 +199,8 @@ def predict_file(
         with replacing(out) as file:
             file.writelines(pieces)
         return
+    if sys.stdout is None:
+        raise InputError("there is no standard output; give --out FILE")
     for piece in pieces:
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()

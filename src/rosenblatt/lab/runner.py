@@ -134,7 +134,7 @@ def _drive(
     """Hand out cases in order; whenever the last one of an experiment is done, write its files."""
     running: dict[Future, tuple[_Work, Case | None]] = {}
     for work, case in _in_turn(works):
-        running[pool.submit(_measured, work.name, case)] = (work, case)
+        running[_submitted(pool, _measured, work.name, case)] = (work, case)
     for work in works:
         if work.is_done():
             running[_finishing(pool, work)] = (work, None)
@@ -167,7 +167,18 @@ def _in_turn(works: list[_Work]) -> Iterator[tuple[_Work, Case]]:
 
 
 def _finishing(pool: ProcessPoolExecutor, work: _Work) -> Future:
-    return pool.submit(_finished, work.name, work.folder, work.rows())
+    return _submitted(pool, _finished, work.name, work.folder, work.rows())
+
+
+def _submitted(pool: ProcessPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Future:
+    """Hand work to a process; one begun for it hears no Ctrl-C, not even before `_begin`."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return pool.submit(function, *arguments)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(function, *arguments)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:
