@@ -156,8 +156,17 @@ def test_other_things_are_no_numbers(value):
 )
 def test_other_texts_are_no_numbers(text):
     given = a_separator().as_dict() | {"margin": text}
-    with pytest.raises(CertificateError, match="margin is not a number as certificates write it"):
+    with pytest.raises(CertificateError, match=r"margin is (not a string|neither a hexadecimal)"):
         from_dict(given)
+
+
+def test_numbers_that_would_take_too_long_to_check_are_refused():
+    given = a_separator().as_dict()
+    with pytest.raises(CertificateError, match="margin has more than 50000 digits, which would"):
+        from_dict(given | {"margin": "9" * 50_001})
+    long = [f"1/1{'0' * 30_000}", f"1/{'9' * 30_000}"]
+    with pytest.raises(CertificateError, match="w has a common denominator of more than 50000 d"):
+        from_dict(given | {"w": long})
 
 
 # ---- labels

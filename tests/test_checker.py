@@ -222,7 +222,7 @@ def test_true_claims_are_accepted(name: str) -> None:
 # --- one thing changed ---
 
 GONE = object()
-TALL = "9" * 10**6
+TALL = "9" * checker.DIGITS
 
 SHARED: list[tuple[str, str, Any, str]] = [
     (name, path, value, reason)
@@ -285,7 +285,7 @@ SEPARATOR = [
     ("separator", "margin", "0x1p+1023", "the margin of w on row 0 is below margin"),
     ("separator", "margin", "0x1p+1024", "margin is neither"),
     ("separator", "margin", TALL, "the margin of w on row 0 is below margin"),
-    ("separator", "margin", TALL + "9", "margin is not a string of at most a million"),
+    ("separator", "margin", TALL + "9", "margin has more than 50000 digits, which would"),
     ("separator", "rows", [0], "the certificate has the unknown field 'rows'"),
     ("separator with intercept", "w.1", "-3", "the margin of w on row 0 is below margin"),
     ("separator with intercept", "w", ["0", "0"], "margin is not positive, or w is zero"),
@@ -497,11 +497,21 @@ def test_only_objects_of_the_format_are_certificates(certificate: Any) -> None:
         check(certificate, CORNER, 2)
 
 
-def test_numbers_of_a_million_digits_are_read_and_not_written() -> None:
+def test_the_longest_numbers_are_read_and_not_written() -> None:
     huge = changed(EXAMPLES["mistake bound"].certificate, "bound", TALL)
     assert "more than the number given mistakes" in check(huge, PAIR, 1)
-    tiny = changed(EXAMPLES["separator"].certificate, "margin", "1/" + "9" * 10**5)
+    tiny = changed(EXAMPLES["separator"].certificate, "margin", f"1/{TALL}")
     assert "margin of at least the number given" in check(tiny, CORNER, 2)
+
+
+def test_numbers_that_would_take_too_long_to_check_are_refused() -> None:
+    short = "9" * 30_000  # and the next number has no divisor in common with it
+    point = EXAMPLES["feasible point"]
+    long = point._replace(certificate=changed(point.certificate, "w", ["3", f"1/{short}"]))
+    assert "w satisfies the system" in long.check()
+    longer = changed(point.certificate, "w", [f"1/1{'0' * 30_000}", f"1/{short}"])
+    with pytest.raises(Refused, match="w has a common denominator of more than 50000 digits, wh"):
+        point._replace(certificate=longer).check()
 
 
 def test_any_number_of_passes_is_checked() -> None:
@@ -619,7 +629,8 @@ def test_numbers_mean_what_is_written(text: str, value: Fraction) -> None:
         *["0X1p+0", "0x1P+0", "+0x1p+0", "0x1.p+0", "0x1.8P+1", "0x1.00000000000000p+0"],
         *["0x1p+1024", "0x1p-1023", "0x1.8p-1075", "0x1.Ap+0", "0x1p+00000", "0x1p+0\n"],
         *[0, 1.5, True, None, b"1", ["1"], Fraction(1)],
-        "1" * (10**6 + 1),
+        TALL + "9",
+        f"1/{TALL}9",
     ],
     ids=lambda text: repr(text)[:20],
 )

@@ -896,6 +896,11 @@ def test_methods_stop_at_the_limit_on_time(method):
     assert time.perf_counter() - began < 20  # the loops may have to be compiled
 
 
+def test_no_proof_is_given_that_is_too_long_to_be_checked_again():
+    found = rb.solve([[10**50_000]], [1], equal=True)
+    assert (found.verdict, found.stop) == ("undecided", "the proof did not pass the check")
+
+
 def test_auto_stops_at_the_limit_on_time():
     found = rb.solve(worst_case(10), max_seconds=1e-9)
     assert (found.verdict, found.stop) == ("undecided", "out of time")

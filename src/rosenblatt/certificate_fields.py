@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.checker import Refused, as_number, class_key
+from rosenblatt.checker import Refused, as_number, class_key, require_brief
 from rosenblatt.errors import CertificateError
 
 Number = float | int | Fraction
@@ -60,12 +60,20 @@ def number_text(value: Number) -> str:
 def number_from_text(text: Any, name: str = "a number") -> Number:
     """Read a number as certificates write it: floats from hexadecimal, else int or Fraction."""
     try:
-        value = as_number(text)
-    except Refused:
-        raise CertificateError(f"{name} is not a number as certificates write it") from None
+        value = as_number(text, name)
+    except Refused as error:
+        raise CertificateError(str(error)) from None
     if "x" in text:
         return float.fromhex(text)
     return value if value.denominator > 1 else value.numerator
+
+
+def check_brief(numbers: Numbers, name: str) -> None:
+    """Refuse numbers that would take too long to check."""
+    try:
+        require_brief(numbers, name)
+    except Refused as error:
+        raise CertificateError(str(error)) from None
 
 
 # ---- forms
@@ -146,7 +154,10 @@ def list_of(form: Form) -> Form:
 
     def read(values: Any, name: str) -> tuple[Any, ...]:
         require(isinstance(values, list), f"{name} is no list")
-        return tuple(form.read(value, name) for value in values)
+        found = tuple(form.read(value, name) for value in values)
+        if form is NUMBER:
+            check_brief(found, name)
+        return found
 
     return Form(take, lambda values: [form.write(value) for value in values], read)
 

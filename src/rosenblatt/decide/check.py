@@ -15,7 +15,7 @@ from rosenblatt.certificates import (
     from_dict,
     from_json,
 )
-from rosenblatt.checker import Refused
+from rosenblatt.checker import Refused, require_brief
 from rosenblatt.decide.claims import CHECKS
 from rosenblatt.decide.exact import exact_dot, exact_matrix, exact_row
 from rosenblatt.decide.hand import Labelled, System
@@ -104,6 +104,10 @@ def verify(
 def proven(claim: Certificate, data: Labelled | System) -> str:
     """Give the sentence that a certificate proves of data in hand, or raise `Refused`."""
     data.require_shape(claim.data)
+    for name in ("w", "weights"):  # what is proven here must not be refused where it is read
+        numbers = vars(claim).get(name) or ()
+        if set(map(type, numbers)) != {float}:
+            require_brief(numbers, name)
     if not isinstance(claim, Separator | MarginInterval):  # which hash the rows in the same pass
         data.require(claim.data)
     sentence = CHECKS[type(claim)](claim, data)
