@@ -211,11 +211,20 @@ def test_export_writes_a_hyperplane_or_says_why_not(shell, folder):
 
 def test_what_is_read_is_never_overwritten(shell, folder):
     shell("fit", "good.svm", "-m", "m")
+    shell("convert", "good.svm", "good.rows")
+    (folder / "link.svm").symlink_to("good.svm")
+    (folder / "m.json").hardlink_to("m")
     before = (folder / "good.svm").read_text(), (folder / "m").read_bytes()
     for words in (
         ("fit", "good.svm", "-m", "good.svm"),
         ("predict", "m", "good.svm", "--out", "m"),
         ("predict", "m", "good.svm", "--out", "good.svm"),
+        ("convert", "good.svm", "good.svm"),
+        ("convert", "good.svm", "link.svm"),
+        ("convert", "goo*.svm", "good.svm"),
+        ("convert", "good.rows", "good.rows"),
+        ("separate", "good.svm", "--certificate", "link.svm"),
+        ("export", "m.json", "m.json"),
     ):
         status, _, complaint = shell(*words)
         assert status == 2

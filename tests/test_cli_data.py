@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import os
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.cli.main import run
+from rosenblatt.data import cache
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.streams import Checkpoint, Place
 from rosenblatt.data.write import write_csv, write_parquet, write_svmlight
@@ -198,6 +200,22 @@ def test_a_store_holds_the_same_data(shell, folder):
     assert accuracy(shell, "m", "data.rows", "--stream") == 1.0
 
 
+def test_a_damaged_store_is_refused(shell, folder):
+    assert shell("convert", "data.svm", "d.rows")[0] == 0
+    values = bytearray((folder / "d.rows/values.bin").read_bytes())
+    values[7] ^= 1
+    (folder / "d.rows/values.bin").write_bytes(values)
+    status, _, complaint = shell("info", "d.rows")
+    assert status == 2
+    assert "values.bin is damaged: its contents do not match its digest" in complaint
+    starts = np.fromfile("d.rows/starts.bin", np.int32)
+    starts[300] = 2**31 - 1
+    starts.tofile("d.rows/starts.bin")
+    status, _, complaint = shell("convert", "d.rows", "again.svm")
+    assert status == 2
+    assert "starts.bin does not rise; the store is damaged, so write it anew" in complaint
+
+
 def test_convert_writes_text_and_tables_or_says_what_it_can_write(shell, folder):
     for name in ("again.svm", "again.csv", "again.parquet"):
         assert shell("convert", "data.svm", name)[0] == 0
@@ -217,6 +235,65 @@ def test_a_cache_is_made_once_and_made_anew_when_the_file_changes(shell, folder)
     assert shell("fit", "data.svm", "-m", "m", "--cache")[0] == 0
     assert rb.load("m").run_.counts.size == 100
     assert len(list(folder.glob("data.svm.*.rows"))) == 2
+
+
+def test_a_cache_of_other_content_is_not_believed_whatever_the_date(shell, folder):
+    assert shell("fit", "data.svm", "-m", "m", "--cache")[0] == 0
+    before, date = rb.load("m").coef_, (folder / "data.svm").stat().st_mtime_ns
+    text = (folder / "data.svm").read_bytes()
+    (folder / "data.svm").write_bytes(text.replace(b":0.1", b":0.7"))
+    os.utime("data.svm", ns=(date, date))
+    assert shell("fit", "data.svm", "-m", "m", "--cache")[0] == 0
+    assert not np.array_equal(rb.load("m").coef_, before)
+
+
+@pytest.mark.parametrize("size", [63, 640, 641, 12_345])
+def test_every_end_of_a_file_changes_its_digest(folder, monkeypatch, size):
+    monkeypatch.setattr(cache, "DIGESTED", 640)
+    found = set()
+    for place in (None, 0, size // 2 if size <= 640 else 0, size - 1):
+        content = bytearray(size)
+        if place is not None:
+            content[place] = 1
+        (folder / "f").write_bytes(content)
+        os.utime("f", (0, 0))
+        found.add(fingerprint("f", {}))
+    assert len(found) == (4 if size <= 640 else 3)
+
+
+STRANGERS = {
+    "b.csv": "1,2,3\n",
+    "README": "These files were made by hand.\n",
+    "notes.md": "# Notes\n\nall of it is new\n",
+    "c.jsonl": '{"x": 1, "y": 2}\n',
+}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_files_of_another_format_are_not_read_along(shell, folder, name):
+    (folder / "days").mkdir()
+    write_svmlight("days/a.svm", rb.Examples(X, Y))
+    (folder / f"days/{name}").write_text(STRANGERS[name])
+    status, _, complaint = shell("info", "days")
+    assert status == 2
+    assert "days stands for files of different formats" in complaint
+    assert "days/a.svm is svmlight" in complaint
+    assert f"days/{name} is" in complaint
+    assert shell("info", "days/*.svm")[0] == 0
+
+
+def test_files_of_one_format_may_be_named_and_filled_in_many_ways(shell, folder):
+    (folder / "days").mkdir()
+    for name, text in {
+        "a.svm": "1 1:1\n",
+        "b.svm.gz": gzip.compress(b"# of tuesday\n-1 2:0.5 # fine\n"),
+        "c.03": "1\n",
+        "d": "",
+        "e.txt": "\ufeff-1 qid:3 4:1e-3\n",
+    }.items():
+        content = text if isinstance(text, bytes) else text.encode()
+        (folder / f"days/{name}").write_bytes(content)
+    assert json.loads(shell("info", "days", "--json")[1])["rows"] == 4
 
 
 def test_predictions_are_written_as_a_whole_or_not_at_all(shell, folder):

@@ -388,6 +388,21 @@ def test_forged_indices_are_refused(
         open_store(folder, verify=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("starts", np.array([0, 2**31 - 1, 3, 3, 5], np.int32)),
+        ("starts", np.array([0, -1, 3, 3, 5], np.int32)),
+        ("columns", np.array([1, 0, 3, 1, 2], np.int32)),
+        ("columns", np.array([1, -1, 2, 1, 2], np.int32)),
+    ],
+)
+def test_no_store_is_opened_whose_indices_lead_outside(folder: Path, name: str, array: Any) -> None:
+    (folder / f"{name}.bin").write_bytes(array.tobytes())
+    with pytest.raises(InputError, match=rf"{name}\.bin (does not rise|has columns outside)"):
+        open_store(folder)
+
+
 def test_forged_codes_of_labels_are_refused(folder: Path) -> None:
     write_store(folder, [(ROWS, list("abab"))])
     for codes in ([0, 1, 2, 0], [0, -1, 0, 1]):

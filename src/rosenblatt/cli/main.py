@@ -172,6 +172,9 @@ def export(
     out: Annotated[Path, typer.Argument(help="A name that ends in .json or .onnx.")],
 ) -> None:
     """Write the hyperplane of MODEL for other programs."""
+    from rosenblatt.cli.work import _check_writable
+
+    _check_writable(out, model)
     rosenblatt.export(rosenblatt.load(model), out)
 
 

@@ -22,8 +22,9 @@ from rosenblatt.cli.source import Source
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.files import replacing
 from rosenblatt.data.models import plain_class, read_model, write_model
-from rosenblatt.data.sources import is_pipe, shown
-from rosenblatt.data.store import write_store
+from rosenblatt.data.read import folder_format
+from rosenblatt.data.sources import files, is_pipe, shown
+from rosenblatt.data.store import open_store, write_store
 from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.data.write import (
     prediction_pieces,
@@ -161,9 +162,17 @@ def _check_writable(path: Path, *inputs: str | Path) -> None:
         raise InputError(f"there is no folder {path.parent} to write to; make it first")
     if not os.access(folder, os.W_OK):
         raise InputError(f"cannot write to the folder {path.parent}: permission denied")
-    for other in inputs:
-        if os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other):
-            raise InputError(f"{path} is what the command reads; give another name to write")
+    _check_unread(path, *inputs)
+
+
+def _check_unread(path: Path, *inputs: str | Path) -> None:
+    """Refuse to write over what the command reads, by whatever name."""
+    if not os.path.exists(path) or is_pipe(path):
+        return
+    for data in inputs:
+        for name in {os.fspath(data), *files(data)}:
+            if os.path.exists(name) and os.path.samefile(path, name):
+                raise InputError(f"{path} is what the command reads; give another name to write")
 
 
 def _report_fit(learner: Any, data: str, path: Path, json: bool) -> None:
@@ -280,6 +289,7 @@ def _print_confusion(pairs: dict[tuple[Any, Any], int], classes: list[Any]) -> N
 
 def convert_file(source: Source, out: Path) -> None:
     """Write a data set in another form."""
+    _check_unread(out, source.data)
     writers: dict[str, Callable[[Path, rb.Examples], None]] = {
         ".svm": write_svmlight,
         ".csv": write_csv,
@@ -300,6 +310,8 @@ def convert_file(source: Source, out: Path) -> None:
 def describe_file(source: Source, *, json: bool) -> None:
     """Tell what a data set is like."""
     with people.status(f"reading {source.data}"):
+        if folder_format(source.data) == "store":
+            open_store(source.data, verify=True)
         # A contradiction must be one of the numbers as written, not of their roundings.
         precise = replace(source, options={**source.options, "dtype": "float64"})
         found = rb.info(*precise.examples())

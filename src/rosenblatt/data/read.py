@@ -214,8 +214,38 @@ def folder_format(path: str | os.PathLike[str]) -> str | None:
 
 def format_of(path: str | os.PathLike[str]) -> str:
     """Give the format of a data set."""
-    head = b"" if folder_format(path) else beginning(path, HEAD_BYTES)
-    return found_format(path, head)
+    if folder_format(path) is not None:
+        return found_format(path, b"")
+    names = files(path)
+    if len(names) > 1:
+        _check_alike(path, names)
+    return found_format(path, beginning(path, HEAD_BYTES))
+
+
+def _check_alike(path: str | os.PathLike[str], names: list[str]) -> None:
+    """Refuse files that are not of one format, such as a note beside the data."""
+    first: tuple[str, str] | None = None
+    for name in names:
+        head = beginning(name, HEAD_BYTES // 16)
+        if not head.strip():
+            continue
+        format = found_format(name, head)
+        if format == "svmlight" and not is_svmlight(head):
+            format = "none that is known"
+        first = first or (name, format)
+        if format != first[1]:
+            raise InputError(
+                f"{shown(path)} stands for files of different formats: that of {shown(first[0])} "
+                f"is {first[1]}, and that of {shown(name)} is {format}; give a pattern, such as "
+                "'*.svm', that stands for files of one"
+            )
+
+
+def is_svmlight(head: bytes) -> bool:
+    """Tell whether the first line of a text, comments apart, is that of an svmlight file."""
+    lines = (line.partition(b"#")[0].strip() for line in head.splitlines())
+    words = next(filter(None, lines), b"").removeprefix(b"\xef\xbb\xbf").split(maxsplit=1)
+    return len(words) < 2 or PAIRS.match(words[1]) is not None
 
 
 def found_format(path: str | os.PathLike[str], head: bytes) -> str:

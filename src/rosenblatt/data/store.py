@@ -1,4 +1,4 @@
-"""A binary form of a data set: opened at once, whatever its size, because it is mapped, not read.
+"""A binary form of a data set: opened at once, because it is mapped, not read.
 
 Layout      a folder of flat, little-endian files, one for each array, and ``header.json``
             sparse rows   starts.bin   rows + 1 of int32, or of int64 if entries reach 2^31
@@ -10,9 +10,10 @@ Header      format, version, layout, rows, columns, entries, kind of the labels 
             each array its type, size and SHA-256; and the SHA-256 of all this
 Promise     a store is whole or not there: it is written beside its place, flushed, then renamed
 
-Opening checks what is cheap: the header and its digest, the sizes of the files, and both ends of
-the starts. A store that comes from elsewhere should be opened with ``verify=True`` once: that reads
-every array, compares it with its digest and makes sure that no index leads outside.
+Opening checks that no index leads outside: the header and its digest, the sizes of the files, the
+starts, which must rise, and the range of the columns. That reads the indices: 0.14 s for a hundred
+million entries, 0.8 GB, once they are in memory. With ``verify=True``, as `rosenblatt info` opens
+it, every array is compared with its digest too.
 """
 
 from __future__ import annotations
@@ -103,6 +104,8 @@ def open_store(path: str | os.PathLike[str], verify: bool = False) -> Examples:
     arrays = {name: map_array(folder, name, array) for name, array in header.arrays.items()}
     if header.layout == "sparse":
         check_ends(file_of(folder, "starts"), arrays["starts"], header.entries)
+        check_rise(file_of(folder, "starts"), arrays["starts"])
+        check_range(file_of(folder, "columns"), arrays["columns"], header.columns)
     if verify:
         verify_arrays(folder, header, arrays)
     return Examples(make_rows(header, arrays), make_labels(folder, header, arrays))
@@ -223,6 +226,24 @@ def check_ends(file: Path, starts: np.ndarray, entries: int) -> None:
         )
 
 
+def check_rise(file: Path, starts: np.ndarray) -> None:
+    """Refuse starts that fall."""
+    for start in range(0, starts.size, VERIFIED_AT_ONCE):
+        block = starts[start : start + VERIFIED_AT_ONCE + 1]
+        if np.any(block[1:] < block[:-1]):
+            raise InputError(f"{file} does not rise; the store is damaged, so write it anew")
+
+
+def check_range(file: Path, columns: np.ndarray, width: int) -> None:
+    """Refuse columns outside the width."""
+    # As unsigned numbers, negative ones are large: one comparison does.
+    if any(int(block.view(np.uint32).max()) >= width for block in blocks_of(columns)):
+        raise InputError(
+            f"{file} has columns outside the {width} of the header; the store is damaged, "
+            "so write it anew"
+        )
+
+
 def make_rows(header: Header, arrays: dict[str, np.ndarray]) -> Any:
     """Make the matrix of the mapped arrays."""
     shape = (header.rows, header.columns)
@@ -256,7 +277,7 @@ def make_labels(folder: Path, header: Header, arrays: dict[str, np.ndarray]) -> 
 
 
 def verify_arrays(folder: Path, header: Header, arrays: dict[str, np.ndarray]) -> None:
-    """Refuse arrays that do not match their digests, or lead outside."""
+    """Refuse arrays that do not match their digests, or rows that are out of order."""
     for name, array in header.arrays.items():
         found = hashlib.sha256()
         for block in blocks_of(arrays[name]):
@@ -267,10 +288,7 @@ def verify_arrays(folder: Path, header: Header, arrays: dict[str, np.ndarray]) -
                 "write the store anew"
             )
     if header.layout == "sparse":
-        verify_starts(file_of(folder, "starts"), arrays["starts"])
-        verify_columns(
-            file_of(folder, "columns"), arrays["starts"], arrays["columns"], header.columns
-        )
+        verify_order(file_of(folder, "columns"), arrays["starts"], arrays["columns"])
 
 
 def blocks_of(array: np.ndarray) -> Iterator[np.ndarray]:
@@ -279,23 +297,10 @@ def blocks_of(array: np.ndarray) -> Iterator[np.ndarray]:
         yield array[start : start + VERIFIED_AT_ONCE]
 
 
-def verify_starts(file: Path, starts: np.ndarray) -> None:
-    """Refuse starts that fall."""
-    for start in range(0, starts.size, VERIFIED_AT_ONCE):
-        block = starts[start : start + VERIFIED_AT_ONCE + 1]
-        if np.any(block[1:] < block[:-1]):
-            raise InputError(f"{file} does not rise; the store is damaged, so write it anew")
-
-
-def verify_columns(file: Path, starts: np.ndarray, columns: np.ndarray, width: int) -> None:
-    """Refuse columns outside the width, or not ascending within a row, of starts that rise."""
+def verify_order(file: Path, starts: np.ndarray, columns: np.ndarray) -> None:
+    """Refuse columns that do not ascend within a row."""
     for start in range(0, columns.size, VERIFIED_AT_ONCE):
         block = columns[start : start + VERIFIED_AT_ONCE + 1]
-        if block.min() < 0 or block.max() >= width:
-            raise InputError(
-                f"{file} has columns outside the {width} of the header; the store is damaged, "
-                "so write it anew"
-            )
         falls = block[1:] <= block[:-1]
         first, last = np.searchsorted(starts, (start + 1, start + block.size))
         falls[starts[first:last] - (start + 1)] = False  # where a row begins, columns may fall
