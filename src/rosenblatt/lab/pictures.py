@@ -1,12 +1,14 @@
 """Pictures of one's own data: what they share.
 
-Every `plot_…` gives a Matplotlib figure that no window and no global state knows about, and writes
-it if a path is given. It says in a sentence what is seen: as its title, and as its label.
+Every `plot_…` gives a Matplotlib figure that no window and no global state knows about, or draws
+into the axes that it is given, and writes it if a path is given. A sentence says what is seen: the
+title and the label of the figure, or the title of the axes.
 """
 
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,22 +23,56 @@ from rosenblatt.lab.style import BLACK, COLOURS, MARKERS, look, new_figure, writ
 Name = str | os.PathLike[str]
 FORMATS = (".svg", ".png", ".pdf")
 MOST_STEPS = 400  # of a run that a line goes through; more of them make a blot
+LETTERS_PER_INCH = 11  # of a title
 LONGEST_WORD = 28  # characters of a label or a name; longer ones leave no room for the picture
 
 
 def picture(
-    sentence: str, draw: Callable[[Any], None], path: Name | None, size: tuple[float, float]
+    sentence: str,
+    draw: Callable[..., None],
+    path: Name | None,
+    size: tuple[float, float],
+    ax: Any = None,
+    panels: int = 1,
 ) -> Any:
-    """Give a figure with a sentence as its title, which `draw` fills; write it."""
+    """Give a figure with a sentence as its title, whose axes `draw` fills; write it.
+
+    If there are axes to draw into, the sentence is their title, and they are given back.
+    """
     target = None if path is None else picture_file(path)
     with look():
-        figure = new_figure(*size)
-        figure.set_label(sentence)
-        figure.suptitle(sentence, x=0.01, ha="left", fontsize=11)
-        draw(figure)
+        if ax is not None:
+            _check_axes(ax)
+            ax.set_title(_folded(sentence, ax), loc="left", fontsize=11)
+            draw(ax)
+        else:
+            figure = new_figure(*size)
+            figure.set_label(sentence)
+            figure.suptitle(sentence, x=0.01, ha="left", fontsize=11)
+            draw(*figure.subplots(1, panels, squeeze=False)[0])
     if target is not None:
-        write_figure(figure, target)
-    return figure
+        write_figure(figure if ax is None else whole_figure(ax), target)
+    return figure if ax is None else ax
+
+
+def _check_axes(ax: Any) -> None:
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise InputError(
+            f"ax must be the axes to draw into, such as those of matplotlib.pyplot.subplots(), "
+            f"got a {type(ax).__name__}"
+        )
+
+
+def whole_figure(axes: Any) -> Any:
+    """Give the figure that axes are part of, which may be a part of it, too."""
+    return axes.figure.canvas.figure
+
+
+def is_alone(axes: Any) -> bool:
+    """Tell whether axes are the whole picture, whose title is then that of the figure."""
+    return not axes.get_title(loc="left")
 
 
 def picture_file(path: Name) -> Path:
@@ -118,10 +154,28 @@ def thinned(n: int) -> np.ndarray:
     return np.linspace(0, n - 1, min(n, MOST_STEPS)).round().astype(np.intp)
 
 
-def caption(figure: Any, words: str) -> None:
+def caption(axes: Any, words: str) -> None:
     """Write what must be known to read a picture below it."""
-    if words:
-        figure.supxlabel(words, fontsize=10, color=BLACK)
+    if words and is_alone(axes):
+        axes.figure.supxlabel(words, fontsize=10, color=BLACK)
+    elif words:
+        axes.set_xlabel(f"{axes.get_xlabel()}\n{_folded(words, axes)}".strip())
+
+
+def _folded(words: str, axes: Any) -> str:
+    """Break words into lines that are no wider than axes."""
+    inches = axes.get_window_extent().width / axes.figure.dpi
+    return textwrap.fill(words, max(20, int(inches * LETTERS_PER_INCH)))
+
+
+def legend(axes: Any, place: str, **manner: Any) -> None:
+    """Explain what is drawn ``"above"`` or ``"beside"`` axes; in them if others may be there."""
+    outside: dict[str, Any] = {
+        "above": {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2},
+        "beside": {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0},
+    }
+    inside: dict[str, Any] = {"loc": "best", "frameon": True}
+    axes.legend(**(outside[place] if is_alone(axes) else inside), **manner)
 
 
 # ---- models

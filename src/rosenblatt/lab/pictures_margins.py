@@ -18,6 +18,7 @@ from rosenblatt.lab.pictures import (
     counted,
     has_steps_before,
     last_step,
+    legend,
     look_of,
     picture,
     shown,
@@ -72,7 +73,7 @@ class Distances:
         return f"mistaken (0: {self.zero})" if zeros else "mistaken"
 
 
-def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None) -> Any:
+def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None, *, ax: Any = None) -> Any:
     """Draw how far the examples are on the right side of the boundary, as a histogram.
 
     For two classes and a hyperplane, these are the signed distances y·(w·x + b)/‖w‖; for more
@@ -85,6 +86,7 @@ def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None) -> Any:
     model : a fitted model with a `decision_function`, such as a learner or a pipeline.
     X, y : examples.
     path : where to write the picture, as .svg, .png or .pdf.
+    ax : Matplotlib axes to draw into, which are then given back in the place of a new figure.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None) -> Any:
     'none of 100 mistaken; the smallest distance is 0.01511, of row 99 (from 0)'
     """
     found = distances(model, X, y)
-    return picture(found.sentence(), lambda figure: _draw(figure, found), path, (7.2, 4.2))
+    return picture(found.sentence(), lambda axes: _draw(axes, found), path, (7.2, 4.2), ax)
 
 
 def distances(model: Any, X: Any, y: Any) -> Distances:
@@ -152,10 +154,9 @@ def _norm(model: Any, classes: int) -> float | None:
     return norm if 0 < norm < np.inf else None
 
 
-def _draw(figure: Any, found: Distances) -> None:
+def _draw(axes: Any, found: Distances) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes = figure.add_subplot()
     edges = _edges(found.values)
     if found.classes.size == 2:
         _mirrored(axes, found, edges)
@@ -173,8 +174,7 @@ def _draw(figure: Any, found: Distances) -> None:
     axes.set_xlabel(found.axis)
     axes.set_ylabel("examples")
     handles, _ = axes.get_legend_handles_labels()
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-    axes.legend(handles=handles[::-1], **beside)
+    legend(axes, "beside", handles=handles[::-1])
 
 
 def _edges(values: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from rosenblatt.lab.pictures import (
     Name,
     caption,
     column_names,
+    legend,
     picture,
     several,
     thinned,
@@ -58,7 +59,9 @@ class Steps:
         return found
 
 
-def plot_path(model: Any, X: Any, y: Any, path: Name | None = None, *, names: Any = None) -> Any:
+def plot_path(
+    model: Any, X: Any, y: Any, path: Name | None = None, *, names: Any = None, ax: Any = None
+) -> Any:
     """Draw the path that the weights of a perceptron took from its start to its end.
 
     Two weights are drawn as they are; of more, the part along the direction of the last ones and
@@ -70,6 +73,7 @@ def plot_path(model: Any, X: Any, y: Any, path: Name | None = None, *, names: An
     X, y : the examples that it was fitted on.
     path : where to write the picture, as .svg, .png or .pdf.
     names : of the columns; those of a frame are known.
+    ax : Matplotlib axes to draw into, which are then given back in the place of a new figure.
 
     Examples
     --------
@@ -93,7 +97,7 @@ def plot_path(model: Any, X: Any, y: Any, path: Name | None = None, *, names: An
         f"{several(history.k.size, 'update')}, from a length of {np.linalg.norm(start):.4g} to one "
         f"of {np.linalg.norm(end):.4g}"
     )
-    return picture(sentence, lambda figure: _draw(figure, places, labels), path, (7.2, 4.6))
+    return picture(sentence, lambda axes: _draw(axes, places, labels), path, (7.2, 4.6), ax)
 
 
 def _history(model: Any) -> History:
@@ -145,12 +149,8 @@ def _places(
     return np.stack([along, off], axis=1), labels
 
 
-def _draw(figure: Any, places: np.ndarray, labels: tuple[str, str]) -> None:
-    axes = figure.add_subplot()
+def _draw(axes: Any, places: np.ndarray, labels: tuple[str, str]) -> None:
     some = places[thinned(len(places))]
-    if len(some) < len(places):
-        chosen = f"{len(some) - 1:,} of {several(len(places) - 1, 'update')}, evenly chosen"
-        caption(figure, f"the line goes through w after {chosen}")
     few = len(places) <= FEW_STEPS
     manner = {"marker": "o", "markersize": 2.5} if few else {}
     width = 0.9 if few else 0.6
@@ -159,6 +159,9 @@ def _draw(figure: Any, places: np.ndarray, labels: tuple[str, str]) -> None:
     ends = {"markersize": 9, "linestyle": "none", "markeredgecolor": BLACK}
     axes.plot(*places[0], marker="o", color="white", label="start", **ends)
     axes.plot(*places[-1], marker="s", color=ORANGE, label="end", **ends)
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=3)
+    legend(axes, "above", ncols=3)
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
+    if len(some) < len(places):
+        chosen = f"{len(some) - 1:,} of {several(len(places) - 1, 'update')}, evenly chosen"
+        caption(axes, f"the line goes through w after {chosen}")

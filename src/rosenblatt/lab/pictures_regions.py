@@ -17,12 +17,14 @@ from rosenblatt.lab.pictures import (
     column_names,
     counted,
     last_step,
+    legend,
     look_of,
     picture,
     sampled,
     several,
     shown,
     usable,
+    whole_figure,
     zero_is_positive,
 )
 from rosenblatt.lab.pictures_fields import UNSURE, Field, Told, Window
@@ -53,6 +55,7 @@ def plot_regions(
     path: Name | None = None,
     *,
     names: Any = None,
+    ax: Any = None,
 ) -> Any:
     """Draw what a model answers over a plane, the boundary, and the examples on it.
 
@@ -68,6 +71,7 @@ def plot_regions(
     columns : two columns, by number from 0 on, or by name.
     path : where to write the picture, as .svg, .png or .pdf.
     names : of the columns; those of a frame are known.
+    ax : Matplotlib axes to draw into, which are then given back in the place of a new figure.
 
     Examples
     --------
@@ -78,7 +82,7 @@ def plot_regions(
     """
     scene = Scene.of(model, X, y, columns, names)
     return picture(
-        scene.sentence(), lambda figure: _draw(figure, model, X, scene), path, (7.2, 5.2)
+        scene.sentence(), lambda axes: _draw(axes, model, X, scene), path, (7.2, 5.2), ax
     )
 
 
@@ -135,9 +139,8 @@ class Scene:
         return f"{said}; I don't know on {unsure:,}" if unsure else said
 
 
-def _draw(figure: Any, model: Any, X: Any, scene: Scene) -> None:
+def _draw(axes: Any, model: Any, X: Any, scene: Scene) -> None:
     told, points, numbers = scene.told, scene.points, scene.numbers
-    axes = figure.add_subplot()
     shown_codes = None if scene.codes is None else scene.codes[numbers]
     handles = _markers(axes, points, told.classes, shown_codes)
     support = np.isin(numbers, _support(model, told.codes.size))
@@ -146,9 +149,9 @@ def _draw(figure: Any, model: Any, X: Any, scene: Scene) -> None:
     handles += _line_handles(told.by_scores and not zero_is_positive(model), margins)
     first, second = scene.plane.labels
     axes.set(xlabel=first, ylabel=second)
-    caption(figure, scene.caption)
+    caption(axes, scene.caption)
     to_scale = not scene.plane.numbered
-    window = _framed(figure, axes, handles, Window.around(points), to_scale=to_scale)
+    window = _framed(axes, handles, Window.around(points), to_scale=to_scale)
     field = Field.over(window, scene.plane, model, X, told)
     _regions(axes, field, told.classes, margins)
     if np.mean(field.codes == UNSURE) > 0.002:  # more than the boundary
@@ -298,19 +301,18 @@ def _around(axes: Any, points: np.ndarray, wrong: np.ndarray, support: np.ndarra
 
 def _legend(axes: Any, handles: list[Any]) -> None:
     size, columns = (9, 1) if len(handles) <= 20 else (8, 2)
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
-    axes.legend(handles=handles, fontsize=size, ncols=columns, **beside)
+    legend(axes, "beside", handles=handles, fontsize=size, ncols=columns)
 
 
-def _framed(
-    figure: Any, axes: Any, handles: list[Any], window: Window, *, to_scale: bool
-) -> Window:
+def _framed(axes: Any, handles: list[Any], window: Window, *, to_scale: bool) -> Window:
     """Set the limits of the axes, to scale if that can be; give the window they make."""
     axes.grid(visible=False)
     axes.set(xlim=window.x, ylim=window.y)
     _legend(axes, handles)
     if to_scale:
-        figure.draw_without_rendering()  # so that the paper that words and legend leave is known
+        whole_figure(
+            axes
+        ).draw_without_rendering()  # so that the paper that words and legend leave is known
         paper = axes.get_window_extent()
         window = window.to_scale(paper.width / paper.height)
     return window

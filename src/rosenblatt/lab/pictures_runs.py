@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from rosenblatt.lab.pictures import (
     Name,
     caption,
     last_step,
+    legend,
     picture,
     several,
     shown,
@@ -50,7 +52,7 @@ def run_of(model: Any) -> Run:
 
 
 def plot_learning_curve(
-    model: Any, bound: MistakeBound | None = None, path: Name | None = None
+    model: Any, bound: MistakeBound | None = None, path: Name | None = None, *, ax: Any = None
 ) -> Any:
     """Draw the mistakes of a run, pass by pass, below their bound.
 
@@ -63,6 +65,8 @@ def plot_learning_curve(
     model : a fitted perceptron, of any kind, or its `run_`.
     bound : what `bound` of the learner, or `mistake_bound`, gave.
     path : where to write the picture, as .svg, .png or .pdf.
+    ax : Matplotlib axes to draw the mistakes into, without the proof; they are then given back
+        in the place of a new figure.
 
     Examples
     --------
@@ -80,24 +84,22 @@ def plot_learning_curve(
     sentence = f"{several(run.mistakes, 'mistake')} in {several(run.passes, 'pass')}"
     if bound is not None:
         sentence += f"; Theorem {bound.theorem} allows {np.floor(bound.value):,.0f}"
-    width = 7.2 if run.history is None else 9.0
-    return picture(sentence, lambda figure: _curves(figure, run, bound), path, (width, 4.0))
+    width, panels = (7.2, 1) if run.history is None else (9.0, 2)
+    draw = partial(_curves, run, bound)
+    return picture(sentence, draw, path, (width, 4.0), ax, panels)
 
 
-def _curves(figure: Any, run: Run, bound: MistakeBound | None) -> None:
-    axes = figure.subplots(1, 1 if run.history is None else 2, squeeze=False)[0]
+def _curves(run: Run, bound: MistakeBound | None, *axes: Any) -> None:
     _mistakes(axes[0], run, bound)
-    if run.history is not None:
+    if run.history is not None and len(axes) > 1:
         _proof(axes[1], run.history, bound)
         if run.history.k.size > MOST_STEPS:
-            caption(
-                figure, f"w at {MOST_STEPS:,} of {run.history.k.size:,} mistakes, evenly chosen"
-            )
+            words = f"w at {MOST_STEPS:,} of {run.history.k.size:,} mistakes, evenly chosen"
+            caption(axes[1], words)
     for some in axes:
         some.xaxis.set_major_locator(_whole())
         some.xaxis.set_major_formatter(_tick)
-        above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
-        some.legend(ncols=2, columnspacing=1.2, **above)
+        legend(some, "above", ncols=2, columnspacing=1.2)
 
 
 def _whole() -> Any:
@@ -174,7 +176,13 @@ def _proof(axes: Any, history: History, bound: MistakeBound | None) -> None:
 
 
 def plot_hardest(
-    model: Any, X: Any = None, y: Any = None, k: int = 20, path: Name | None = None
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    k: int = 20,
+    path: Name | None = None,
+    *,
+    ax: Any = None,
 ) -> Any:
     """Draw how often the hardest examples were mistaken during the latest `fit` (theory D14).
 
@@ -185,6 +193,7 @@ def plot_hardest(
     y : the labels, shown beside the numbers of the rows.
     k : how many examples at most.
     path : where to write the picture, as .svg, .png or .pdf.
+    ax : Matplotlib axes to draw into, which are then given back in the place of a new figure.
 
     Examples
     --------
@@ -213,7 +222,7 @@ def plot_hardest(
     part = f": the {rows.size:,} hardest of {ever:,}" if rows.size < ever else ""
     axis = f"times mistaken while learning{part}"
     counts = run.counts[rows]
-    return picture(sentence, lambda figure: _bars(figure, counts, ticks, axis, images), path, size)
+    return picture(sentence, lambda axes: _bars(axes, counts, ticks, axis, images), path, size, ax)
 
 
 def _labels(y: Any, n: int) -> np.ndarray:
@@ -237,9 +246,8 @@ def _images(matrix: Matrix, n: int, rows: np.ndarray) -> np.ndarray | None:
 
 
 def _bars(
-    figure: Any, counts: np.ndarray, ticks: list[str], axis: str, images: np.ndarray | None
+    axes: Any, counts: np.ndarray, ticks: list[str], axis: str, images: np.ndarray | None
 ) -> None:
-    axes = figure.add_subplot()
     places = np.arange(counts.size)
     axes.barh(places, counts, color=BLUE, height=0.7)
     for place, count in zip(places, counts, strict=True):

@@ -53,19 +53,20 @@ def new_figure(width: float = 7.2, height: float = 4.2) -> Any:
     """Give an empty figure (inches) that no window and no global state knows about."""
     with look():
         from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(width, height))
+        from rosenblatt.lab.figure import Picture
+
+        figure = Picture(figsize=(width, height))
         FigureCanvasAgg(figure)
     return figure
 
 
-def as_bytes(figure: Any, format: str) -> bytes:
+def as_bytes(figure: Any, format: str, dots_per_inch: int = 150) -> bytes:
     """Give a figure as SVG, PNG or PDF, without the date, so that equal figures are equal files."""
     buffer = io.BytesIO()
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format)
     with look():
-        figure.savefig(buffer, format=format, dpi=150, metadata=metadata)
+        figure.savefig(buffer, format=format, dpi=dots_per_inch, metadata=metadata)
     return buffer.getvalue()
 
 
