@@ -147,7 +147,7 @@ def judge_classes(classes):
     need(not any(isinstance(label, dict | list) for label in classes.values()))
     need(classes["negative"] != classes["positive"])
     for label in classes.values():
-        need(label is None or isinstance(label, str | int) or abs(label) < float("inf"))
+        need(isinstance(label, str | int) or (label is not None and abs(label) < float("inf")))
 
 
 def number(text):

@@ -22,7 +22,7 @@ Number = float | int | Fraction
 Numbers = tuple[Number, ...]
 Indices = tuple[int, ...]
 Weighted = tuple[Indices, Numbers]
-Label = str | int | float | bool | None
+Label = str | int | float | bool
 
 
 # ---- numbers
@@ -123,8 +123,8 @@ def json_label(value: Any, name: str) -> Label:
     for kind in (bool, int, str):
         if isinstance(value, kind):
             return kind(value)
-    require(value is None, f"{name} holds the label {value!r}, which JSON cannot hold")
-    return None
+    require(value is not None, f"{name} holds None, which is no label")
+    raise CertificateError(f"{name} holds the label {value!r}, which JSON cannot hold")
 
 
 def two_labels(value: Any, name: str) -> tuple[Label, Label]:

@@ -361,7 +361,7 @@ def class_key(label: Any) -> float | str:
     """Give labels of the same class the same key: numbers as doubles, others as text."""
     if type(label) in (int, float) and abs(label) < 2**1023:
         return float(label)
-    require(label is None or isinstance(label, str | bool), "a label is of no usual type")
+    require(isinstance(label, str | bool), "a label is of no usual type")
     return float(label) if DECIMAL.fullmatch(str(label)) else str(label)
 
 
