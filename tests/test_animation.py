@@ -6,6 +6,7 @@ import time
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image, ImageColor
 
@@ -56,6 +57,73 @@ def test_frames_are_the_run_of_the_learner(frames):
     np.testing.assert_allclose(frames.sqnorm, (frames.w**2).sum(axis=1), rtol=1e-12)
     np.testing.assert_allclose(frames.projection, frames.w @ w, rtol=1e-9)
     assert frames.converged
+
+
+def shifted():
+    X, y, _ = animation.planted()
+    return X + np.array([0.6, 0.3]), y
+
+
+def test_frames_with_an_intercept_are_the_run_of_the_default_perceptron():
+    X, y = shifted()
+    assert not record(X, y).converged
+    frames = record(X, y, fit_intercept=True)
+    learner = rb.Perceptron().fit(X, y, comparator=frames.comparator)
+    assert frames.converged
+    assert frames.example.tolist() == learner.run_.history.example.tolist()
+    expected = [*learner.coef_[0], learner.intercept_[0]]
+    np.testing.assert_allclose(frames.w[-1], expected, rtol=1e-12)
+    np.testing.assert_allclose(frames.sqnorm[1:], learner.run_.history.sqnorm, rtol=1e-12)
+    np.testing.assert_allclose(frames.projection[1:], learner.run_.history.projection, rtol=1e-9)
+    assert frames.radius == pytest.approx(np.sqrt(1 + (X**2).sum(axis=1).max()))
+    assert "begins with w = 0 and b = 0" in frames.caption(0)
+    assert re.search(
+        r"\(w·x \+ b = 0\); w becomes w [−+] x, b becomes b [−+] 1\.$", frames.caption(1)
+    )
+    assert frames.squares(1).startswith("‖w‖² + b² = ")
+    assert "w·w* + b·b* = " in frames.products(1)
+    assert record(*NOISE, fit_intercept=True).ending.startswith("No line separates the classes")
+
+
+@pytest.mark.parametrize("turned", [0.0, 0.5, 1.0])
+def test_the_film_draws_the_line_of_the_weights_and_the_intercept(turned):
+    frames = record(*shifted(), fit_intercept=True)
+    figure = new_figure()
+    moved = film._plane(figure.add_subplot(), frames)(film.Image(9, turned, False, 0))
+    side, line = moved[:2]
+    w = frames.w[8] + turned * (frames.w[9] - frames.w[8])
+    np.testing.assert_allclose(w[:2] @ line.get_data() + w[2], 0, atol=1e-12 * np.abs(w).max())
+    assert np.max(side.get_xy() @ w[:2]) + w[2] > 0
+
+
+def test_columns_of_a_frame_name_the_axes(tmp_path):
+    X, y, _ = animation.planted()
+    frame = pd.DataFrame(X, columns=["height", "<b>$width$"])
+    frames = record(frame, y)
+    figure = new_figure()
+    film._plane(axes := figure.add_subplot(), frames)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("height", "<b>$width$")
+    rb.animate(frame, y, tmp_path / "run.html", names=["a", "b"])
+    assert '"axes": ["a", "b"]' in (tmp_path / "run.html").read_text()
+    rb.animate(frame, y, tmp_path / "run.gif", fit_intercept=True)
+    with pytest.raises(rb.InputError, match="names are 1, but X has 2 columns"):
+        rb.animate(frame, y, tmp_path / "other.html", names=["a"])
+
+
+@needs_browser
+def test_the_page_draws_the_line_of_the_weights_and_the_intercept(tmp_path):
+    X, y = shifted()
+    rb.animate(X, y, tmp_path / "run.html", fit_intercept=True, names=["height", "width"])
+    frames = record(X, y, fit_intercept=True)
+    drawn = "one('.hyperplane').getAttribute('d')"
+    names = "[...document.querySelectorAll('.plane .axis')].map((each) => each.textContent)"
+    seen = visit(tmp_path / "run.html", f"press('End'); return [{drawn}, {names}]")
+    assert seen.errors == []
+    assert seen.value[1] == ["height", "width"]
+    ends = np.array(re.findall(r"-?[\d.]+", seen.value[0]), float).reshape(2, 2)
+    points = (2 * ends / 394 - 1) * frames.reach * [1, -1]
+    a, b, c = frames.w[-1]
+    np.testing.assert_allclose(points @ [a, b] + c, 0, atol=1e-9 * np.abs(frames.w).max())
 
 
 def test_both_quantities_stay_between_their_bounds(frames):

@@ -75,18 +75,26 @@
       write(svg, "tick", "middle", left + x(value), top + width + 17, written(value));
       squeezed(write(svg, "tick", "end", left - 6, top + y(value) + 5, ""), written(value), left - 6);
     }
-    write(svg, "axis", "middle", left + width / 2, SIZE - 5, "x₁");
-    write(svg, "axis", "start", left, 16, "x₂");
+    write(svg, "axis", "middle", left + width / 2, SIZE - 5, run.axes[0]);
+    write(svg, "axis", "start", left, 16, run.axes[1]);
     return fill(inner, width, x, y);
+  }
+
+  // The point of the line w·x + b = 0 that is nearest to the origin; of far lines, one outside.
+  function foot(w) {
+    const length = Math.hypot(w[0], w[1]), far = 1.5 * run.reach;
+    const distance = w.length === 2 ? 0 : Math.min(Math.max(-w[2] / length, -far), far);
+    return [distance * (w[0] / length), distance * (w[1] / length)];
   }
 
   function fill(inner, width, x, y) {
     const side = make(inner, "path", { class: "side" });
     make(inner, "path", { class: "grid", d: `M0 ${y(0)}H${width}M${x(0)} 0V${width}` });
     const star = run.comparator;
-    if (star) {
-      const [a, b] = [star[1] * 2 * run.reach, -star[0] * 2 * run.reach];
-      make(inner, "path", { class: "star", d: `M${x(-a)} ${y(-b)}L${x(a)} ${y(b)}` });
+    if (star && Math.hypot(star[0], star[1]) > 0) {
+      const [p, q] = foot(star), length = Math.hypot(star[0], star[1]) / (3 * run.reach);
+      const [a, b] = [star[1] / length, -star[0] / length];
+      make(inner, "path", { class: "star", d: `M${x(p - a)} ${y(q - b)}L${x(p + a)} ${y(q + b)}` });
     }
     const hyperplane = make(inner, "path", { class: "hyperplane" });
     const halo = make(inner, "circle", { class: "halo" });
@@ -103,7 +111,8 @@
       if (!length) return;
       const far = 3 * run.reach;
       const [a, b] = [(w[0] / length) * far, (w[1] / length) * far];
-      const place = (p, q) => [x(p), y(q)];
+      const [left, up] = foot(w);
+      const place = (p, q) => [x(left + p), y(up + q)];
       const border = `M${place(-b, a)}L${place(b, -a)}`;
       change(hyperplane, { d: border });
       change(side, { d: `${border}L${place(b + a, b - a)}L${place(a - b, a + b)}Z` });
@@ -112,7 +121,7 @@
     // The k-th mistake: first it is looked at under the old w, then w turns.
     return function (k, turned, pulse) {
       const was = run.w[Math.max(k - 1, 0)], is = run.w[k];
-      const w = [0, 1].map((j) => was[j] + turned * (is[j] - was[j]));
+      const w = was.map((value, j) => value + turned * (is[j] - value));
       const place = (v) => [x(v[0] * run.shrink), y(v[1] * run.shrink)];
       for (const part of [halo, ring, added]) show(part, k > 0);
       line(w);

@@ -47,18 +47,29 @@ $fragment
 """)
 
 
-def animate(X: Any, y: Any, path: str | os.PathLike[str], comparator: Any = None) -> None:
+def animate(
+    X: Any,
+    y: Any,
+    path: str | os.PathLike[str],
+    comparator: Any = None,
+    *,
+    fit_intercept: bool = False,
+    names: Any = None,
+) -> None:
     """Write an animation of the perceptron learning points of the plane, as .html or .gif.
 
-    The run starts at zero, goes through the points in stored order and has no intercept. It is
-    shown mistake by mistake: w turns, and ‖w‖² and w·w* grow between their bounds (theory F6). A
-    run that does not end is shown up to its 300th mistake.
+    The run starts at zero and goes through the points in stored order. It is shown mistake by
+    mistake: w turns, and ‖w‖² and w·w* grow between their bounds (theory F6). A run that does not
+    end is shown up to its 300th mistake.
 
     Parameters
     ----------
     X, y : points, two numbers each, and their labels, of two classes.
     path : the file to write; what it ends in says the format.
     comparator : w*; None for the separator of largest margin, if there is one.
+    fit_intercept : lift the points x to (x, 1), as `Perceptron` does: the line moves as well as
+        turns, and lengths and products are those of (w, b).
+    names : of the columns; those of a frame are known.
 
     Examples
     --------
@@ -74,7 +85,7 @@ def animate(X: Any, y: Any, path: str | os.PathLike[str], comparator: Any = None
         raise InputError(
             f"an animation is written as .html or .gif, and {os.fspath(path)!r} ends in neither"
         )
-    frames = record(X, y, comparator)
+    frames = record(X, y, comparator, fit_intercept=fit_intercept, names=names)
     if suffix == ".gif":
         write_gif(frames, path)
     else:
@@ -97,6 +108,7 @@ def fragment(frames: Frames, id: str = "run") -> str:
         js=_part("js"),
         data=_data(frames),
         mistakes=frames.mistakes,
+        score=frames.score,
         negative=negative,
         positive=positive,
         drawn="" if shrink == 1 else f", drawn at {number(shrink)} of its length",
@@ -147,6 +159,7 @@ def _data(frames: Frames) -> str:
     """Give what the script draws, as JSON that no tag can end."""
     steps = range(frames.mistakes + 1)
     data = {
+        "axes": frames.axes,
         "points": frames.X.tolist(),
         "positive": (frames.signs > 0).tolist(),
         "example": frames.example.tolist(),

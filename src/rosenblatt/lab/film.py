@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data.files import write_atomically
-from rosenblatt.lab.frames import Frames, number
+from rosenblatt.lab.frames import Frames, foot, number
 from rosenblatt.lab.style import (
     BLACK,
     BLUE,
@@ -29,6 +29,7 @@ MOST_SHOWN_SLOWLY, MOST_SHOWN = 24, 60  # mistakes
 SLOWLY = [(0, True, 250), (0, False, 150), (0, True, 250), (0.5, False, 80), (1, False, 700)]
 QUICKLY = [(1, True, 250)]
 WIDTH, HEIGHT, CAPTION, PIXELS_PER_INCH = 840, 520, 66, 100
+OUTSIDE = 1.5  # times the reach of the picture: further away than its corners
 LINE = 104  # characters of the caption in one line
 LONGEST_HEADING = 48  # characters, beyond which smaller ones are taken
 MOST_MARKS = 60  # mistakes that a curve has room to mark
@@ -191,14 +192,18 @@ def _backgrounds(figure: Any, frames: Frames) -> list[Any]:
 def _plane(axes: Any, frames: Frames) -> Any:
     """Draw the points and the line of w*; give what sets all that moves among them."""
     reach = frames.reach
-    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xlabel="x₁", ylabel="x₂", aspect="equal")
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    for axis, name in zip((axes.xaxis, axes.yaxis), frames.axes, strict=True):
+        axis.set_label_text(name, parse_math=False)
     axes.grid(False)
     axes.locator_params(nbins=5)
     _points(axes, frames)
-    if frames.comparator is not None:
+    if frames.comparator is not None and frames.comparator[:2].any():
         ends = np.array([-3, 3]) * reach
-        a, b = frames.comparator
-        axes.plot(-b * ends, a * ends, color=GREEN, dashes=(5, 2), label="line of w*", zorder=1)
+        a, b = frames.comparator[:2] / np.hypot(*frames.comparator[:2])
+        x, y = foot(frames.comparator, OUTSIDE * reach)
+        star = {"color": GREEN, "dashes": (5, 2), "label": "line of w*", "zorder": 1}
+        axes.plot(x - b * ends, y + a * ends, **star)
     size = "" if frames.shrink == 1 else f" (drawn at {number(frames.shrink)} of its length)"
     axes.plot([], [], color=BLACK, linewidth=2.6, label=f"w{size}")
     axes.plot([], [], linestyle="none", label="the mistake", **RING)
@@ -212,7 +217,10 @@ def _plane(axes: Any, frames: Frames) -> Any:
     def move(image: Image) -> list[Any]:
         was, new = frames.w[max(image.k - 1, 0)], frames.w[image.k]
         w = was + image.turned * (new - was)
-        return [*(weights(w) if w.any() else []), *(mistake(image, was, new) if image.k else [])]
+        return [
+            *(weights(w) if w[:2].any() else []),
+            *(mistake(image, was, new) if image.k else []),
+        ]
 
     return move
 
@@ -227,11 +235,12 @@ def _weights(axes: Any, frames: Frames) -> Any:
     )
 
     def turn(w: np.ndarray) -> list[Any]:
-        normal = 3 * frames.reach * w / np.hypot(*w)
-        along = np.array([-normal[1], normal[0]])
-        line.set_data(*np.transpose([-along, along]))
-        side.set_xy([-along, along, along + normal, normal - along])
-        arrow.xy = tuple(w * frames.shrink)
+        normal = 3 * frames.reach * w[:2] / np.hypot(*w[:2])
+        along, near = np.array([-normal[1], normal[0]]), foot(w, OUTSIDE * frames.reach)
+        line.set_data(*np.transpose([near - along, near + along]))
+        corners = [-along, along, along + normal, normal - along]
+        side.set_xy([near + corner for corner in corners])
+        arrow.xy = tuple(w[:2] * frames.shrink)
         return [side, line, arrow]
 
     return turn
@@ -248,7 +257,7 @@ def _mistake(axes: Any, frames: Frames) -> Any:
         place = frames.X[frames.example[image.k - 1]]
         for mark in (halo, ring):
             mark.set_data([place[0]], [place[1]])
-        added.set_data(*np.transpose([was, new]) * frames.shrink)
+        added.set_data(*np.transpose([was[:2], new[:2]]) * frames.shrink)
         return [halo, ring, added] if image.flash else [ring, added]
 
     return flash

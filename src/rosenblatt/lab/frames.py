@@ -1,7 +1,8 @@
 """Frames: a run of the perceptron in the plane, mistake by mistake, ready to be drawn.
 
 From w = 0, each mistake adds y·x to w (theory D3). After the k-th one, k·γ <= w·w* <= ‖w‖ and
-‖w‖² <= k·R² (F6); as k·γ cannot outgrow R·√k, the run ends (F5).
+‖w‖² <= k·R² (F6); as k·γ cannot outgrow R·√k, the run ends (F5). With an intercept b, all of this
+is about (w, b) and the points (x, 1) (D7); drawn is the line w·x + b = 0.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt.errors import InputError, RosenblattError
 from rosenblatt.examples import as_labels, as_matrix, as_signs, check_finite, two_classes
+from rosenblatt.lab.pictures import column_names
+from rosenblatt.learners.options import flag
 from rosenblatt.margin.bounds import lifted, unit
 
 MOST_MISTAKES = 300
@@ -34,12 +37,13 @@ class Frames:
     ----------
     X, signs : the points, and -1 or +1 for the class of each.
     names : the names of the negative and of the positive class.
+    axes : the names of the two columns.
     example : which point was the mistake; entry 0 belongs to the first one.
-    w : the weights, from zero on.
-    sqnorm : ‖w‖².
-    projection : w·w*; None without a comparator.
+    w : the weights, from zero on; with an intercept, a third column.
+    sqnorm : ‖w‖², the intercept included.
+    projection : w·w*, the intercepts included; None without a comparator.
     comparator : w*, of norm 1, or None.
-    radius : R, the largest norm of a point, rounded up.
+    radius : R, the largest norm of a point, lifted if there is an intercept, rounded up.
     margin : γ, the smallest y·(w*·x), rounded down; None unless it is above 0.
     converged : whether a whole pass made no mistake in the end.
     ending : a sentence that says how the run ended.
@@ -48,6 +52,7 @@ class Frames:
     X: np.ndarray
     signs: np.ndarray
     names: tuple[str, str]
+    axes: tuple[str, str]
     example: np.ndarray
     w: np.ndarray
     sqnorm: np.ndarray
@@ -80,7 +85,7 @@ class Frames:
     @property
     def shrink(self) -> float:
         """By what w is multiplied to be drawn among the points: 1 if that leaves it inside."""
-        longest = float(np.hypot(*self.w.T).max())
+        longest = float(np.hypot(*self.w[:, :2].T).max())
         return min(1.0, 0.9 * self.reach / longest) if longest > 0 else 1.0
 
     @property
@@ -98,16 +103,30 @@ class Frames:
             1.05 * float(highest) or 1.0,
         )
 
+    @property
+    def intercept(self) -> bool:
+        """Whether the line may miss the origin."""
+        return bool(self.w.shape[1] == 3)
+
+    @property
+    def score(self) -> str:
+        """How an answer is computed."""
+        return "w·x + b" if self.intercept else "w·x"
+
     def caption(self, k: int) -> str:
         """Say what the k-th mistake was; for 0, how the run begins."""
         if k == 0:
-            said = "The run begins with w = 0: every answer is “I don't know”, which is a mistake."
+            zero = "w = 0 and b = 0" if self.intercept else "w = 0"
+            said = (
+                f"The run begins with {zero}: every answer is “I don't know”, which is a mistake."
+            )
         else:
             i = self.example[k - 1]
             sign = "+" if self.signs[i] > 0 else "−"
             said = (
                 f"Mistake {k} of {self.mistakes} (pass {self.passes[k - 1]}): row {i} (from 0) "
-                f"{self._answer(k)}; w becomes w {sign} x."
+                f"{self._answer(k)}; w becomes w {sign} x"
+                + (f", b becomes b {sign} 1." if self.intercept else ".")
             )
         ending = self.ending if k == self.mistakes else ""
         return " ".join(filter(None, [said, ending, self.note]))
@@ -122,26 +141,33 @@ class Frames:
     def _answer(self, k: int) -> str:
         """Say how the point of the k-th mistake was answered by the weights before it."""
         i = self.example[k - 1]
-        score, spread = _product(self.w[k - 1], self.X[i])
+        x = np.append(self.X[i], 1.0) if self.intercept else self.X[i]
+        score, spread = _product(self.w[k - 1], x)
         other, name = self.names[:: int(self.signs[i])]
         if score == 0 and spread == 0:
-            return f"was answered “I don't know”, it is {name} (w·x = 0)"
+            return f"was answered “I don't know”, it is {name} ({self.score} = 0)"
         if abs(score) <= spread:
-            return f"was not on the side of {name} (w·x = 0 up to rounding)"
-        return f"was answered {other}, but is {name} (w·x = {number(score)})"
+            return f"was not on the side of {name} ({self.score} = 0 up to rounding)"
+        return f"was answered {other}, but is {name} ({self.score} = {number(score)})"
+
+    @property
+    def line(self) -> str:
+        """What is learned."""
+        return "line" if self.intercept else "line through the origin"
 
     def squares(self, k: int) -> str:
         """State ‖w‖² beside its bound."""
-        return f"‖w‖² = {number(self.sqnorm[k])}  ≤  k·R² = {number(k * self.radius**2)}"
+        square = "‖w‖² + b²" if self.intercept else "‖w‖²"
+        return f"{square} = {number(self.sqnorm[k])}  ≤  k·R² = {number(k * self.radius**2)}"
 
     def products(self, k: int) -> str:
         """State w·w* between its bounds, as far as there are any."""
         if self.projection is None:
-            return (
-                "There is no w* to compare w with:\n"
-                "no line through the origin is known to separate."
-            )
-        middle = f"w·w* = {number(self.projection[k])}  ≤  R·√k = {number(self.radius * k**0.5)}"
+            return f"There is no w* to compare w with:\nno {self.line} is known to separate."
+        product = "w·w* + b·b*" if self.intercept else "w·w*"
+        middle = (
+            f"{product} = {number(self.projection[k])}  ≤  R·√k = {number(self.radius * k**0.5)}"
+        )
         return middle if self.margin is None else f"k·γ = {number(k * self.margin)}  ≤  {middle}"
 
 
@@ -156,13 +182,36 @@ def number(value: float) -> str:
     return f"{value:.4g}".replace("-", "−")
 
 
-def record(X: Any, y: Any, w_star: Any = None, *, limit: int = MOST_MISTAKES) -> Frames:
-    """Run the perceptron on points of the plane, without an intercept, and keep every mistake.
+def foot(w: np.ndarray, farthest: float) -> np.ndarray:
+    """Give the point of the line w·x + b = 0 nearest to the origin; of far lines, one that far.
+
+    Examples
+    --------
+    >>> [foot(np.array([0.0, 2.0, -3.0]), farthest).tolist() for farthest in (9.0, 1.0)]
+    [[0.0, 1.5], [0.0, 1.0]]
+    """
+    length = float(np.hypot(*w[:2]))
+    distance = 0.0 if w.size == 2 else float(np.clip(-w[2] / length, -farthest, farthest))
+    return distance * (w[:2] / length)
+
+
+def record(
+    X: Any,
+    y: Any,
+    w_star: Any = None,
+    *,
+    fit_intercept: bool = False,
+    names: Any = None,
+    limit: int = MOST_MISTAKES,
+) -> Frames:
+    """Run the perceptron on points of the plane, and keep every mistake.
 
     Parameters
     ----------
     X, y : points and their labels, of two classes.
     w_star : the comparator; None for the separator of largest margin, if there is one.
+    fit_intercept : lift the points x to (x, 1), so that the line may miss the origin.
+    names : of the columns; those of a frame are known.
     limit : the run ends after so many mistakes, if it has not converged.
 
     Examples
@@ -175,32 +224,38 @@ def record(X: Any, y: Any, w_star: Any = None, *, limit: int = MOST_MISTAKES) ->
     Mistake 2 of 3 (pass 1): row 2 (from 0) was answered -1, but is 1 (w·x = −1); w becomes w + x.
     """
     points, labels, classes = _taken(X, y)
+    lift = float(flag("fit_intercept", fit_intercept))
+    rows = np.insert(points, 2, lift, axis=1) if lift else points
     if w_star is None:
-        w_star, separable = _separator(points, labels)
+        w_star, separable = _separator(rows, labels)
     else:
-        w_star, separable = unit(lifted(w_star, 2, 0.0)[:2]), None
+        w_star, separable = unit(lifted(w_star, 2, lift)[: rows.shape[1]]), None
     # A history needs some comparator; what it says of one that nobody asked for is not used.
-    direction = np.array([1.0, 0.0]) if w_star is None else w_star
-    learner = rb.Perceptron(fit_intercept=False, max_iter=None, max_updates=limit)
+    direction = np.eye(rows.shape[1])[0] if w_star is None else w_star
+    learner = rb.Perceptron(fit_intercept=False, output="last", max_iter=None, max_updates=limit)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Stopped at the limit on updates")
-        learner.fit(points, labels, comparator=direction)
-    bound = learner.bound(points, labels, direction)
+        learner.fit(rows, labels, comparator=direction)
+    bound = learner.bound(rows, labels, direction)
+    first, second = column_names(X, names, 2) or ("x₁", "x₂")
     history, signs = learner.run_.history, as_signs(labels, classes)
     known = w_star is not None
     return Frames(
         X=points,
         signs=signs,
         names=(_name(classes.tolist()[0]), _name(classes.tolist()[1])),
+        axes=(_name(first), _name(second)),
         example=history.example,
-        w=_weights(points, signs, history.example, learner.coef_[0]),
+        w=_weights(rows, signs, history.example, learner.coef_[0]),
         sqnorm=np.append(0.0, history.sqnorm),
         projection=np.append(0.0, history.projection) if known else None,
         comparator=w_star,
         radius=bound.radius,
         margin=bound.margin if known and bound.margin > 0 else None,
         converged=learner.run_.converged,
-        ending=_ending(learner.run_, bound, known, separable),
+        ending=_ending(
+            learner.run_, bound, known, separable, "" if lift else " through the origin"
+        ),
     )
 
 
@@ -233,7 +288,7 @@ def _taken(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _separator(points: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray | None, bool | None]:
-    """Give the separator of largest margin through the origin, and whether there is any."""
+    """Give the separator of largest margin through the origin of its rows, and if there is any."""
     found = rb.max_margin(points, labels, fit_intercept=False, max_seconds=SECONDS_FOR_THE_MARGIN)
     if found.verdict == "separable":
         return unit(found.coef), True
@@ -244,7 +299,7 @@ def _weights(
     points: np.ndarray, signs: np.ndarray, example: np.ndarray, learned: np.ndarray
 ) -> np.ndarray:
     """Give w after each mistake, which must end in the weights that were learned."""
-    w = np.zeros((example.size + 1, 2))
+    w = np.zeros((example.size + 1, points.shape[1]))
     np.cumsum(signs[example, None] * points[example], axis=0, out=w[1:])
     if not np.allclose(w[-1], learned, rtol=0, atol=1e-9 * np.abs(points[example]).sum()):
         raise RosenblattError(
@@ -275,7 +330,7 @@ def _name(label: Any) -> str:
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
-def _ending(run: Any, bound: Any, known: bool, separable: bool | None) -> str:
+def _ending(run: Any, bound: Any, known: bool, separable: bool | None, through: str) -> str:
     """Say how the run ended, and what the theorem says of it."""
     if run.converged:
         ending = "Then a whole pass makes no mistake: the run has converged"
@@ -284,7 +339,7 @@ def _ending(run: Any, bound: Any, known: bool, separable: bool | None) -> str:
         return f"{ending}."
     if separable is False:
         return (
-            "No line through the origin separates the classes: the run would never end, and is "
-            "shown no further."
+            f"No line{through} separates the classes: the run would never end, and is shown no "
+            "further."
         )
     return "More mistakes follow, which are not shown."
