@@ -140,3 +140,33 @@ def dots(rows, w):
     """Give z·w of all rows."""
     exact_w = [Fraction(value) for value in w]
     return [sum(a * b for a, b in zip(row, exact_w, strict=True)) for row in rows]
+
+
+def aliased(rows, intercept):
+    """Give the columns that are linear combinations of earlier ones; the intercept comes first."""
+    columns = list(zip(*rows, strict=True))
+    kept, found = columns[-1:] if intercept else [], []
+    for j, column in enumerate(columns[: len(columns) - intercept]):
+        if rank([*kept, column]) == len(kept):
+            found.append(j)
+        else:
+            kept.append(column)
+    return found
+
+
+def to_blame(rows, intercept):
+    """Give the columns in which a w with z·w >= 0 on all rows, 0 on aliased ones, is not zero."""
+    apart = aliased(rows, intercept)
+    kept = [j for j in range(len(rows[0])) if j not in apart]
+    rows = in_units([[row[j] for j in kept] for row in rows])
+    return [j for k, j in enumerate(kept[: len(kept) - intercept]) if can_move(rows, k)]
+
+
+def can_move(rows, place):
+    """Tell whether ±w at a place can be above 0 while z·w >= 0 on all rows."""
+    for sign in (1, -1):
+        goal = split([[sign * (k == place) for k in range(len(rows[0]))]])[0]
+        constraints = [*map(negated, split(rows)), goal]
+        if maximum(goal, constraints, [0] * len(rows) + [1]) > 0:
+            return True
+    return False

@@ -37,7 +37,7 @@ _HOMES = {
     "PolynomialFeatures": "rosenblatt.data.polynomials",
     "RosenblattError": "rosenblatt.errors",
     "Run": "rosenblatt.run",
-    "Separation": "rosenblatt.decide.separate",
+    "Separation": "rosenblatt.decide.separation",
     "SoftMarginSVM": "rosenblatt.learners.svm",
     "Solution": "rosenblatt.decide.solve",
     "Stop": "rosenblatt.run",

@@ -51,15 +51,16 @@ def separate_file(
     if certificate is not None:
         _check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
-    if found is None:
-        found = _unknown(examples.y)
+    found = replace(found or _unknown(examples.y), names=getattr(examples, "names", ()))
+    aliased = found.aliased
     facts = {
         "data": source.data,
         **_answer(found),
         "rows": examples.X.shape[0],
         "columns": examples.X.shape[1],
         "rows_that_matter": found.rows.tolist(),
-        "columns_that_matter": _named(found.columns, getattr(examples, "names", ())),
+        "columns_that_matter": _named(found.columns, found.names),
+        "aliased_columns": None if aliased is None else _named(aliased, found.names),
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
         "explanation": _spoken(found.explain()),
@@ -120,9 +121,16 @@ def _unknown(labels: Any) -> rb.Separation:
     """Give the answer of an interrupt that came before the first step."""
     nothing, any_margin = np.zeros(0, np.int64), (-math.inf, math.inf)
     first, second, *_ = dict.fromkeys(np.asarray(labels).tolist())
-    classes = (first, second)
     return rb.Separation(
-        "undecided", None, None, 0.0, any_margin, None, nothing, nothing, classes, INTERRUPTED
+        "undecided",
+        None,
+        None,
+        0.0,
+        any_margin,
+        None,
+        nothing,
+        (first, second),
+        stop=INTERRUPTED,
     )
 
 
@@ -211,7 +219,7 @@ def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
     chosen.pop("largest_margin", None)
     if len(chosen.get("exact_square", "")) > FEW_DIGITS:
         del chosen["exact_square"]
-    lists = [name for name in chosen if name.endswith("_that_matter")]
+    lists = [name for name in chosen if name.endswith(("_that_matter", "aliased_columns"))]
     if any(isinstance(place, int) for name in lists for place in chosen[name][:1]):
         chosen["explanation"] += " Rows and columns count from 0."
     return chosen | {name: _few(chosen[name]) for name in lists}

@@ -47,7 +47,8 @@ from rosenblatt.decide.margin_floats import (
     unit,
     weights_from,
 )
-from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, Separation, decide, listed
+from rosenblatt.decide.separate import decide
+from rosenblatt.decide.separation import SEPARABLE, UNDECIDED, Separation, listed
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_signs, check_finite, two_classes
 from rosenblatt.margin.hard import hard_margin

@@ -34,7 +34,8 @@ from rosenblatt.decide.digest import labelled_digest
 from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.hinges import enclosed_loss
 from rosenblatt.decide.products import Weights
-from rosenblatt.decide.separate import SEPARABLE, UNDECIDED, decide
+from rosenblatt.decide.separate import decide
+from rosenblatt.decide.separation import SEPARABLE, UNDECIDED
 from rosenblatt.errors import CertificateError, InputError, InseparableError
 from rosenblatt.examples import (
     Matrix,

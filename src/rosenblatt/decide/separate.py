@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -23,13 +23,9 @@ from rosenblatt.certificates import (
     Separator,
 )
 from rosenblatt.checker import Refused
-from rosenblatt.decide.answers import (
-    REASONS,
-    UNPROVEN,
-    Clock,
-    OutOfTimeError,
-    checked_seconds,
-)
+from rosenblatt.columns import column_names
+from rosenblatt.decide.answers import UNPROVEN, Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.blame import Design
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone, floats_of, nearest_float
 from rosenblatt.decide.digest import labelled_digest
@@ -48,6 +44,7 @@ from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.products import signs_of_products, smallest
 from rosenblatt.decide.relations import Relation, independent_rows
 from rosenblatt.decide.relaxation import relaxed
+from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
 from rosenblatt.errors import InputError
 from rosenblatt.examples import (
     Matrix,
@@ -60,52 +57,8 @@ from rosenblatt.examples import (
     two_classes,
 )
 
-SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
-UNDECIDED = "undecided"
 # With so many coordinates a linear program costs more than many passes.
 WIDE, FEW_PASSES, MANY_PASSES, PATIENCE = 500, 12, 100, 10
-
-
-@dataclass(frozen=True)
-class Separation:
-    """Whether a hyperplane separates two classes, and why.
-
-    Attributes
-    ----------
-    verdict : "separable", "weakly separable" (no point on the wrong side, some on the hyperplane,
-        some off it), "inseparable", or "undecided".
-    coef, intercept : the hyperplane x·coef + intercept = 0 in floats, positive for the second
-        class, for the first two verdicts; None otherwise. The exact numbers are in the certificate.
-    margin : the distance of the nearest point to the hyperplane, rounded down; 0 unless separable.
-    enclosure : a lower and an upper bound of the largest margin that any hyperplane has.
-    certificate : the proof, for `verify`; None if undecided.
-    rows : the rows that matter. Separable: those nearest to the hyperplane. Weakly separable: those
-        that lie on it. Inseparable: those that the proof rests on.
-    columns : the columns that matter. Separable: those with a coefficient. Weakly separable:
-        likewise, and these run to infinity in a logistic regression. Inseparable: those of the
-        proof's rows.
-    classes : the two labels; the second one is positive.
-    stop : why it is undecided: "out of time", "interrupted", "the proof did not pass the check".
-    """
-
-    verdict: str
-    coef: np.ndarray | None
-    intercept: float | None
-    margin: float
-    enclosure: tuple[float, float]
-    certificate: Certificate | None
-    rows: np.ndarray
-    columns: np.ndarray
-    classes: tuple[Any, Any]
-    stop: str = ""
-    seconds: float = field(compare=False, default=0.0)
-
-    def explain(self) -> str:
-        """Tell what the verdict means, for people."""
-        return explain(self)
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 def separate(
@@ -141,22 +94,23 @@ def separate(
     >>> rb.verify(found.certificate, [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).ok
     True
     """
-    matrix = exact_matrix(X)
+    matrix, names = exact_matrix(X), tuple(column_names(X) or ())
     if not is_exact(matrix):
         check_finite(matrix)
     labels = as_labels(y, matrix.shape[0])
     clock = Clock(checked_seconds(max_seconds))
     if many is None:
         classes = two_classes_or_advice(labels)
-        return decide(matrix, as_signs(labels, classes), classes, fit_intercept, clock)
+        found = decide(matrix, as_signs(labels, classes), classes, fit_intercept, clock)
+        return replace(found, names=names)
     if many not in ("pairs", "rest"):
         raise InputError(f"many must be None, 'pairs' or 'rest', got {many!r}")
     classes = distinct(labels)
     if classes.size < 2:
         two_classes(labels)  # which says what is wrong
-    if many == "pairs":
-        return _pairs(matrix, labels, classes, fit_intercept, clock)
-    return _rest(matrix, labels, classes, fit_intercept, clock)
+    each = _pairs if many == "pairs" else _rest
+    answers = each(matrix, labels, classes, fit_intercept, clock)
+    return {label: replace(answer, names=names) for label, answer in answers.items()}
 
 
 def two_classes_or_advice(labels: np.ndarray) -> np.ndarray:
@@ -180,7 +134,9 @@ def _pairs(
         rows, pair = np.flatnonzero((codes == a) | (codes == b)), classes[[a, b]]
         first, second = pair.tolist()
         signs = as_signs(labels[rows], pair)
-        found[first, second] = decide(X[rows], signs, pair, fit_intercept, clock)
+        answer = decide(X[rows], signs, pair, fit_intercept, clock)
+        design = answer.design and replace(answer.design, X=X, chosen=rows)  # without the copy
+        found[first, second] = replace(answer, rows=rows[answer.rows], design=design)
     return found
 
 
@@ -399,7 +355,6 @@ class _Problem:
         if self.upper and self.tried is not None and any(self.tried[: self.X.shape[1]]):
             norm = Fraction(norm_above(self.tried[: self.X.shape[1]]))
             self.lower = rounded_down(Fraction(self._least(self.tried)) / norm * OUTWARDS)
-        nothing = np.zeros(0, np.int64)
         return Separation(
             UNDECIDED,
             None,
@@ -407,11 +362,11 @@ class _Problem:
             0.0,
             (self.lower, self.upper),
             None,
-            nothing,
-            nothing,
+            np.zeros(0, np.int64),
             self.classes,
-            stop,
-            self._elapsed(),
+            stop=stop,
+            design=self._design(),
+            seconds=self._elapsed(),
         )
 
     def _answer(
@@ -424,12 +379,9 @@ class _Problem:
     ) -> Separation:
         width = self.X.shape[1]
         coef = intercept = None
-        if point is None:
-            columns = sorted({j for i in rows for j, _ in exact_row(self.X, int(i))})
-        else:
+        if point is not None:
             coef = floats_of(point[:width])
             intercept = nearest_float(point[width]) if self.lifted else 0.0
-            columns = [j for j, value in enumerate(point[:width]) if value]  # coef may underflow
         lower = max(self.lower, margin)
         return Separation(
             verdict,
@@ -439,10 +391,14 @@ class _Problem:
             (lower, max(lower, self.upper)),
             certificate,
             rows,
-            np.array(columns, np.int64),
             self.classes,
+            design=self._design(),
             seconds=self._elapsed(),
         )
+
+    def _design(self) -> Design:
+        basis = () if self.search is None else tuple(self.search.face.basis)
+        return Design(self.X, self.signs, int(self.lifted), None, basis, self.clock.seconds)
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self.clock.began
@@ -469,70 +425,3 @@ def norm_above(numbers: Sequence[Number]) -> Number:
         return root
     p, q = square.as_integer_ratio()  # beyond all floats
     return Fraction(math.isqrt(p * q) + 1, q)
-
-
-def explain(found: Separation) -> str:
-    """Tell what a verdict means, in a paragraph."""
-    return _EXPLAIN[found.verdict](found)
-
-
-def _explain_separable(found: Separation) -> str:
-    a, b = found.classes
-    return (
-        f"A hyperplane separates the classes {a!r} and {b!r}: every row of {b!r} lies on its "
-        f"positive side and every row of {a!r} on its negative side, at a distance of at least "
-        f"{found.margin:.6g}. The nearest: {listed('row', found.rows)}. A logistic regression on "
-        "these data has no finite solution: the larger its coefficients, the better they fit. A "
-        "perceptron converges."
-    )
-
-
-def _explain_weakly(found: Separation) -> str:
-    a, b = found.classes
-    return (
-        f"The classes {a!r} and {b!r} are weakly separable (quasi-complete separation): a "
-        f"hyperplane has no row of {b!r} on its negative and none of {a!r} on its positive side, "
-        f"but has some on it ({listed('row', found.rows)}), not all of which any hyperplane can "
-        f"tell apart. The coefficients of {listed('column', found.columns)} run to infinity in a "
-        "logistic regression; a perceptron goes on making mistakes."
-    )
-
-
-def _explain_inseparable(found: Separation) -> str:
-    a, b = found.classes
-    return (
-        f"No hyperplane separates the classes {a!r} and {b!r}, not even with points on it: a "
-        f"weighted mean of {listed('row', found.rows)}, those of {a!r} turned round, is exactly "
-        "zero, and these rows span all others. A logistic regression has a finite solution; a "
-        "perceptron never stops making mistakes."
-    )
-
-
-def _explain_undecided(found: Separation) -> str:
-    high = found.enclosure[1]
-    if high <= 0:
-        return (
-            "No hyperplane separates the classes: contradicting rows prove it. Whether they are "
-            f"weakly separable or inseparable is undecided: {REASONS[found.stop]}."
-        )
-    known = f" No hyperplane has a margin above {high:.6g}." if high < math.inf else ""
-    return (
-        "Undecided: neither a separating hyperplane nor a proof that there is none was found: "
-        f"{REASONS[found.stop]}.{known}"
-    )
-
-
-_EXPLAIN = {
-    SEPARABLE: _explain_separable,
-    WEAKLY: _explain_weakly,
-    INSEPARABLE: _explain_inseparable,
-    UNDECIDED: _explain_undecided,
-}
-
-
-def listed(what: str, places: np.ndarray) -> str:
-    """Name a few places, and count the rest."""
-    shown = ", ".join(map(str, places[:5].tolist()))
-    if places.size > 5:
-        shown += f" and {places.size - 5:,} more"
-    return f"{what}{'s' if places.size != 1 else ''} {shown}"

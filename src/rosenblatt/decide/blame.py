@@ -1,0 +1,226 @@
+"""Which columns are to blame that a logistic regression has no finite solution (theory D9).
+
+Problem     columns in order, the intercept first. One that is a linear combination of earlier ones
+            is *aliased* and set apart, as R does. C = {β : z·β >= 0 on all rows} holds the
+            directions in which the likelihood never falls. The coefficient of a column that is not
+            aliased runs to infinity exactly if some β of C is not zero there.
+Method      The *face* holds the rows on which every β of C vanishes. Some β of C is positive on all
+            other rows, and stays so when moved a little on the face, so that C spans
+            {β : z·β = 0 on the face}. A column is innocent if all of that is zero there.
+Exactness   what depends on what is found among few rows, in integers, and tried on all rows,
+            exactly
+Sources     Albert & Anderson 1984; Konis 2007; Kosmidis & Schumacher (R's detectseparation)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import flint
+import numpy as np
+
+from rosenblatt.certificates import Certificate, Inseparability, NonSeparability, Number, Separator
+from rosenblatt.decide.answers import REASONS, Clock, OutOfTimeError
+from rosenblatt.decide.cone import Cone
+from rosenblatt.decide.digest import labelled_digest
+from rosenblatt.decide.exact import exact_row
+from rosenblatt.decide.faces import Face, Search
+from rosenblatt.decide.products import signs_of_products
+from rosenblatt.decide.relations import dependencies
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Matrix
+
+MOST_COLUMNS = 1000  # exact elimination of more takes minutes
+MORE_ROWS = 100  # than columns, to begin with
+
+Vector = dict[int, int]  # coordinates that are not zero
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Columns that matter, columns set apart, None for unknown, and why either is uncertain."""
+
+    columns: np.ndarray
+    aliased: np.ndarray | None = None
+    doubt: str = ""
+
+
+@dataclass(frozen=True)
+class Design:
+    """The rows that a verdict is about, kept for questions about their columns.
+
+    Attributes
+    ----------
+    X, signs, lift : all rows, the signs of those that count, and the constant added to each.
+    chosen : the rows that count, None for all.
+    basis : of the rows that count, some that span a part of the face, if there is one.
+    seconds : how long an answer may take, None for any time.
+    """
+
+    X: Matrix
+    signs: np.ndarray
+    lift: int
+    chosen: np.ndarray | None = None
+    basis: Sequence[int] = ()
+    seconds: float | None = None
+
+    def blame(self, claim: Certificate, rows: np.ndarray) -> Blame:
+        """Give the columns that a proven verdict rests on, aliased ones set apart."""
+        X = self.X
+        if self.chosen is not None:
+            X, rows = X[self.chosen], np.searchsorted(self.chosen, rows)
+        if labelled_digest(X, self.signs) != claim.data.digest:
+            raise InputError("X was changed since separate decided about it; ask separate again")
+        cone, clock = Cone(X, self.signs, self.lift), Clock(self.seconds)
+        aliases: dict[int, Vector] | None = None
+        try:
+            aliases = _aliases(cone, clock)
+            columns = _to_blame(cone, claim, rows, self.basis, aliases, clock)
+            return Blame(_sorted(cone, columns), _set_apart(cone, aliases))
+        except (OutOfTimeError, KeyboardInterrupt) as ended:
+            doubt = REASONS[clock.stopped_by(ended)]
+        except _TooLargeError as error:
+            doubt = str(error)
+        columns = _of_the_proof(cone, claim, rows, aliases or {})
+        return Blame(_sorted(cone, columns), _set_apart(cone, aliases), doubt)
+
+
+class _TooLargeError(Exception):
+    """Exact elimination would take too long, for the reason given."""
+
+
+def _sorted(cone: Cone, coordinates: set[int]) -> np.ndarray:
+    """Put columns in order, and leave the intercept out."""
+    return np.array(sorted(coordinates - {cone.X.shape[1]}), np.int64)
+
+
+def _set_apart(cone: Cone, aliases: dict[int, Vector] | None) -> np.ndarray | None:
+    """Give the aliased columns, those without an entry included."""
+    if aliases is None:
+        return None
+    return _sorted(cone, {*range(cone.dimension)} - {*cone.used.tolist()} | aliases.keys())
+
+
+# ---- aliased columns
+
+
+def _aliases(cone: Cone, clock: Clock) -> dict[int, Vector]:
+    """Give, for each column that depends on earlier ones, a vector that tells how."""
+    if cone.used.size > MOST_COLUMNS:
+        raise _TooLargeError(f"exact elimination takes up to {MOST_COLUMNS:,} columns")
+    spread = np.linspace(0, cone.size - 1, cone.used.size + MORE_ROWS)
+    rows, tried = set(spread.astype(np.int64).tolist()), set[tuple[tuple[int, int], ...]]()
+    while True:
+        found = _null_vectors(cone, sorted(rows), _in_order(cone))
+        strays = set()
+        for vector in found.values():
+            clock.left()
+            key = tuple(vector.items())
+            stray = None if key in tried else _stray(cone, vector)
+            if stray is None:
+                tried.add(key)
+            else:
+                strays.add(stray)
+        if not strays:
+            return found
+        rows |= strays
+
+
+def _stray(cone: Cone, vector: Vector) -> int | None:
+    """Find a row that a vector is not orthogonal to, exactly."""
+    weights = [vector.get(j, 0) for j in range(cone.dimension)]
+    signs = signs_of_products(cone.X, cone.signs, cone.lift, weights)
+    return int(np.abs(signs).argmax()) if signs.any() else None
+
+
+def _in_order(cone: Cone) -> list[int]:
+    """Give the coordinates in which some row is not zero, that of the intercept first."""
+    used: list[int] = cone.used.tolist()
+    return [*used[-1:], *used[:-1]] if cone.lift else used
+
+
+def _null_vectors(cone: Cone, rows: Sequence[int], columns: Sequence[int]) -> dict[int, Vector]:
+    """Give vectors that span {v : z·v = 0 on some rows, v = 0 outside of some columns}.
+
+    Each is named by a column that depends on those before it, and in which all others are zero.
+    """
+    if not rows:
+        return {j: {j: 1} for j in columns}
+    table = cone.table(rows)
+    held, nothing = table.integers.transpose().tolist(), [0] * len(rows)
+    places = {j: k for k, j in enumerate(table.columns)}
+    vectors = [held[places[j]] if j in places else nothing for j in columns]
+    found = {}
+    for relation in dependencies(flint.fmpz_mat(vectors)) if vectors else ():
+        last = max(k for k, value in enumerate(relation) if value)
+        divisor, wide = math.gcd(*relation), [0] * cone.dimension
+        for j, value in zip(columns, relation, strict=True):
+            wide[j] = value // divisor
+        entries = enumerate(cone.unscaled_direction(wide))
+        found[columns[last]] = {j: value for j, value in entries if value}
+    return found
+
+
+# ---- columns that matter
+
+
+def _to_blame(
+    cone: Cone,
+    claim: Certificate,
+    rows: np.ndarray,
+    basis: Sequence[int],
+    aliases: dict[int, Vector],
+    clock: Clock,
+) -> set[int]:
+    """Give the columns whose coefficients run to infinity, or else those of the proof."""
+    if not isinstance(claim, NonSeparability):
+        return _of_the_proof(cone, claim, rows, aliases)
+    kept = [j for j in _in_order(cone) if j not in aliases]
+    free = _null_vectors(cone, _face(cone, rows, basis, clock), kept)
+    return set[int]().union(*free.values())
+
+
+def _of_the_proof(
+    cone: Cone, claim: Certificate, rows: np.ndarray, aliases: dict[int, Vector]
+) -> set[int]:
+    """Give the columns of the hyperplane, or those of the rows that sum to zero."""
+    if isinstance(claim, Inseparability):
+        held = {j for i in rows.tolist() for j, _ in exact_row(cone.X, i)}
+        return held - aliases.keys()
+    assert isinstance(claim, Separator | NonSeparability)
+    return _without(aliases, claim.w or ())
+
+
+def _without(aliases: dict[int, Vector], w: Sequence[Number]) -> set[int]:
+    """Give the coordinates of a hyperplane that is the same on all rows and spares aliased ones."""
+    moved = {j: Fraction(value) for j, value in enumerate(w) if value}
+    for column, vector in aliases.items():
+        share = moved.get(column, Fraction(0)) / vector[column]
+        for j, value in vector.items() if share else ():
+            moved[j] = moved.get(j, Fraction(0)) - share * value
+    return {j for j, value in moved.items() if value}
+
+
+def _face(cone: Cone, rows: np.ndarray, basis: Sequence[int], clock: Clock) -> list[int]:
+    """Give rows that span the face, which lies within the rows on a hyperplane.
+
+    A point of C that is positive on some of these can be added to the one that is zero on them, so
+    that they alone need to be looked at, and fewer of them each time.
+    """
+    known = np.array(basis, np.int64)
+
+    def failing(states: np.ndarray, _: Face) -> np.ndarray:
+        """Ask for a point that is negative nowhere and positive somewhere."""
+        return np.flatnonzero(states < 0 if states.any() else ~search.settled)
+
+    while True:
+        part = Cone(cone.X[rows], cone.signs[rows], cone.lift)
+        search = Search(part, failing, clock, equations=np.searchsorted(rows, known).tolist())
+        point = search.run().point
+        known = rows[np.array(search.face.basis, np.int64)]
+        if point is None:
+            return list(known.tolist())
+        rows = rows[signs_of_products(part.X, part.signs, part.lift, point) == 0]
