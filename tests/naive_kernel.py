@@ -25,6 +25,7 @@ class Dual:
 
     K: np.ndarray
     classes: int
+    weights: np.ndarray = None  # of the examples, 1 if there are none
     alphas: np.ndarray = None
     held: list = field(default_factory=list)  # after each example presented
     order: list = field(default_factory=list)  # examples in the order of their first mistakes
@@ -51,8 +52,8 @@ class Dual:
     def update(self, i, y, example=0):
         best, _ = self.rival(i, y)
         self.alphas = self.alphas.copy()
-        self.alphas[i, y] += 1
-        self.alphas[i, best] -= 1
+        self.alphas[i, y] += 1 if self.weights is None else self.weights[i]
+        self.alphas[i, best] -= 1 if self.weights is None else self.weights[i]
         if i not in self.order:
             self.order.append(i)
 

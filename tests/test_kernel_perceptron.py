@@ -19,6 +19,8 @@ from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.functions import as_kernel
 from rosenblatt.kernel.space import Space
 from rosenblatt.online.driver import Limits
+from rosenblatt.online.perceptron import ALL_ONE
+from rosenblatt.online.presented import Presented
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -126,7 +128,8 @@ def blocked(kernel, X, codes, classes, rows, *, passes=3, budget=None, **options
     space = Space.around(as_kernel(kernel), 0.0, X)
     learned = Expansion.begin(space, X, classes, "last", budget)
     manner = runs.Manner(limits=Limits(passes), gram_bytes=0, block_rows=rows, **options)
-    return runs.fit(learned, X, codes, manner), learned
+    shown = Presented.of(X, codes, ALL_ONE)
+    return runs.fit(learned, shown, codes, manner), learned
 
 
 @every_layout

@@ -14,6 +14,7 @@ import naive
 import rosenblatt as rb
 from naive import ORDERS, SIX_X, SIX_Y, exact_bound
 from naive_classes import class_learner
+from naive_kernel import Dual, gaussian, polynomial
 from planted import planted, quickly, seed_of, whole
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -256,3 +257,127 @@ def test_theorem_two_speaks_of_the_weighted_rows(passes):
     bound = learner.bound(X, y, sample_weight=weights)
     plain = rb.mistake_bound(weights[:, None] * X, y, passes=passes)
     assert learner.run_.mistakes <= bound.value == pytest.approx(plain.value, rel=0.02)
+
+
+# ---- kernels
+
+KERNEL = "polynomial:2:1"
+
+
+def kernel_learner(X, y, weights, **options):
+    learner = rb.KernelPerceptron(KERNEL, fit_intercept=False, random_state=5, **options)
+    return quiet(learner, X, y, weights)
+
+
+@pytest.mark.parametrize("order", ["cycle", "random", "worst"])
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("gram_bytes", [0, 2**30])
+def test_a_weighted_kernel_run_is_that_of_its_naive_twin(classes, output, order, gram_bytes):
+    X, y, weights = whole_problem(classes)
+    options = {"output": output, "order": order, "gram_bytes": gram_bytes, "max_iter": 3}
+    learner = kernel_learner(X, y, weights, **options)
+    K = polynomial(X, X, 2, 1.0)
+    twin = Dual(K, classes, weights)
+    ran = naive.run(twin, np.arange(len(y)), y, order, seed_of(5), 3 * len(y))
+    assert learner.run_.counts.tolist() == ran.counts
+    assert learner.support_.tolist() == twin.order
+    found, expected = learner.decision_function(X), twin.answers(K, output)
+    if classes == 2:
+        expected = expected[:, 1] - (expected[:, 0] if output == "voted" else 0)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_examples_of_weight_0_keep_their_numbers_in_a_kernel_run():
+    X, y, weights = whole_problem(3)
+    weights[[0, 3, 4, 20]] = 0
+    kept = np.flatnonzero(weights)
+    without = kernel_learner(X[kept], y[kept], weights[kept], max_iter=3)
+    for learner in (
+        kernel_learner(X, y, weights, max_iter=3),
+        quiet(rb.KernelPerceptron("precomputed", max_iter=3), polynomial(X, X, 2, 1.0), y, weights),
+    ):
+        assert learner.support_.tolist() == kept[without.support_].tolist()
+        assert learner.alphas_.tolist() == without.alphas_.tolist()
+        assert learner.run_.counts[kept].tolist() == without.run_.counts.tolist()
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_weighted_kernel_streams_learn_what_one_pass_learns(output, tmp_path):
+    X, y, weights = whole_problem()
+    weights[::5] = 0
+    whole = kernel_learner(X, y, weights, output=output, max_iter=1)
+    batches, single = (
+        rb.KernelPerceptron(KERNEL, fit_intercept=False, output=output) for _ in range(2)
+    )
+    for part in np.array_split(np.arange(len(y)), 4):
+        batches.partial_fit(X[part], y[part], [0, 1], weights[part])
+    for x, label, weight in zip(X, y, weights, strict=True):
+        single.learn_one(x, label, weight)
+    rb.save(batches, tmp_path / "model")
+    for other in (batches, single, rb.load(tmp_path / "model")):
+        assert other.run_.mistakes == whole.run_.mistakes
+        np.testing.assert_allclose(other.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.parametrize("forget", ["oldest", "random", "project"])
+def test_a_budget_keeps_weighted_rows(forget):
+    X, y, weights = whole_problem(n=60)
+    options = {"budget": 5, "forget": forget, "fit_intercept": False, "random_state": 1}
+    weighted = quiet(rb.KernelPerceptron("linear", **options, max_iter=2), X, y, weights)
+    plain = quiet(rb.KernelPerceptron("linear", **options, max_iter=2), weights[:, None] * X, y)
+    assert weighted.run_.counts.tolist() == plain.run_.counts.tolist()
+    np.testing.assert_allclose(
+        weighted.decision_function(X), plain.decision_function(X), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_weighted_kernel_run_keeps_to_its_bound(classes):
+    X, y, weights = whole_problem(classes, n=40)
+    X, places = np.unique(X, axis=0, return_index=True)
+    y, weights = y[places], weights[places]
+    other = rb.KernelPerceptron("gaussian:1").fit(X, y)
+    leads = other.decision_function(X)
+    if classes == 2:
+        leads = np.stack([-leads, leads], axis=1)
+    own = leads[np.arange(len(y)), y]
+    leads[np.arange(len(y)), y] = -np.inf
+    leads = own - leads.max(axis=1)
+    weights[leads.argmin()] = 0
+    counted = weights > 0
+    learner = rb.KernelPerceptron("gaussian:1", max_iter=None).fit(X, y, weights)
+    bound = learner.bound(X, y, other, weights)
+    assert learner.run_.mistakes <= bound.value
+    stored = X[other.support_]
+    K = gaussian(stored, stored, 1.0)
+    alphas = other.alphas_ if classes == 3 else np.outer(other.alphas_, [-1, 1])
+    margins = leads[counted] / np.sqrt(np.trace(alphas.T @ K @ alphas))
+    c = weights[counted]
+    assert bound.value == pytest.approx(2 * (c / margins).max() / (c * margins).min(), rel=1e-6)
+
+
+def test_bad_weights_of_kernel_runs_are_refused():
+    learner = rb.KernelPerceptron()
+    with pytest.raises(rb.InputError, match="from 0 on"):
+        learner.fit(SIX_X, SIX_Y, -np.ones(6))
+    with pytest.raises(rb.InputError, match="every row of the class 1 has a sample_weight of 0"):
+        learner.fit(SIX_X, SIX_Y, SIX_Y < 0)
+    with pytest.raises(rb.InputError, match="sample_weight of one row"):
+        learner.learn_one({0: 1.0}, 1, "heavy")
+
+
+# ---- the widest margin
+
+
+def test_a_hard_margin_leaves_out_rows_of_weight_0_and_counts_the_others_alike():
+    X = np.array([[0.0, 5.0], [-1.0, 0.0], [1.0, 0.0], [3.0, 1.0], [0.0, 6.0]])
+    y, weights = [1, 0, 1, 1, 0], [0, 1, 7, 0.5, 0]
+    learner = rb.HardMarginSVM().fit(X, y, weights)
+    assert learner.margin_ == pytest.approx((1, 1))
+    assert learner.support_.tolist() == [1, 2]
+    assert rb.verify(learner.certificate_, X[1:4], y[1:4]).ok
+    with pytest.raises(rb.InputError, match="from 0 on"):
+        learner.fit(X, y, [-1, 1, 1, 1, 1])
+    with pytest.raises(rb.InputError, match="shape"):
+        learner.score(X, y, [1])

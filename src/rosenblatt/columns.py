@@ -47,7 +47,7 @@ def as_numbers(X: Any) -> Any:
 
     table = as_table(X)
     if not isinstance(table, list | tuple):  # lists may have rows of different lengths
-        shape = table.shape if hasattr(table, "shape") else np.shape(table)
+        shape = table.shape if hasattr(table, "shape") else np.asarray(table).shape
         if len(shape) != 2:
             refuse_shape(shape)
     try:

@@ -74,7 +74,7 @@ class Shelf(NamedTuple):
     Slot j holds the row whose values are in column `column[j]` of the block's table: those of the
     rows stored before the block come first, then those of the block's own rows. `example` is
     the place of a row in the data set, -1 if it is not in it, `place_of` the slot of an example.
-    `used` is an array of one number.
+    `used` is an array of one number, `weight` has one for each example or is empty.
     """
 
     alphas: np.ndarray
@@ -83,6 +83,7 @@ class Shelf(NamedTuple):
     example: np.ndarray
     place_of: np.ndarray
     used: np.ndarray
+    weight: np.ndarray
 
 
 class Forgetting(NamedTuple):
@@ -129,14 +130,15 @@ def walk_within(
             found.place[made], found.rival[made] = t, rival
             made += 1
             slot = slot_for(table, t, examples[t], shelf, rule, stored)
+            weight = shelf.weight[examples[t]] if shelf.weight.size else 1.0
             if slot >= 0:
-                shelf.alphas[codes[t], slot] += 1.0
-                shelf.alphas[rival, slot] -= 1.0
+                shelf.alphas[codes[t], slot] += weight
+                shelf.alphas[rival, slot] -= weight
                 shelf.counts[slot] += 1
             else:
                 for j in range(shelf.used[0]):
-                    shelf.alphas[codes[t], j] += rule.spare[j]
-                    shelf.alphas[rival, j] -= rule.spare[j]
+                    shelf.alphas[codes[t], j] += weight * rule.spare[j]
+                    shelf.alphas[rival, j] -= weight * rule.spare[j]
     return codes.size, made, DONE
 
 

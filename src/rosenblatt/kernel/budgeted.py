@@ -65,9 +65,8 @@ class BudgetedTraining(KernelTraining):
         others = gram(learned.space, block, learned.store.span(), self.apply)
         table, found = np.hstack([others, own]), room_for(examples.size)
         used = np.array([learned.size])
-        shelf = Shelf(
-            learned.alphas, learned.counts, self.column, self.example_of, self.place_of, used
-        )
+        rows = self.column, self.example_of, self.place_of
+        shelf = Shelf(learned.alphas, learned.counts, *rows, used, self.weights)
         place, made, why = walk_within(
             self.codes[examples],
             examples,

@@ -84,7 +84,7 @@ class Expansion:
     @property
     def sizes(self) -> np.ndarray:
         """Bounds of |α_y| + |α_r| for any two classes."""
-        return np.abs(self.alphas).sum(axis=0) if self.budget else 2.0 * self.counts
+        return np.asarray(np.abs(self.alphas).sum(axis=0))
 
     # ---- learning
 
@@ -106,31 +106,37 @@ class Expansion:
             self.drift = np.pad(self.drift, ((0, 0), (0, room)))
 
     def correct(
-        self, places: np.ndarray, codes: np.ndarray, rivals: np.ndarray, earlier: np.ndarray
+        self,
+        places: np.ndarray,
+        codes: np.ndarray,
+        rivals: np.ndarray,
+        earlier: np.ndarray,
+        weights: np.ndarray,
     ) -> None:
-        """Update on mistakes at stored rows, in order.
+        """Update on mistakes at stored rows, in order, by the weights of the examples.
 
         `earlier` counts the examples that this call's tally did not know of at each mistake.
         """
-        np.add.at(self.alphas, (codes, places), 1.0)
-        np.subtract.at(self.alphas, (rivals, places), 1.0)
+        np.add.at(self.alphas, (codes, places), weights)
+        np.subtract.at(self.alphas, (rivals, places), weights)
         np.add.at(self.counts, places, 1)
         clock = self.tally[CLOCK] + earlier
         if self.output == "averaged":
-            np.add.at(self.drift, (codes, places), clock)
-            np.subtract.at(self.drift, (rivals, places), clock)
+            np.add.at(self.drift, (codes, places), clock * weights)
+            np.subtract.at(self.drift, (rivals, places), clock * weights)
         if self.ballots is not None:
-            self.ballots.add(places, codes, rivals, self.tally[SEEN] + earlier)
+            self.ballots.add(places, codes, rivals, self.tally[SEEN] + earlier, weights)
         self.tally[MISTAKES] += places.size
 
-    def learn(self, block: Block, code: int) -> bool:
+    def learn(self, block: Block, code: int, weight: float) -> bool:
         """Present one row, in float64; tell whether it was a mistake."""
         scores = self._last_scores(block)
         rival, lead, wrong = judge(scores, code)
         if not abs(lead) < np.inf:
             raise InputError("the row is too large for float64; divide it by a constant")
         if wrong:
-            self.correct(self.keep(block), np.array([code]), np.array([rival]), np.zeros(1))
+            codes, rivals = np.array([code]), np.array([rival])
+            self.correct(self.keep(block), codes, rivals, np.zeros(1), np.array([weight]))
         self.tally[[LOOKS, SEEN, CLOCK]] += 1
         self.tally[WORK] += self.size * self.store.width
         return bool(wrong)

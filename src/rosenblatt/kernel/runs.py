@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, check_finite
+from rosenblatt.examples import check_finite
 from rosenblatt.kernel.budgeted import BudgetedTraining
 from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.training import BlockedTraining, KernelTraining, ResidentTraining
 from rosenblatt.online.driver import Limits, UnusableRowError, Watch
+from rosenblatt.online.presented import Presented
 from rosenblatt.run import Run
 
 GRAM_BYTES = 2**30
@@ -31,9 +32,9 @@ class Manner:
     block_rows: int | None = None
 
 
-def fit(learned: Expansion, X: Matrix, codes: np.ndarray, manner: Manner) -> Run:
+def fit(learned: Expansion, shown: Presented, codes: np.ndarray, manner: Manner) -> Run:
     """Pass over the examples until convergence, a limit or an interrupt."""
-    check_finite(X)
+    check_finite(shown.X)
     options: dict[str, Any] = {
         "order": manner.order,
         "seed": manner.seed,
@@ -45,28 +46,31 @@ def fit(learned: Expansion, X: Matrix, codes: np.ndarray, manner: Manner) -> Run
     sequential = manner.order in ("cycle", "shuffle")
     if learned.budget is not None:
         training: KernelTraining = BudgetedTraining(
-            learned, X, codes, block_rows=manner.block_rows, **options
+            learned, shown, codes, block_rows=manner.block_rows, **options
         )
     elif sequential and not (affordable and (passes is None or passes >= GRAM_PAYS)):
-        training = BlockedTraining(learned, X, codes, block_rows=manner.block_rows, **options)
+        training = BlockedTraining(learned, shown, codes, block_rows=manner.block_rows, **options)
     else:
-        training = ResidentTraining(learned, X, codes, keep_gram=affordable, **options)
-    return _explained(training.run, X)
+        training = ResidentTraining(learned, shown, codes, keep_gram=affordable, **options)
+    return _explained(training.run, shown)
 
 
-def once(learned: Expansion, X: Matrix, codes: np.ndarray, block_rows: int | None = None) -> Run:
+def once(
+    learned: Expansion, shown: Presented, codes: np.ndarray, block_rows: int | None = None
+) -> Run:
     """Present each example once, in the order given."""
-    check_finite(X)
+    check_finite(shown.X)
     kind = BlockedTraining if learned.budget is None else BudgetedTraining
-    training = kind(learned, X, codes, order="once", block_rows=block_rows)
-    return _explained(training.once, X)
+    training = kind(learned, shown, codes, order="once", block_rows=block_rows)
+    return _explained(training.once, shown)
 
 
-def _explained(present: Any, X: Matrix) -> Run:
+def _explained(present: Any, shown: Presented) -> Run:
     try:
-        run: Run = present()
+        run: Run = shown.told(present())
     except UnusableRowError as unusable:
+        row = shown.numbers()[unusable.row]
         raise InputError(
-            f"the score of row {unusable.row} is too large for float64; divide X by a constant"
+            f"the score of row {row} is too large for float64; divide X by a constant"
         ) from None
     return run

@@ -8,6 +8,9 @@ Resident   The scores of all n examples are kept and follow each mistake by one 
            matrix, which is kept if it fits, else computed when it is needed. Any order.
 Budgeted   As blocked, but stored rows may be forgotten within a block (see `budget`).
 
+With weights of examples the values K(x, ·) of a mistake are multiplied by its weight where they are
+computed, so that the walks need not know of them.
+
 All make the mistakes that presenting one example at a time in float64 makes. Where the products are
 in single precision, a rigorous bound of their errors tells which rows are in doubt; these are
 scored again in float64. If that happens too often, single precision is given up.
@@ -20,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.examples import Matrix
 from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.scoring import weighed, wide_gram
 from rosenblatt.kernel.space import TILE
@@ -48,6 +50,7 @@ from rosenblatt.online.driver import (
     Watch,
 )
 from rosenblatt.online.perceptron import CLOCK, CURSOR, LOOKS, SEEN, WORK, Rule, State
+from rosenblatt.online.presented import Presented
 from rosenblatt.rows import Dense
 from rosenblatt.run import Run
 
@@ -67,7 +70,7 @@ class KernelTraining(Training):
     def __init__(
         self,
         expansion: Expansion,
-        X: Matrix,
+        shown: Presented,
         codes: np.ndarray,
         *,
         order: str = "cycle",
@@ -75,9 +78,10 @@ class KernelTraining(Training):
         limits: Limits | None = None,
         watch: Watch | None = None,
     ) -> None:
-        self.expansion, self.X = expansion, X
+        self.expansion, self.X, self.weights = expansion, shown.X, shown.weights
         self.codes = np.ascontiguousarray(codes, np.int64)
-        self.first = expansion.presented  # the number of the first row
+        self.given = shown.rows
+        self.numbers = expansion.presented + shown.numbers()
         self.place_of = np.full(codes.size, -1, np.int64)  # where a row is stored
         super().__init__(
             Dense(np.zeros((0, 0)), 0.0),
@@ -103,7 +107,7 @@ class KernelTraining(Training):
             self.apply: Apply = apply
             self._prepare()
             run = present()
-        self.expansion.presented += self.codes.size
+        self.expansion.presented += self.given
         return run
 
     def _prepare(self) -> None:
@@ -113,8 +117,7 @@ class KernelTraining(Training):
         """Loops are loaded when they are first called: the products take longer."""
 
     def _block(self, places: np.ndarray | slice) -> Block:
-        numbers = self._numbers(places) + self.first
-        return self.expansion.space.block(self.X, places, numbers)
+        return self.expansion.space.block(self.X, places, self.numbers[places])
 
     def _numbers(self, places: np.ndarray | slice) -> np.ndarray:
         if isinstance(places, slice):
@@ -126,6 +129,11 @@ class KernelTraining(Training):
         cursor = int(self.state.tally[CURSOR])
         inside = slice(cursor, min(cursor + most, self.codes.size))
         return self.plan.sequence[inside].astype(np.int64) if self.plan.sequence.size else inside
+
+    def _weighed(self, values: np.ndarray, examples: Any) -> np.ndarray:
+        """Give the values of examples beside others, a row each, times their weights."""
+        weights = self.weights
+        return values * weights[examples][..., np.newaxis] if weights.size else values
 
     def _passed(self, rows: int) -> None:
         """Count rows that were presented; each was compared with the stored ones."""
@@ -144,7 +152,8 @@ class KernelTraining(Training):
             new = new[np.sort(np.unique(new, return_index=True)[1])]
             self.place_of[new] = self.expansion.keep(self._block(new))
         places = self.place_of[examples]
-        self.expansion.correct(places, self.codes[examples], rivals, earlier)
+        weights = self.weights[examples] if self.weights.size else np.ones(examples.size)
+        self.expansion.correct(places, self.codes[examples], rivals, earlier, weights)
         np.add.at(self.counts, examples, 1)
 
 
@@ -175,7 +184,7 @@ class BlockedTraining(KernelTraining):
         while True:
             place, made, why = walk(codes, scores, within, doubt, place, made, allowed, found)
             if why == UNKNOWN:
-                within = self._more_within(within, block, codes, scores, place)
+                within = self._more_within(within, block, examples, scores, place)
                 continue
             new = found.place[learned:made]
             self._correct(examples[new], found.rival[learned:made], new.astype(float))
@@ -189,9 +198,10 @@ class BlockedTraining(KernelTraining):
             raise UnusableRowError(int(examples[place]))
 
     def _more_within(
-        self, within: Within, block: Block, codes: np.ndarray, scores: np.ndarray, begin: int
+        self, within: Within, block: Block, examples: np.ndarray, scores: np.ndarray, begin: int
     ) -> Within:
         """Compute the values of rows that are mistakes as it stands, and of the next to be some."""
+        codes = self.codes[examples]
         ahead = np.empty(codes.size - begin)
         leads(codes, scores, begin, ahead)
         ahead[within.line[begin:] >= 0] = np.inf
@@ -200,6 +210,7 @@ class BlockedTraining(KernelTraining):
             most = ahead.size
         places = begin + np.sort(np.argpartition(ahead, most - 1)[:most])
         values = wide_gram(self.expansion.space, block.picked(places), block, self.apply)
+        values = self._weighed(values, examples[places])
         within.line[places] = within.values.shape[0] + np.arange(places.size)
         return within._replace(values=np.concatenate([within.values, values]))
 
@@ -239,6 +250,8 @@ class BlockedTraining(KernelTraining):
             self.single = False
         learned = self.expansion
         dense = isinstance(block.rows, np.ndarray) and block.rows.dtype == np.float32
+        if self.weights.size:
+            return False  # the bounds of errors are those of plain values
         return self.single and dense and learned.space.kernel.by_products and learned.store.single
 
     def _doubt(self, block: Block, spread: np.ndarray, total: float) -> Doubt:
@@ -287,7 +300,8 @@ class ResidentTraining(KernelTraining):
             if everything is not None:
                 # Row i holds K(·, x_i), not K(x_i, ·): values need not be symmetric to the last
                 # bit, and blocks of rows use the former.
-                self.gram[inside] = learned.space.values(everything, block).T
+                values = learned.space.values(everything, block).T
+                self.gram[inside] = self._weighed(values, inside)
 
         self.apply(work, range(0, n, TILE))
 
@@ -326,7 +340,7 @@ class ResidentTraining(KernelTraining):
             raise UnusableRowError(int(example))
 
     def _column(self, example: int) -> np.ndarray:
-        """Give the kernel's values of all examples beside one."""
+        """Give the kernel's values of all examples beside one, times its weight."""
         if self.gram.size:
             kept: np.ndarray = self.gram[example]
             return kept
@@ -336,7 +350,8 @@ class ResidentTraining(KernelTraining):
             block = self._block(slice(start, start + TILE)).doubled()
             return self.expansion.space.values(block, one)[:, 0]
 
-        return np.concatenate(self.apply(work, range(0, self.codes.size, TILE)))
+        column = np.concatenate(self.apply(work, range(0, self.codes.size, TILE)))
+        return self._weighed(column, example)
 
 
 def room_for(rows: int) -> Found:

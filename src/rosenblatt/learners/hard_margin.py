@@ -15,6 +15,7 @@ from rosenblatt.examples import Matrix, as_labels, as_matrix, as_signs, check_fi
 from rosenblatt.learners import options
 from rosenblatt.learners.linear import PlainLinear
 from rosenblatt.learners.problems import INTERCEPTS
+from rosenblatt.learners.weights import check_classes, presented
 
 SHORT = 1e-6  # share of the margin that weights may lose by being floats
 
@@ -48,13 +49,16 @@ class PlainHardMarginSVM(PlainLinear):
         if self.max_seconds is not None:
             options.positive("max_seconds", self.max_seconds)
 
-    def _fit(self, X: Any, y: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the hyperplane, or raise the proof that there is none; see `HardMarginSVM.fit`."""
         self._check_options()
         matrix = as_matrix(X)
         check_finite(matrix)
         labels = as_labels(y, matrix.shape[0])
         classes = two_classes(labels)
+        shown = presented(matrix, labels, sample_weight)
+        check_classes(shown, classes)
+        matrix, labels = shown.X, shown.labels
         found = self._margin(matrix, labels)
         plane = _plane(found, self.lift if self.intercept == "lifted" else 1.0)
         signs = as_signs(labels, classes)
@@ -70,7 +74,7 @@ class PlainHardMarginSVM(PlainLinear):
             classes,
             (float(found.lower), float(found.upper)),
             found.certificate,
-            np.asarray(found.support, np.int64),
+            shown.numbers()[np.asarray(found.support, np.int64)],
         )
         return self
 

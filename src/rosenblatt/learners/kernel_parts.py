@@ -40,6 +40,7 @@ from rosenblatt.learners.values import (
     require_numbers,
 )
 
+BALLOTS = ("place", "code", "rival", "seen", "weight")
 KERNELS: dict[str, type[Kernel]] = {kind.__name__: kind for kind in (Linear, Polynomial, Gaussian)}
 
 
@@ -66,8 +67,7 @@ def kernel_parts(learner: PlainKernelPerceptron) -> tuple[Settings, Tensors]:
         "run": run_parts(learner._run_so_far(), tensors),
     }
     if held.ballots is not None:
-        names = ("place", "code", "rival", "seen")
-        for name, column in zip(names, held.ballots.columns(), strict=True):
+        for name, column in zip(BALLOTS, held.ballots.columns(), strict=True):
             tensors[f"ballots.{name}"] = column
     if held.budget is not None:
         settings["budget"] = {"most": held.budget.most, "forget": held.budget.forget}
@@ -195,17 +195,16 @@ def _expansion(
 
 
 def _ballots(tensors: Tensors, rows: int, classes: int) -> Ballots:
-    place, code, rival, seen = (
-        tensors[f"ballots.{name}"] for name in ("place", "code", "rival", "seen")
-    )
-    require(place.shape == code.shape == rival.shape == seen.shape, "the votes are incomplete")
+    place, code, rival, seen, weight = columns = [tensors[f"ballots.{name}"] for name in BALLOTS]
+    require(len({column.shape for column in columns}) == 1, "the votes are incomplete")
     limits = (("row", place, rows), ("class", code, classes), ("class", rival, classes))
     for name, column, most in limits:
         require(column.dtype == np.int64 and column.ndim == 1, "the votes are no lists of numbers")
         fine = bool(((column >= 0) & (column < most)).all())
         require(fine, f"a vote names a {name} that is not there")
     require_numbers(seen, "the votes")
-    return Ballots(place, code, rival, seen, place.size)
+    require_numbers(weight, "the weights of votes")
+    return Ballots(place, code, rival, seen, weight, place.size)
 
 
 def _budget(parts: Settings, tensors: Tensors) -> Budget:

@@ -14,9 +14,9 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
     """Learn Σ_j α_j K(x_j, x) from mistakes, for two or more classes (theory D14, D15, D18).
 
     The mistakes are stored, and nothing else: the score of x is a sum of kernel values beside them.
-    With two classes, α_j is the label's sign times how often x_j was mistaken. With more, each
-    class has a score, and the largest wins; a mistake adds K(x, ·) to its own class and takes it
-    off the best wrong one, of equally good ones the first in ``classes_``.
+    With two classes, α_j is the label's sign times how often x_j was mistaken, times its weight.
+    With more, each class has a score, and the largest wins; a mistake adds K(x, ·) to its own class
+    and takes it off the best wrong one, of equally good ones the first in ``classes_``.
 
     Parameters
     ----------
@@ -89,13 +89,15 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def fit(self, X: Any, y: Any, *, comparator: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, comparator: Any = None) -> Self:
         """Learn from a data set, from the start.
 
         Parameters
         ----------
         X : rows; C-order float arrays and CSR matrices are used without a copy.
         y : labels of two or more classes, of any hashable type.
+        sample_weight : a factor of the update on each row, from 0 on (theory F16). Rows of weight 0
+            are left out.
         comparator : not here, where no history is recorded; `bound` takes one.
         """
         if comparator is not None:
@@ -103,6 +105,6 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
                 "a kernel run records no history, so that fit takes no comparator; give bound a "
                 "fitted KernelPerceptron to compare with"
             )
-        self._fit(X, y, _print_progress if self.verbose else None)
+        self._fit(X, y, sample_weight, watch=_print_progress if self.verbose else None)
         warn_of_limits(self)
         return self

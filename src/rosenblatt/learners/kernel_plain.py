@@ -7,6 +7,7 @@ codes of classes, and what was learned into attributes. `KernelPerceptron` docum
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -32,10 +33,11 @@ from rosenblatt.learners.base import PlainLearner, check_presented
 from rosenblatt.learners.beginning import OUTPUTS, lift_of
 from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix, check_row
 from rosenblatt.learners.weights import as_codes as sorted_codes
-from rosenblatt.learners.weights import several_classes
+from rosenblatt.learners.weights import check_classes, one_weight, presented, several_classes
 from rosenblatt.margin.bounds import MistakeBound
 from rosenblatt.margin.feature_space import mistake_bound
 from rosenblatt.online.driver import ORDERS, Limits, Watch
+from rosenblatt.online.presented import Presented
 from rosenblatt.run import Run
 
 MOST_COLUMNS = 2**31 - 1
@@ -81,25 +83,29 @@ class PlainKernelPerceptron(PlainLearner):
 
     # ---- learning
 
-    def _fit(self, X: Any, y: Any, watch: Watch | None = None) -> Self:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, watch: Watch | None = None
+    ) -> Self:
         """Learn from a data set, from the start; see `KernelPerceptron.fit`."""
         self._check_options()
         matrix = self._as_given(as_matrix(X))
         labels = as_labels(y, matrix.shape[0])
         classes = several_classes(labels)
+        shown = presented(matrix, labels, sample_weight)
+        check_classes(shown, classes)
         if isinstance(as_kernel(self.kernel), Precomputed):
             check_finite(matrix)
             check_gram(matrix)
         seed = self._draw_seed()
-        expansion = self._begin(matrix, classes.size, seed)
+        expansion = self._begin(shown.X, classes.size, seed)
         limits = Limits(self.max_iter, self.max_updates, self.max_seconds)
         manner = Manner(self.order, seed, limits, watch, int(self.gram_bytes))
-        run = fit(expansion, matrix, as_codes(labels, classes), manner)
+        run = fit(expansion, shown, as_codes(shown.labels, classes), manner)
         self._adopt_columns(X, matrix)
         self._hold(expansion, classes, run)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Present new examples once, in the order given; classes may appear at any time.
 
         Parameters
@@ -107,31 +113,40 @@ class PlainKernelPerceptron(PlainLearner):
         X, y : the new examples. With a precomputed kernel, row i of the t-th call is the example
             whose column comes behind those of all rows given before.
         classes : labels that are known before the examples show them.
+        sample_weight : a factor of the update on each row, from 0 on; rows of weight 0 are left
+            out, but have their numbers.
         """
         first = not self._is_fitted()
         matrix = self._as_given(as_matrix(X) if first else self._take(X))
-        labels = as_labels(y, matrix.shape[0])
-        known = joint_classes(labels, classes, None if first else self.classes_)
+        shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
+        if not shown.labels.size:
+            return self
+        known = joint_classes(shown.labels, classes, None if first else self.classes_)
         if first:
             self._check_options()
             self._check_stream()
-            expansion = self._begin(matrix, known.size, self._draw_seed())
+            expansion = self._begin(shown.X, known.size, self._draw_seed())
         else:
-            expansion = self._prepared(matrix.shape[1], known, labels).copied()
+            expansion = self._prepared(matrix.shape[1], known, shown.labels).copied()
         self._check_numbers(expansion, matrix)
-        run = once(expansion, expansion.fitted_to(matrix), as_codes(labels, known))
+        shown = replace(shown, X=expansion.fitted_to(shown.X))
+        run = once(expansion, shown, as_codes(shown.labels, known))
         earlier = None if first else self._run_so_far()
         if first:
             self._adopt_columns(X, matrix)
         self._hold(expansion, known, run if earlier is None else earlier.followed_by(run))
         return self
 
-    def learn_one(self, x: Any, y: Hashable) -> bool:
+    def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
         """Answer one row, learn its label, and tell whether the answer was a mistake.
 
         x is a dict from column to value, a (columns, values) pair, an array or a sparse row. A
-        learner that has not been fitted learns its columns and classes as they come.
+        learner that has not been fitted learns its columns and classes as they come. The weight is
+        a factor of the update, from 0 on; a row of weight 0 is left out, and is no mistake.
         """
+        weight = 1.0 if sample_weight is None else one_weight(sample_weight)
+        if not weight:
+            return False
         first = not self._is_fitted()
         reader = RowReader(None) if first else self._reader
         row = reader.read(x)
@@ -148,7 +163,8 @@ class PlainKernelPerceptron(PlainLearner):
         else:
             grown = width if width <= self.n_features_in_ else max(width, 2 * self.n_features_in_)
             expansion = self._prepared(grown, known, labels)
-        wrong = self._learn(expansion, matrix, int(as_codes(labels, known)[0]))
+        shown = Presented(matrix, labels, np.array([weight]), 1)
+        wrong = self._learn(expansion, shown, as_codes(labels, known))
         if first:
             # A row of kernel values tells how many examples there will be.
             self._reader = RowReader(width) if expansion.space.precomputed else reader
@@ -164,17 +180,17 @@ class PlainKernelPerceptron(PlainLearner):
         thin = not dense_pays(1, matrix.shape[1], matrix.nnz)
         return matrix if thin else matrix.toarray()
 
-    def _learn(self, expansion: Expansion, matrix: Matrix, code: int) -> bool:
-        self._check_numbers(expansion, matrix)
-        matrix = expansion.fitted_to(matrix)
+    def _learn(self, expansion: Expansion, shown: Presented, codes: np.ndarray) -> bool:
+        self._check_numbers(expansion, shown.X)
+        shown = replace(shown, X=expansion.fitted_to(shown.X))
         if expansion.budget is not None:
-            return once(expansion, matrix, np.array([code])).mistakes > 0
+            return once(expansion, shown, codes).mistakes > 0
         number = np.array([expansion.presented])
-        block = expansion.space.block(matrix, slice(0, 1), number)
+        block = expansion.space.block(shown.X, slice(0, 1), number)
         kernel = expansion.space.kernel
         if isinstance(kernel, Custom) and 0 < expansion.size <= TRIED:
             check_symmetry(kernel, block.rows, expansion.store.span().rows)
-        wrong = expansion.learn(block, code)
+        wrong = expansion.learn(block, int(codes[0]), float(shown.weights[0]))
         expansion.presented += 1
         return wrong
 
@@ -227,12 +243,14 @@ class PlainKernelPerceptron(PlainLearner):
             return None
         return self._answers(found).tolist()[0]
 
-    def bound(self, X: Any, y: Any, comparator: Any = None) -> MistakeBound:
-        """Bound the mistakes of a run on these examples, in any order (theory F13, F15).
+    def bound(
+        self, X: Any, y: Any, comparator: Any = None, sample_weight: Any = None
+    ) -> MistakeBound:
+        """Bound the mistakes of a run on these examples, in any order (theory F13, F15, F16).
 
-        X and y hold every example that was presented. The comparator is a fitted learner of the
-        same kernel and classes whose output, last or averaged, makes no mistake on them; this
-        one, if none is given.
+        X, y and the weights are those of every example that was presented. The comparator is a
+        fitted learner of the same kernel and classes whose output, last or averaged, makes no
+        mistake on them; this one, if none is given.
 
         The theorem needs a positive semidefinite kernel, as those of this package are. A function
         that the examples and the stored rows show not to be is refused; that it is on other rows,
@@ -255,10 +273,12 @@ class PlainKernelPerceptron(PlainLearner):
             raise InputError("the bound needs rows; a precomputed kernel has none")
         matrix = self._as_given(self._take(X))
         check_presented(self._run_so_far(), matrix.shape[0])
-        labels = as_labels(y, matrix.shape[0])
-        codes = as_codes(labels, joint_classes(labels, self.classes_, None))
+        shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
+        known = joint_classes(shown.labels, self.classes_, None)
+        shown = replace(shown, X=given.fitted_to(shown.X))
         coefficients = given.coefficients()[:, : given.size]
-        return mistake_bound(given.space, given.fitted_to(matrix), codes, given.store, coefficients)
+        codes = as_codes(shown.labels, known)
+        return mistake_bound(given.space, shown, codes, given.store, coefficients)
 
     # ---- what was learned
 

@@ -33,12 +33,19 @@ from rosenblatt.learners.beginning import (
 )
 from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix, check_row
 from rosenblatt.learners.options import random_numbers
-from rosenblatt.learners.weights import Presented, as_marks, one_weight, several_classes
+from rosenblatt.learners.weights import (
+    as_marks,
+    check_classes,
+    one_weight,
+    presented,
+    several_classes,
+)
 from rosenblatt.margin.bounds import MistakeBound, lifted, unit
 from rosenblatt.margin.class_bounds import class_theorem, lifted_classes
 from rosenblatt.online.driver import Limits, Watch
 from rosenblatt.online.halfspace import Halfspace
 from rosenblatt.online.partition import Partition
+from rosenblatt.online.presented import Presented
 from rosenblatt.online.separator import OneRow
 from rosenblatt.run import Run, Stop
 
@@ -108,12 +115,12 @@ class PlainPerceptron(PlainLearner):
         warm = self.warm_start and self._is_fitted()
         matrix = self._take(X) if warm else as_matrix(X)
         labels = as_labels(y, matrix.shape[0])
-        shown = Presented.of(matrix, labels, sample_weight)
+        shown = presented(matrix, labels, sample_weight)
         if warm:
             classes = joint_classes(shown.labels, None, self.classes_)
         else:
             classes = several_classes(labels)
-            shown.check_classes(classes)
+            check_classes(shown, classes)
         marks = as_marks(shown.labels, classes)
         if warm:
             earlier = self._prepared(matrix.shape[1], classes, shown.labels, marks)
@@ -149,7 +156,7 @@ class PlainPerceptron(PlainLearner):
         """
         first = not self._is_fitted()
         matrix = as_matrix(X) if first else self._take(X)
-        shown = Presented.of(matrix, as_labels(y, matrix.shape[0]), sample_weight)
+        shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
         if not shown.labels.size:
             return self
         known = joint_classes(shown.labels, classes, None if first else self.classes_)
@@ -306,7 +313,7 @@ class PlainPerceptron(PlainLearner):
         check_presented(self._run_so_far(), matrix.shape[0])
         check_finite(matrix)
         labels = as_labels(y, matrix.shape[0])
-        return Presented.of(without_duplicates(matrix), labels, sample_weight)
+        return presented(without_duplicates(matrix), labels, sample_weight)
 
     def _mistake_problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """Give the examples, and the runs that are like the one that was made."""

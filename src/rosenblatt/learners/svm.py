@@ -102,7 +102,7 @@ class HardMarginSVM(Front, PlainHardMarginSVM):
     coef_, intercept_ : the hyperplane, scaled such that the nearest rows have the scores -1 and 1.
     classes_ : the two labels; the second one is on the positive side.
     margin_ : a lower and an upper bound of the largest margin.
-    certificate_ : the proof of these bounds, for `verify`.
+    certificate_ : the proof of these bounds, for `verify`; about the rows whose weight is not 0.
     support_ : the rows that the upper bound rests on.
 
     Examples
@@ -117,12 +117,15 @@ class HardMarginSVM(Front, PlainHardMarginSVM):
     rosenblatt.errors.InseparableError: no hyperplane separates the classes 0 and 1...
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the hyperplane of the widest margin.
+
+        A hard margin knows two weights only: rows of weight 0 are left out, and all others count
+        alike, however large their weights.
 
         Raises `InseparableError`, which carries the proof, if no hyperplane separates the classes.
         """
-        self._fit(X, y)
+        self._fit(X, y, sample_weight)
         _warn(self)
         return self
 

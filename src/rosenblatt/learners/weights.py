@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_signs, check_finite, distinct, refuse_measurements
+from rosenblatt.examples import Matrix, as_signs, distinct, refuse_measurements
 from rosenblatt.learners import options
 from rosenblatt.online.perceptron import ALL_ONE
-from rosenblatt.run import Run
+from rosenblatt.online.presented import Presented
+
+ALL_ZERO = "sample_weight is zero for every row; some weight of each class must be positive"
 
 
 def several_classes(labels: np.ndarray) -> np.ndarray:
@@ -40,57 +41,20 @@ def as_marks(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return as_signs(labels, classes) if classes.size <= 2 else as_codes(labels, classes)
 
 
-@dataclass(frozen=True)
-class Presented:
-    """The examples that a perceptron is shown: an example of weight 0 is as good as none.
+def presented(X: Matrix, labels: np.ndarray, sample_weight: Any) -> Presented:
+    """Weigh the examples given; None for weights of 1."""
+    weights = ALL_ONE if sample_weight is None else sample_weights(sample_weight, labels.size)
+    return Presented.of(X, labels, weights)
 
-    Attributes
-    ----------
-    X, labels : the rows and labels that count.
-    weights : their weights, `ALL_ONE` if all of them are 1.
-    rows : how many rows were given.
-    places : which of them count, None for all.
-    """
 
-    X: Matrix
-    labels: np.ndarray
-    weights: np.ndarray
-    rows: int
-    places: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, X: Matrix, labels: np.ndarray, sample_weight: Any) -> Presented:
-        """Weigh the examples given."""
-        weights = ALL_ONE if sample_weight is None else sample_weights(sample_weight, labels.size)
-        if (weights == 1).all():
-            return cls(X, labels, ALL_ONE, labels.size)
-        if weights.all():
-            return cls(X, labels, weights, labels.size)
-        check_finite(X)  # as long as rows have the numbers that were given to them
-        places = np.flatnonzero(weights)
-        return cls(X[places], labels[places], weights[places], labels.size, places)
-
-    def check_classes(self, classes: np.ndarray) -> None:
-        """Refuse a class of which no example counts."""
-        if self.places is not None:
-            _check_every_class(
-                np.bincount(as_codes(self.labels, classes), None, classes.size), classes
-            )
-
-    def times(self, factors: np.ndarray) -> np.ndarray:
-        """Give the weights times those of the classes of the examples; `ALL_ONE` if all are 1."""
-        weights = factors * self.weights if self.weights.size else factors
-        return ALL_ONE if (weights == 1).all() else weights
-
-    def told(self, run: Run) -> Run:
-        """Give a run on the examples that count, told by the rows given."""
-        if self.places is None:
-            return run
-        counts, history = np.zeros(self.rows, np.uint32), run.history
-        counts[self.places] = run.counts
-        if history is not None:
-            history = replace(history, example=self.places[history.example])
-        return replace(run, counts=counts, history=history)
+def check_classes(shown: Presented, classes: np.ndarray) -> None:
+    """Refuse a class of which no example counts."""
+    if not shown.labels.size:
+        raise InputError(ALL_ZERO)
+    if shown.places is not None:
+        _check_every_class(
+            np.bincount(as_codes(shown.labels, classes), None, classes.size), classes
+        )
 
 
 def example_weights(
@@ -133,9 +97,7 @@ def some_weights(given: Any, n: int) -> np.ndarray:
     """Take weights that are not all 0."""
     weights = sample_weights(given, n)
     if not weights.any():
-        raise InputError(
-            "sample_weight is zero for every row; some weight of each class must be positive"
-        )
+        raise InputError(ALL_ZERO)
     return weights
 
 

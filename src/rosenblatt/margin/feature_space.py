@@ -3,6 +3,7 @@
 Two classes   if some w* of norm 1 has y·⟨w*, φ(x)⟩ >= γ > 0 on all examples: M <= R²/γ²
 More          if some W* of norm 1 (Frobenius) has ⟨w*_y, φ(x)⟩ - ⟨w*_r, φ(x)⟩ >= γ > 0 for all
               wrong r: M <= 2R²/γ²
+Weights       c of the examples make R² = max c²·K(x, x) and γ a margin times c, or R² as F16 has it
 Symbols       R² = max K(x, x); w*_r = Σ_j c_rj φ(x_j), ‖W*‖² = Σ_r c_r·K c_r
 Rigour        K is that of float64; sums of it are widened by the bound of their rounding errors, so
               the bound errs upwards only
@@ -23,7 +24,8 @@ from rosenblatt.kernel.scoring import weighed
 from rosenblatt.kernel.space import SYMMETRIC, TILE, Space
 from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.threads import Apply, working
-from rosenblatt.margin.bounds import UNIT, MistakeBound
+from rosenblatt.margin.bounds import UNIT, Extremes, MistakeBound, joined
+from rosenblatt.online.presented import Presented
 
 SAFE = 1 + 2.0**-40  # for the few operations outside of sums
 LOOKED_AT = 512  # rows whose Gram matrix must have no negative eigenvalue
@@ -31,26 +33,29 @@ LOOKED_AT = 512  # rows whose Gram matrix must have no negative eigenvalue
 
 def mistake_bound(
     space: Space,
-    X: Matrix,
+    shown: Presented,
     codes: np.ndarray,
     store: Store,
     coefficients: np.ndarray,
 ) -> MistakeBound:
-    """Bound the mistakes on X by a comparator: c_rj, one row for each class, on stored rows."""
+    """Bound the mistakes by a comparator: c_rj, one row for each class, on stored rows."""
     two = coefficients.shape[0] == 2
     if not space.kernel.by_products:
-        check_features(space, X, store)
+        check_features(space, shown.X, store)
     with working() as apply:
         norm = _norm_above(space, store, coefficients, apply)
-        radius, margin, where = _extremes(space, X, codes, store, coefficients, apply)
+        found = _extremes(space, shown, codes, store, coefficients, apply)
+    radius, margin, where, _ = found
     if not margin > 0:
+        row = shown.numbers()[where]
         raise InputError(
-            f"the comparator (this learner, if none was given) leaves row {where} on the wrong "
+            f"the comparator (this learner, if none was given) leaves row {row} on the wrong "
             "side or on its boundary; the bound needs one that separates the data"
         )
     # For two classes w*_1 = -w*_0 = w*: the lead is 2·y·⟨w*, φ(x)⟩, and the norm √2·‖w*‖.
     margin /= norm * (math.sqrt(2) if two else 1.0) * SAFE
-    value = (1 if two else 2) * (radius / margin) ** 2 * SAFE
+    longest = found.effective_radius if shown.weights.size else radius
+    value = (1 if two else 2) * (longest / margin) ** 2 * SAFE
     run = "any number of passes in any order, from zero, in the kernel's feature space"
     return MistakeBound(value, radius, margin, 0.0, coefficients, run)
 
@@ -70,28 +75,32 @@ def _norm_above(space: Space, store: Store, coefficients: np.ndarray, apply: App
 
 def _extremes(
     space: Space,
-    X: Matrix,
+    shown: Presented,
     codes: np.ndarray,
     store: Store,
     coefficients: np.ndarray,
     apply: Apply,
-) -> tuple[float, float, int]:
-    """Give upper and lower bounds of R and of the smallest lead, and where that is."""
+) -> Extremes:
+    """Give the extremes of the norms and the leads, times the weights, on the safe sides."""
     sizes = np.abs(coefficients).sum(axis=0)
-    square, smallest, where = 0.0, math.inf, -1
+    found = []
     for start in range(0, codes.size, TILE):
         inside = slice(start, min(start + TILE, codes.size))
         numbers = np.arange(inside.start, inside.stop)
-        block = space.block(X, inside, numbers).doubled()
-        square = max(square, float(space.on_itself(block, numbers).max()))
+        block = space.block(shown.X, inside, numbers).doubled()
+        squares = np.maximum(space.on_itself(block, numbers), 0.0)
         scores, spread = weighed(space, block, store, coefficients, apply, sizes)
         rows = np.arange(numbers.size)
         own = scores[rows, codes[inside]].copy()
         scores[rows, codes[inside]] = -np.inf
         lead = own - scores.max(axis=1) - 2 * _slack(store.size) * spread
-        if lead.min() < smallest:
-            smallest, where = float(lead.min()), start + int(lead.argmin())
-    return math.sqrt(square) * SAFE, smallest, where
+        weights = shown.weights[inside] if shown.weights.size else np.ones(numbers.size)
+        least, right = int((weights * lead).argmin()), lead > 0
+        steepest = (weights[right] * squares[right] / lead[right]).max(initial=0.0)
+        longest = float((weights * np.sqrt(squares)).max())
+        margin = float(weights[least] * lead[least])
+        found.append(Extremes(longest * SAFE, margin, start + least, float(steepest) * SAFE))
+    return joined(found)
 
 
 # ---- functions that are no inner product
