@@ -23,68 +23,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 # A dict of weights names its labels, and the checks have labels of their own.
 CHECKED = [case for case in CASES if not isinstance(case.options.get("class_weight"), dict)]
 
-# What the contract forbids a check to find: options, check, reason.
-EXPECTED_FAILURES = [
-    (
-        {"class_weight": "balanced"},
-        ["check_n_features_in_after_fitting", "check_estimators_partial_fit_n_features"],
-        "balanced weights need all labels, so partial_fit refuses them",
-    ),
-    (
-        {"lift": "radius"},
-        ["check_n_features_in_after_fitting", "check_estimators_partial_fit_n_features"],
-        "the radius needs all rows, so partial_fit refuses it",
-    ),
-    (
-        {"lift": 1.0, "order": "cycle", "tie": "mistake"},
-        ["check_class_weight_classifiers"],
-        "of three classes, a heavy one is content when its own 19 rows are right; where the rest "
-        "of the plane falls is a matter of the order",
-    ),
-    (
-        {"fit_intercept": False},
-        ["check_class_weight_classifiers"],
-        "a hyperplane through the origin cannot answer the heavier class almost everywhere",
-    ),
-    (
-        {"renormalize": True},
-        ["check_class_weight_classifiers"],
-        "scaling to norm 1 forgets how heavy the last update was",
-    ),
-    (
-        {"renormalize": True, "output": "last"},
-        ["check_classifiers_train"],
-        "scaling to norm 1 lets the last updates weigh most where three classes overlap",
-    ),
-    (
-        {"order": "worst"},
-        ["check_class_weight_classifiers"],
-        "the worst example is chosen by its score, not by the weight of its class",
-    ),
-    (
-        {"order": "worst"},
-        ["check_classifiers_train"],
-        "1,000 updates, one for each pass, are few where three classes overlap",
-    ),
-    (
-        {"order": "first"},
-        ["check_class_weight_classifiers"],
-        "without a separating hyperplane the first examples are looked at for ever",
-    ),
-]
 
-
-def expected_failures(learner):
-    found = learner.get_params()
-    return {
-        check: reason
-        for options, checks, reason in EXPECTED_FAILURES
-        if all(found.get(name) == value for name, value in options.items())
-        for check in checks
-    }
-
-
-@parametrize_with_checks([case() for case in CHECKED], expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    [case() for case in CHECKED],
+    expected_failed_checks=lambda learner: learner.expected_failed_checks(),
+)
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
 

@@ -581,40 +581,6 @@ def test_hard_margins_refuse_what_they_cannot_use():
 
 # ---- scikit-learn
 
-UNEQUAL = [
-    "check_sample_weight_equivalence_on_dense_data",
-    "check_sample_weight_equivalence_on_sparse_data",
-]
-NOT_SEPARABLE = [
-    "check_fit_score_takes_y",
-    "check_n_features_in_after_fitting",
-    "check_estimators_dtypes",
-    "check_dtype_object",
-    "check_estimators_nan_inf",
-    "check_estimator_sparse_tag",
-    "check_estimator_sparse_array",
-    "check_estimator_sparse_matrix",
-    "check_classifier_data_not_an_array",
-    "check_classifiers_train",
-    "check_supervised_y_2d",
-    "check_fit_idempotent",
-    "check_fit_check_is_fitted",
-    "check_n_features_in",
-]
-
-
-def expected_failures(learner):
-    if isinstance(learner, rb.HardMarginSVM):
-        return dict.fromkeys(NOT_SEPARABLE, "its data are not separable, which is refused")
-    excused = {}
-    if learner.tol > FINE:
-        excused = dict.fromkeys(UNEQUAL, "two solutions may differ by as much as tol allows")
-    if learner.intercept == "none" and learner.class_weight is None:
-        excused["check_class_weight_classifiers"] = (
-            "a hyperplane through the origin cannot answer the heavier class almost everywhere"
-        )
-    return excused
-
 
 @parametrize_with_checks(
     [
@@ -625,7 +591,7 @@ def expected_failures(learner):
         rb.SoftMarginSVM(intercept="lifted", lift=5.0, C=10.0, class_weight="balanced"),
         rb.HardMarginSVM(),
     ],
-    expected_failed_checks=expected_failures,
+    expected_failed_checks=lambda learner: learner.expected_failed_checks(),
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_finds_nothing_wrong(estimator, check):

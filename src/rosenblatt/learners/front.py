@@ -33,6 +33,20 @@ class Front(PlainLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = self.many_classes
         return tags
 
+    def expected_failed_checks(self) -> dict[str, str]:
+        """Give the checks of scikit-learn that cannot pass, each with its reason.
+
+        Examples
+        --------
+        >>> import rosenblatt as rb
+        >>> sorted(rb.KernelPerceptron().expected_failed_checks())  # doctest: +NORMALIZE_WHITESPACE
+        ['check_sample_weight_equivalence_on_dense_data',
+         'check_sample_weight_equivalence_on_sparse_data']
+        """
+        from rosenblatt.learners.checks import expected_failed_checks
+
+        return expected_failed_checks(self)
+
     def _adopt_columns(self, X: Any, matrix: Matrix) -> None:
         """Make the columns of X, and their names if they have any, those of the learner."""
         validate_data(self, X, reset=True, skip_check_array=True)
