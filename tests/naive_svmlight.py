@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def parse(
 ) -> tuple[list[dict[int, float]], list[float] | list[str]]:
     """Give each row as a dictionary from columns, ascending, to values, and the labels.
 
-    The labels are numbers if all of them are, and otherwise strings.
+    The labels are integers or floats if all of them are, and otherwise strings.
     """
     rows, labels = [], []
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
@@ -47,9 +48,21 @@ def parse(
             rows.append(example[1])
     if not rows:
         raise NoExamples
-    if all(NUMBER.fullmatch(label) for label in labels):
-        return rows, [float(label) for label in labels]
-    return rows, [label.decode() for label in labels]
+    words = [label.decode() for label in labels]
+    if not all(map(NUMBER.fullmatch, labels)):
+        return rows, words
+    doubles = list(map(float, words))
+    if max(map(abs, doubles)) < 2**53:
+        whole = all(map(float.is_integer, doubles))
+        return rows, list(map(int, doubles)) if whole else doubles
+    values = list(map(Decimal, words))
+    if all(v == v.to_integral_value() and -(2**63) <= v < 2**63 for v in values):
+        return rows, list(map(int, values))
+    for value, word in zip(values, words, strict=True):
+        whole = "e" not in word.lower() and not word.partition(".")[2].strip("0")
+        if whole and value != float(word):
+            return rows, words
+    return rows, doubles
 
 
 def parse_line(

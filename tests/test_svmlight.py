@@ -157,7 +157,8 @@ def test_the_width_is_the_largest_column_or_as_told() -> None:
         (b"1\n-1\n", np.int64),
         (b"1.0\n2e2\n-0\n", np.int64),
         (b"9007199254740992\n", np.int64),
-        (b"9007199254740994\n", np.float64),
+        (b"9007199254740994\n", np.int64),
+        (b"9223372036854775808\n", np.float64),
         (b"1\n0.5\n", np.float64),
     ],
 )

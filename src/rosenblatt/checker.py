@@ -33,6 +33,7 @@ RELATIONS |= {"<=": (-1, AT_LEAST), "<": (-1, MORE_THAN)}
 RATIONAL = re.compile(r"(-?)([0-9]+)(?:/(0*[1-9][0-9]*))?")
 HEX_FLOAT = re.compile(r"-?0x[01](?:\.[0-9a-f]{1,13})?p([+-][0-9]{1,4})")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
+WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
 MASK = 2**64 - 1
 # More digits than 50,000 take minutes where a certificate has many such numbers, and no proof needs
 # them: solving for a thousand rows of doubles in exact arithmetic takes some twenty thousand.
@@ -358,11 +359,14 @@ def require_shape(certificate: Any) -> None:
 
 
 def class_key(label: Any) -> float | str:
-    """Give labels of the same class the same key: numbers as doubles, others as text."""
+    """Give labels of the same class the same key: integers and doubles, others as text."""
     if type(label) in (int, float) and abs(label) < 2**1023:
-        return float(label)
+        return label  # type: ignore[no-any-return]
     require(isinstance(label, str | bool), "a label is of no usual type")
-    return float(label) if DECIMAL.fullmatch(str(label)) else str(label)
+    text = str(label)
+    if WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if DECIMAL.fullmatch(text) else text
 
 
 def bound_rows(bounds: Bounds) -> Iterator[Row]:

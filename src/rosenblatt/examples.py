@@ -262,7 +262,9 @@ def _from_list(y: Any) -> np.ndarray:
     items = list(y)
     kinds = {type(item) for item in items}
     if len(kinds) == 1 and issubclass(kinds.pop(), (int, float, str, bytes, np.generic, list)):
-        return np.asarray(items)
+        labels = np.asarray(items)
+        rounded = labels.dtype.kind == "f" and isinstance(items[0], int)  # beyond 64 bits
+        return as_objects(items) if rounded else labels
     return as_objects(items)
 
 

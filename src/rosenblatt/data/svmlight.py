@@ -15,8 +15,9 @@ The rules
   that overflows the dtype is an error.
 - The label is the first word: a number, or any UTF-8 text without a colon (there the label was
   forgotten) and without control characters. If all labels are numbers, they come back as int64 if
-  every one is whole and within ±2^53 (1.0 and 1e2 are whole), and as float64 otherwise. If one of
-  them is not, all come back as strings, exactly as written. Labels that spell a number that is not
+  every one is whole (1.0 and 1e2 are), and as float64 otherwise. If one of them is not, or is a
+  whole number that its type would round (beyond 2^63, or beyond 2^53 among fractions), all come
+  back as strings, exactly as written. Labels that spell a number that is not
   finite (nan, inf, 1e999) are errors, since they mostly stand for a label that is missing.
 - ``qid:N``, N a run of digits, may stand right after the label; it is checked and ignored.
 - A column is a run of digits that stands for a number below 2^31. Columns count from 1 unless the
@@ -46,6 +47,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -282,8 +284,10 @@ def parse(source: Source, apply: Apply) -> Parsed:
     table = make_table(chunks, source.dtype)
     extents = list(apply(partial(parse_chunk, source, table), chunks))
     table = close_gaps(table, chunks, extents)
-    if source.words_forced or any(extent.words for extent in extents):
-        labels = gather_words(source, apply(partial(find_words, source.text), chunks))
+    worded = source.words_forced or any(extent.words for extent in extents)
+    if worded or np.any(np.abs(table.labels) >= LARGEST_WHOLE_LABEL):
+        words = gather_words(source, apply(partial(find_words, source.text), chunks))
+        labels = words if worded else large_numbers(source, words, table.labels)
     else:
         labels = whole_if_possible(table.labels)
     width = max((extent.width for extent in extents), default=0)
@@ -370,9 +374,27 @@ def make_matrix(table: Table, width: int) -> csr_matrix:
 
 
 def whole_if_possible(labels: np.ndarray) -> np.ndarray:
-    """Give the labels as int64 if that loses nothing."""
-    whole = (labels == np.trunc(labels)) & (np.abs(labels) <= LARGEST_WHOLE_LABEL)
-    return labels.astype(np.int64) if whole.all() else labels
+    """Give labels below 2^53 as int64 if that loses nothing."""
+    return labels.astype(np.int64) if np.array_equal(labels, np.trunc(labels)) else labels
+
+
+def large_numbers(source: Source, words: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Give labels that are numbers, some of them large, so that none of them is rounded."""
+    written, codes = np.unique(words, return_inverse=True)
+    values = list(map(Decimal, written.tolist()))
+    whole = [value for value in values if value == value.to_integral_value()]
+    if len(whole) == len(values) and all(-(2**63) <= value < 2**63 for value in values):
+        return np.array(list(map(int, values)), np.int64)[codes]
+    # One with an exponent was a double before it was written down.
+    rounded = [value for value in whole if value != float(value) and "E" not in str(value)]
+    if not rounded:
+        return labels
+    if not source.words_allowed:
+        raise InputError(
+            f"{source.file} has the label {rounded[0]}, which would be rounded, behind labels that "
+            "are smaller numbers; read it as a whole, or give it first"
+        )
+    return words
 
 
 def gather_words(

@@ -260,6 +260,11 @@ def labels_of(labels: pl.Series, options: Options, row: int, meant: str | None) 
     if meant in (NUMBERS, TRUTH_VALUES):
         _refuse_strangers(labels, file, row, str(meant))
     parsed = None if meant in (None, WORDS) else _parsed(labels)
+    if parsed is None and meant == NUMBERS:
+        raise InputError(
+            f"the labels of {file} are whole numbers beyond 2^63, or beyond 2^53 among fractions, "
+            "which would be rounded; read the table as a whole, or write them as words"
+        )
     return _label_words(labels) if parsed is None else _label_numbers(parsed, file, row)
 
 
@@ -290,8 +295,11 @@ def _label_words(labels: pl.Series) -> np.ndarray:
 
 
 def _label_numbers(labels: pl.Series, file: str, row: int) -> np.ndarray:
-    if labels.dtype.is_decimal():
-        labels = labels.cast(polars_module().Float64)
+    if labels.dtype.is_decimal() or labels.dtype == polars_module().Int128:
+        parsed = _parsed(labels.cast(polars_module().String).str.replace(r"\.0*$", ""))
+        if parsed is None:
+            return _label_words(labels.cast(polars_module().String))
+        labels = parsed
     found = labels.to_numpy()
     if labels.dtype.is_float() and not np.isfinite(found).all():
         place = row + int(np.argmin(np.isfinite(found))) + 1
@@ -319,6 +327,14 @@ def _refuse_strangers(labels: pl.Series, file: str, row: int, meant: str) -> Non
         )
 
 
+def _rounds(labels: pl.Series, parsed: pl.Series) -> bool:
+    """Tell whether whole numbers are rounded, so that some could no longer be told apart."""
+    if not parsed.dtype.is_float():
+        return False
+    large = labels.filter(parsed.abs() >= LARGEST_WHOLE)
+    return bool(large.str.contains(r"^[+-]?[0-9]+$").any())
+
+
 def _parsed(labels: pl.Series) -> pl.Series | None:
     """Give words as what they all are, whole numbers, numbers or truth values, if they are."""
     polars = polars_module()
@@ -327,6 +343,6 @@ def _parsed(labels: pl.Series) -> pl.Series | None:
         if not labels.head(1).cast(dtype, strict=False).null_count():
             parsed = labels.cast(dtype, strict=False)
             if not parsed.null_count():
-                return parsed
+                return None if _rounds(labels, parsed) else parsed
     lower = labels.str.to_lowercase()
     return lower == "true" if lower.is_in(TRUTH).all() else None

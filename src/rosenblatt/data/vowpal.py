@@ -36,6 +36,7 @@ which is slow, obvious and able to explain.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +59,7 @@ __all__ = ["WeightedExamples", "parse_vowpal"]
 
 PIECE_BYTES = 1 << 20
 MOST_COLUMNS = 1 << 31
+LARGEST_WHOLE = 2.0**53  # doubles tell smaller whole numbers apart
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Doubles from here on round to an infinite float32.
 VALUE_LIMITS = {np.dtype(np.float32): 2.0**128 - 2.0**103, np.dtype(np.float64): np.inf}
@@ -294,6 +296,7 @@ def parse_vowpal(
         room = _read_piece(text, start, stop, columns, VALUE_LIMITS[kind], file, first_line)
         if room.labels.size:
             labelled = _labelled(room, labelled, text, start, file, first_line)
+            _refuse_rounded(room, text, start, file, first_line)
             pieces.append(room._replace(values=room.values.astype(kind)))
         start = stop
     if not pieces:
@@ -391,6 +394,16 @@ def _labelled(
     return labelled
 
 
+def _refuse_rounded(room: Room, text: np.ndarray, start: int, file: str, first_line: int) -> None:
+    """Refuse labels that are whole numbers which doubles do not tell apart."""
+    for row in np.flatnonzero(np.abs(room.labels) >= LARGEST_WHOLE).tolist():
+        line = start + int(room.lines[row])
+        word = text[line : _after_line(text, line)].tobytes().split()[0].decode()
+        if Decimal(word) != float(word) and "e" not in word.lower():
+            message = f"the label {word[:40]} would be rounded; give classes smaller numbers"
+            raise _error(text, line, 1, message, file, first_line)
+
+
 def _joined(pieces: list[Room], columns: int, labelled: bool) -> WeightedExamples:
     labels = np.concatenate([piece.labels for piece in pieces])
     weights = np.concatenate([piece.weights for piece in pieces])
@@ -400,6 +413,6 @@ def _joined(pieces: list[Room], columns: int, labelled: bool) -> WeightedExample
     starts = np.concatenate(([0], np.cumsum(counts)))
     matrix = csr_matrix((values, indices, starts), shape=(labels.size, columns))
     matrix.sum_duplicates()
-    whole = (labels == np.trunc(labels)) & (np.abs(labels) <= 2.0**53)
+    whole = (labels == np.trunc(labels)) & (np.abs(labels) <= LARGEST_WHOLE)
     y = labels.astype(np.int64) if labelled and whole.all() else labels
     return WeightedExamples(matrix, y if labelled else None, weights)
