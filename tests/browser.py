@@ -183,11 +183,15 @@ class _Browser:
         self.context = self.call("Target.createBrowserContext")["browserContextId"]
 
     def close(self) -> None:
-        """End the browser and remove its profile."""
-        self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.complaints):
-            stream.close()
+        """End the browser, as it does when nobody speaks to it, and remove its profile."""
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.complaints.close()
         self.profile.cleanup()
 
     def window(self) -> "_Window":

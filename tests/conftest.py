@@ -1,10 +1,16 @@
 """Fixtures that several files of tests share."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from rosenblatt.cli.main import run
+
+# What tests share has no examples to run: looking for some would import it all a second time.
+collect_ignore = [
+    path.name for path in Path(__file__).parent.glob("*.py") if not path.name.startswith("test_")
+]
 
 
 @pytest.fixture

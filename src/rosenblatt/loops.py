@@ -16,7 +16,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Loops own no memory, so Numba's reference counts are switched off: left on, the atomic increments
 # at every access to a field of the rows take longer than the dot product of a short row.
 # `fastmath` is named even where it is off: a piece without it takes on that of its caller.
-EXACT: dict[str, Any] = {"nogil": True, "_nrt": False, "fastmath": False}
+# No C program calls a loop, so none is compiled a second time for C.
+EXACT: dict[str, Any] = {"nogil": True, "_nrt": False, "fastmath": False, "no_cfunc_wrapper": True}
 
 # Reductions may be reordered and fused, which lets them use the vector unit; NaN and infinity keep
 # their meaning, because the passes recognise unusable rows by them.
