@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, Self
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
+from rosenblatt.columns import column_names
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_matrix
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.weights import some_weights
 from rosenblatt.run import Run
 
+L = TypeVar("L", bound="PlainLearner")
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class PlainLearner:
     """A learner that answers rows with labels."""
 
     _reader: RowReader
+    _lock: Any  # held while a row or a block of a stream is learned
     classes_: np.ndarray
     n_features_in_: int
     feature_names_in_: np.ndarray  # where the columns have names
@@ -26,7 +35,14 @@ class PlainLearner:
     def __new__(cls, *given: Any, **options: Any) -> Self:
         """Refuse options that the learner does not have, in the learner's own name."""
         _check_named(cls, len(given), options)
-        return super().__new__(cls)
+        learner = super().__new__(cls)
+        learner._lock = RLock()
+        return learner
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give all but the lock: copies have their own."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_lock"}
 
     def _is_fitted(self) -> bool:
         raise NotImplementedError
@@ -80,18 +96,40 @@ class PlainLearner:
         self.n_features_in_ = matrix.shape[1]
         self._reader = RowReader(matrix.shape[1])
 
-    def _take(self, X: Any) -> Matrix:
-        """Take rows of the columns that the learner knows, or of any if they are open."""
+    def _take(self, X: Any, new: Iterable[str] = ()) -> Matrix:
+        """Take rows of the columns that the learner knows, or of any if they are open.
+
+        Where a stream knows columns by name, they are found by it, and so are those that are new.
+        """
         matrix = as_matrix(X)
         if self._reader.width is not None:
             self._check_columns(X, matrix)
+        if self._reader.names_grow:
+            return self._reader.arranged(matrix, column_names(X), new)
         return matrix
+
+    def _adopt_names(self, new: list[str]) -> None:
+        """Let a stream know names that it has met."""
+        if new:
+            self._reader.adopt(new)
+            self.feature_names_in_ = self._reader.names
 
     def _check_columns(self, X: Any, matrix: Matrix) -> None:
         if matrix.shape[1] != self.n_features_in_:
             raise InputError(
                 f"X has {matrix.shape[1]} columns, but the learner knows {self.n_features_in_}"
             )
+
+
+def in_turn(learn: Callable[Concatenate[L, P], T]) -> Callable[Concatenate[L, P], T]:
+    """Let one thread at a time learn."""
+
+    @wraps(learn)
+    def alone(learner: L, /, *given: P.args, **options: P.kwargs) -> T:
+        with learner._lock:
+            return learn(learner, *given, **options)
+
+    return alone
 
 
 def _check_named(learner: type[PlainLearner], given: int, options: dict[str, Any]) -> None:

@@ -29,9 +29,9 @@ from rosenblatt.kernel.runs import GRAM_BYTES, Manner, fit, once
 from rosenblatt.kernel.space import TRIED, Space, check_function, check_gram, check_symmetry
 from rosenblatt.kernel.store import dense_pays
 from rosenblatt.learners import options
-from rosenblatt.learners.base import PlainLearner, check_presented
+from rosenblatt.learners.base import PlainLearner, check_presented, in_turn
 from rosenblatt.learners.beginning import OUTPUTS, lift_of
-from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix, check_row
+from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix
 from rosenblatt.learners.weights import as_codes as sorted_codes
 from rosenblatt.learners.weights import check_classes, one_weight, presented, several_classes
 from rosenblatt.margin.bounds import MistakeBound
@@ -39,8 +39,6 @@ from rosenblatt.margin.feature_space import mistake_bound
 from rosenblatt.online.driver import ORDERS, Limits, Watch
 from rosenblatt.online.presented import Presented
 from rosenblatt.run import Run
-
-MOST_COLUMNS = 2**31 - 1
 
 
 class PlainKernelPerceptron(PlainLearner):
@@ -105,6 +103,7 @@ class PlainKernelPerceptron(PlainLearner):
         self._hold(expansion, classes, run)
         return self
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Present new examples once, in the order given; classes may appear at any time.
 
@@ -117,7 +116,8 @@ class PlainKernelPerceptron(PlainLearner):
             out, but have their numbers.
         """
         first = not self._is_fitted()
-        matrix = self._as_given(as_matrix(X) if first else self._take(X))
+        new = [] if first else self._reader.new_names(X)
+        matrix = self._as_given(as_matrix(X) if first else self._take(X, new))
         shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
         if not shown.labels.size:
             return self
@@ -135,22 +135,28 @@ class PlainKernelPerceptron(PlainLearner):
         if first:
             self._adopt_columns(X, matrix)
         self._hold(expansion, known, run if earlier is None else earlier.followed_by(run))
+        self._adopt_names(new)
         return self
 
+    @in_turn
     def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
         """Answer one row, learn its label, and tell whether the answer was a mistake.
 
         x is a dict from column to value, a (columns, values) pair, an array or a sparse row. A
-        learner that has not been fitted learns its columns and classes as they come. The weight is
-        a factor of the update, from 0 on; a row of weight 0 is left out, and is no mistake.
+        learner that has not been fitted learns its columns and classes as they come; columns may
+        be numbers from 0 on, or names, which `feature_names_in_` then tells. The weight is a
+        factor of the update, from 0 on; a row of weight 0 is left out, and is no mistake.
+
+        Several threads may call it: they take turns.
         """
         weight = 1.0 if sample_weight is None else one_weight(sample_weight)
         if not weight:
             return False
         first = not self._is_fitted()
-        reader = RowReader(None) if first else self._reader
-        row = reader.read(x)
-        needed = check_row(row, reader.width or MOST_COLUMNS)
+        begins = first or self._reader.undecided
+        reader = RowReader.of_stream(x) if begins else self._reader
+        row, new = reader.meet(x)
+        needed = reader.check(row, new)
         labels = as_label(y)
         known = joint_classes(labels, None, None if first else self.classes_)
         width = max(needed, 1) if first else max(needed, self.n_features_in_)
@@ -161,18 +167,15 @@ class PlainKernelPerceptron(PlainLearner):
             like = self._as_given(self._thin_or_not(matrix))
             expansion = self._begin(like, known.size, self._draw_seed())
         else:
-            grown = width if width <= self.n_features_in_ else max(width, 2 * self.n_features_in_)
-            expansion = self._prepared(grown, known, labels)
+            expansion = self._prepared(width, known, labels)
         shown = Presented(matrix, labels, np.array([weight]), 1)
         wrong = self._learn(expansion, shown, as_codes(labels, known))
         if first:
-            # A row of kernel values tells how many examples there will be.
-            self._reader = RowReader(width) if expansion.space.precomputed else reader
-            self.n_features_in_ = width
             self._hold(expansion, known, None, np.zeros(8))
-        else:
-            self._expansion = expansion
-            self.classes_, self.n_features_in_ = known, max(self.n_features_in_, grown)
+        # A row of kernel values tells how many examples there will be.
+        self._reader = RowReader(width) if expansion.space.precomputed else reader
+        self._expansion, self.classes_, self.n_features_in_ = expansion, known, width
+        self._adopt_names(new)
         return wrong
 
     def _thin_or_not(self, matrix: Matrix) -> Matrix:
@@ -236,8 +239,11 @@ class PlainKernelPerceptron(PlainLearner):
         """
         if not self._is_fitted():
             return None
-        row = self._reader.read(x)
-        needed = check_row(row, self._reader.width or MOST_COLUMNS)
+        try:
+            row = self._reader.read(x)
+        except KeyError:
+            row = self._reader.known(x)
+        needed = self._reader.check(row)
         found = self._scores(as_one_row_matrix(row, max(needed, self.n_features_in_)))
         if self._unsure(found)[0] or (self.classes_.size == 1 and found[0] > 0):
             return None

@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.examples import Matrix, as_rows, refuse_unusable
 from rosenblatt.learners.base import PlainLearner
-from rosenblatt.learners.one_row import as_one_row_matrix, check_row
+from rosenblatt.learners.one_row import as_one_row_matrix
 from rosenblatt.rows import scores
 
 
@@ -58,7 +58,7 @@ class PlainLinear(PlainLearner):
         if not self._is_fitted():
             return None
         row = self._reader.read(x)
-        check_row(row, self.n_features_in_)
+        self._reader.check(row)
         found = self._scores(as_one_row_matrix(row, self.n_features_in_))
         return None if self._unsure(found)[0] else self._answers(found).tolist()[0]
 

@@ -7,57 +7,181 @@ nothing is copied that is already an int64 or float64 array.
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.columns import column_names, in_words
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels
 from rosenblatt.online.separator import OneRow
 
+MOST_COLUMNS = 2**31 - 1
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
 
 class RowReader:
-    """Turns rows of any form into arrays; keeps buffers so that dicts cost no allocation.
+    """Turns rows of any form into arrays of their own: many threads may read at once.
 
-    Arrays and sparse rows must be as wide as `width`, if it is given.
+    With a `width`, rows have these columns and no others; without, a stream meets its columns as
+    they come. Columns are numbers, or names, which have `places`: never both.
     """
 
-    def __init__(self, width: int | None, names: Any = None) -> None:
+    def __init__(self, width: int | None, names: Iterable[Any] | None = None) -> None:
         self.width = width
-        self._places = None if names is None else {name: j for j, name in enumerate(names)}
-        self._make_room(64)
+        self.places: dict[Any, int] | None = None
+        if names is not None:
+            self.places = {}
+            self._names = np.empty(16, object)
+            self.adopt(names)
+
+    @classmethod
+    def of_stream(cls, x: Any) -> RowReader:
+        """Begin a stream whose first row is x, with or without names."""
+        return cls(None, () if _as_names(x) is not None else None)
+
+    @property
+    def names_grow(self) -> bool:
+        """Whether columns are names that are met as they come."""
+        return self.width is None and self.places is not None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether no row of a stream had a column yet, so that names and numbers may follow."""
+        return self.names_grow and not self.places
+
+    @property
+    def names(self) -> np.ndarray:
+        """The names in the order of the columns."""
+        assert self.places is not None
+        return self._names[: len(self.places)]
+
+    def adopt(self, names: Iterable[Any]) -> None:
+        """Give new names the next columns; room for them doubles, so that each costs little."""
+        assert self.places is not None
+        for name in names:
+            column = len(self.places)
+            self.places[name] = column
+            if column == self._names.size:
+                self._names = np.append(self._names, np.empty(column, object))
+            self._names[column] = name
+
+    # ---- reading
 
     def read(self, x: Any) -> OneRow:
-        """Give the columns, the values and the length of a row."""
-        if type(x) is tuple and len(x) == 2:
-            return _pair(x[0], x[1])
+        """Give the columns, the values and the length of a row.
+
+        A KeyError tells of a name that is new to a stream: see `known` and `meet`.
+        """
         if isinstance(x, dict):
             return self._dict(x)
+        if self.places is not None and (self.width is None or hasattr(x, "to_dict")):
+            return self._dict(self._named(x))
+        if type(x) is tuple and len(x) == 2:
+            return _pair(x[0], x[1])
         if sparse.issparse(x):
             return self._sparse_row(x)
-        if self._places is not None and hasattr(x, "to_dict"):
-            return self._dict(x.to_dict())  # a pandas Series knows the names of its columns
         return self._dense_row(x)
 
-    def _dict(self, x: dict[Any, float]) -> OneRow:
-        length = len(x)
-        if length > self._columns.size:
-            self._make_room(2 * length)
-        columns, values = _packers(length)
+    def known(self, x: Any) -> OneRow:
+        """Read a row without the names that a stream has not shown yet: they weigh nothing."""
+        assert self.places is not None
+        if self.undecided:
+            return _packed({}, ())
+        row, new = self.meet(x)
+        self.check(row, new)
+        columns, values, _ = row
+        kept = np.flatnonzero(columns < len(self.places))
+        return columns[kept], values[kept], kept.size
+
+    def meet(self, x: Any) -> tuple[OneRow, list[str]]:
+        """Read a row of a stream, and give its new names, whose columns are the next ones."""
+        if not self.names_grow:
+            return self.read(x), []
+        assert self.places is not None
+        named = self._named(x)
+        new = [name for name in named if name not in self.places]
+        later = {name: len(self.places) + k for k, name in enumerate(new)}
+        places = (self.places.get(name, later.get(name)) for name in named)
+        return _packed(named, places), new
+
+    def check(self, row: OneRow, new: Iterable[str] = ()) -> int:
+        """Give the number of columns that a row needs; refuse what no width would make usable."""
+        columns, values, length = row
+        columns, values = columns[:length], values[:length]
+        most = MOST_COLUMNS if self.width is None else self.width
+        smallest, largest = int(columns.min(initial=0)), int(columns.max(initial=-1))
+        if smallest < 0 or largest >= most:
+            wrong = smallest if smallest < 0 else largest
+            raise InputError(f"the row has column {wrong}, but columns go from 0 to {most - 1}")
+        if not np.isfinite(values).all():
+            column = int(columns[np.argmin(np.isfinite(values))])
+            names = None if self.places is None else [*self.places, *new]
+            where = in_words(column, names)
+            raise InputError(f"{where} of the row is NaN or infinity; leave the row out")
+        return largest + 1
+
+    def new_names(self, X: Any) -> list[str]:
+        """Give the names of a frame that are new to a stream of names."""
+        if not self.names_grow:
+            return []
+        assert self.places is not None
+        return [name for name in column_names(X) or [] if name not in self.places]
+
+    def arranged(self, X: Matrix, names: list[Any] | None, new: Iterable[str] = ()) -> Matrix:
+        """Give rows whose columns have names with the columns of this stream, and with new ones.
+
+        Other names are left out; columns without names are taken in the order of the stream.
+        """
+        assert self.places is not None
+        places = dict(zip([*self.places, *new], count(), strict=False))
+        width = len(places)
+        if names is None:
+            if X.shape[1] == width:
+                return X
+            raise InputError(
+                f"X has {X.shape[1]} columns without names, but the learner knows {width} by name; "
+                "give a frame whose columns have names, or the columns of feature_names_in_"
+            )
+        found = np.array([places.get(name, -1) for name in names])
+        kept = np.flatnonzero(found >= 0)
+        if sparse.issparse(X):
+            part = X[:, kept].tocoo()
+            inside = (part.data, (part.row, found[kept][part.col]))
+            return sparse.csr_matrix(inside, shape=(X.shape[0], width))
+        out = np.zeros((X.shape[0], width), X.dtype)
+        out[:, found[kept]] = X[:, kept]
+        return out
+
+    def _dict(self, x: dict[Any, Any]) -> OneRow:
+        if self.places is None:
+            return _packed(x, x)
         try:
-            if self._places is None:
-                columns.pack_into(self._column_bytes, 0, *x)
-            else:
-                columns.pack_into(self._column_bytes, 0, *map(self._place, x))
-            values.pack_into(self._value_bytes, 0, *x.values())
-        except struct.error:
-            raise _explain(x) from None
-        return self._columns, self._values, length
+            return _packed(x, map(self.places.__getitem__, x))
+        except KeyError as stranger:
+            if self.width is None:
+                raise
+            raise InputError(
+                f"the row has the column {stranger.args[0]!r}, which the learner was not given"
+            ) from None
+
+    def _named(self, x: Any) -> dict[str, Any]:
+        """Give a row as a dict from names; refuse numbers where columns have names."""
+        named = _as_names(x)
+        if named is None and self.undecided:
+            raise KeyError
+        if named is None:
+            numbers = [key for key in x if not isinstance(key, str)] if isinstance(x, dict) else []
+            has = f"the column {numbers[0]!r}" if numbers else "columns without names"
+            raise InputError(
+                f"the row has {has}, but this learner knows its columns by name, and numbers are "
+                "not mixed with names; give a dict from names to values"
+            )
+        return named
 
     def _sparse_row(self, x: Any) -> OneRow:
         row = x.tocoo()
@@ -79,34 +203,53 @@ class RowReader:
         if self.width is not None and found != self.width:
             raise InputError(f"the row has {found} columns, but {self.width} are expected")
 
-    def _make_room(self, length: int) -> None:
-        self._columns, self._values = np.empty(length, np.int64), np.empty(length)
-        # NumPy arrays are buffers; their type hints say so from Python 3.12 on only.
-        self._column_bytes: Any = self._columns
-        self._value_bytes: Any = self._values
 
-    def _place(self, name: Any) -> int:
-        assert self._places is not None
-        place = self._places.get(name)
-        if place is None:
-            raise InputError(f"the row has the column {name!r}, which the learner was not given")
-        return place
+def _as_names(x: Any) -> dict[str, Any] | None:
+    """Give a row whose columns have names, as a dict; None if they are numbers, even in part."""
+    if not isinstance(x, dict):
+        if not hasattr(x, "to_dict"):
+            return None
+        x = x.to_dict()  # a pandas Series knows the names of its columns
+    return x if all(isinstance(key, str) for key in x) else None
+
+
+def _packed(x: dict[Any, Any], places: Iterable[Any]) -> OneRow:
+    """Give the values of a dict with the places of their columns."""
+    length = len(x)
+    # NumPy arrays are buffers; their type hints say so from Python 3.12 on only.
+    columns: Any = np.empty(length, np.int64)
+    values: Any = np.empty(length)
+    pack_columns, pack_values = _packers(length)
+    try:
+        pack_columns(columns, 0, *places)
+        pack_values(values, 0, *x.values())
+    except (struct.error, OverflowError):
+        raise _fault(x) from None
+    return columns, values, length
 
 
 @lru_cache(maxsize=1024)
-def _packers(length: int) -> tuple[struct.Struct, struct.Struct]:
-    return struct.Struct(f"{length}q"), struct.Struct(f"{length}d")
+def _packers(length: int) -> tuple[Callable[..., None], Callable[..., None]]:
+    return struct.Struct(f"{length}q").pack_into, struct.Struct(f"{length}d").pack_into
 
 
-def _explain(x: dict[Any, float]) -> InputError:
+def _fault(x: dict[Any, Any]) -> InputError:
     for column, value in x.items():
+        where = f"column {column!r} of the row has {value!r:.60}"
+        if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+            return InputError(f"{where}, which is not a number")
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return InputError(f"{where}, which is not a number")
+        except OverflowError:
+            return InputError(f"{where}, which is beyond float64; divide it by a constant")
+    for column in x:
         if not hasattr(column, "__index__"):
             return InputError(
-                f"the row has the column {column!r}; columns are numbers from 0 on, "
-                "or the names in the frame that the learner was fitted on"
+                f"the row has the column {column!r}, but the columns of this learner are whole "
+                "numbers from 0 on, which are not mixed with names"
             )
-        if not hasattr(value, "__float__"):
-            return InputError(f"column {column!r} of the row has {value!r}, which is not a number")
     return InputError("a column of the row is a number beyond 64 bits")
 
 
@@ -143,20 +286,6 @@ def _numbers(values: Any) -> np.ndarray:
 @lru_cache(maxsize=16)
 def _places(width: int) -> np.ndarray:
     return np.arange(width)
-
-
-def check_row(row: OneRow, most: int) -> int:
-    """Give the number of columns that a row needs; refuse what no width would make usable."""
-    columns, values, length = row
-    columns, values = columns[:length], values[:length]
-    smallest, largest = int(columns.min(initial=0)), int(columns.max(initial=-1))
-    if smallest < 0 or largest >= most:
-        wrong = smallest if smallest < 0 else largest
-        raise InputError(f"the row has column {wrong}, but columns go from 0 to {most - 1}")
-    if not np.isfinite(values).all():
-        column = columns[np.argmin(np.isfinite(values))]
-        raise InputError(f"column {column} of the row is NaN or infinity; leave the row out")
-    return largest + 1
 
 
 def as_label(label: Hashable) -> np.ndarray:

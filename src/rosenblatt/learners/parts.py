@@ -21,12 +21,12 @@ from rosenblatt.learners.values import (
     require,
     require_numbers,
 )
-from rosenblatt.online.averaging import Ballot, Votes
+from rosenblatt.online.averaging import Ballot, Votes, as_wide
 from rosenblatt.online.class_votes import ClassBallot, ClassVotes
 from rosenblatt.online.discriminators import ClassRule, ClassState
 from rosenblatt.online.halfspace import Halfspace
 from rosenblatt.online.partition import Partition
-from rosenblatt.online.perceptron import Rule, State
+from rosenblatt.online.perceptron import SEEN, Rule, State
 from rosenblatt.run import History, Operations, Run, Stop
 
 RUN_NUMBERS = ("mistakes", "updates", "passes", "converged", "seconds")
@@ -52,7 +52,7 @@ def perceptron_parts(learner: PlainPerceptron) -> tuple[Settings, Tensors]:
         tensors["rule.weights"] = separator.rule.weights
         settings["by_column"] = not state.w.flags.c_contiguous  # how the weights lie in memory
     if separator.votes is not None:
-        settings["votes"] = _vote_parts(separator.votes.ballot(), tensors)
+        settings["votes"] = _vote_parts(separator, tensors)
     return settings, tensors
 
 
@@ -88,7 +88,7 @@ def _halfspace(settings: Settings, tensors: Tensors, width: int) -> Halfspace:
     votes = None
     if "votes" in settings:
         ballot = _ballot(settings["votes"], tensors, width)
-        votes = Votes(tensors["start"], float(settings["lift"]), [ballot])
+        votes = Votes(float(settings["lift"]), (ballot,))
     return Halfspace(
         Rule(**settings["rule"]),
         float(settings["lift"]),
@@ -109,7 +109,7 @@ def _partition(settings: Settings, tensors: Tensors, classes: int, width: int) -
     votes = None
     if "votes" in settings:
         ballot = _class_ballot(settings["votes"], tensors, classes, width)
-        votes = ClassVotes(tensors["start"], float(settings["lift"]), [ballot])
+        votes = ClassVotes(float(settings["lift"]), (ballot,))
     return Partition(
         ClassRule(weights=weights, **settings["rule"]),
         float(settings["lift"]),
@@ -159,11 +159,14 @@ def _options_back(options: Settings, tensors: Tensors) -> Settings:
 # ---- votes
 
 
-def _vote_parts(ballot: Ballot, tensors: Tensors) -> Settings:
-    names = ("row", "step", "norm", "held")
+def _vote_parts(separator: Halfspace | Partition, tensors: Tensors) -> Settings:
+    assert separator.votes is not None
+    ballot = separator.votes.ballot()
+    tensors["votes.held"] = ballot.held(float(separator.state.tally[SEEN]))
+    names = ("row", "step", "norm")
     for name in (*names, "code", "rival") if isinstance(ballot, ClassBallot) else names:
         tensors[f"votes.{name}"] = getattr(ballot, name)
-    support = ballot.support
+    support = as_wide(ballot.support, separator.width)
     if sparse.issparse(support):
         for name in ("data", "indices", "indptr"):
             tensors[f"votes.support.{name}"] = getattr(support, name)
@@ -184,7 +187,7 @@ def _ballot(parts: Settings, tensors: Tensors, width: int) -> Ballot:
     require(support.shape == shape, "the stored mistakes have another width")
     require(row.size == step.size == norm.size == held.size - 1, "the votes are incomplete")
     require(bool(np.all((row >= 0) & (row < shape[0]))), "a vote names a row that is not there")
-    return Ballot(support, row, step, norm, held)
+    return Ballot(support, row, step, norm, np.cumsum(held)[:-1])
 
 
 def _class_ballot(parts: Settings, tensors: Tensors, classes: int, width: int) -> ClassBallot:

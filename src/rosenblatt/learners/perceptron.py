@@ -61,6 +61,11 @@ class Perceptron(Front, PlainPerceptron):
     any limit with the output ``"last"``: these weights still change. Averages and votes that end
     at a limit of yours are what you asked for; ``run_.stop`` tells in any case.
 
+    *Columns of a stream* are those met so far. They may be names: the keys of dicts get columns as
+    they come, ``feature_names_in_`` tells them, and names not met yet weigh nothing in an answer.
+
+    *Threads.* Any number may ask at once while none learns; those that learn take turns.
+
     *Classes of a stream* may appear at any time. When a third one does, the weights w become w for
     the positive and -w for the negative class, which answer all rows as before and are what
     discriminators would have learned (theory F14); a new class begins at 0.

@@ -23,7 +23,7 @@ from rosenblatt.examples import (
     two_classes,
     without_duplicates,
 )
-from rosenblatt.learners.base import PlainLearner, check_presented
+from rosenblatt.learners.base import PlainLearner, check_presented, in_turn
 from rosenblatt.learners.beginning import (
     begin,
     begin_again,
@@ -31,7 +31,7 @@ from rosenblatt.learners.beginning import (
     check_stream,
     with_classes,
 )
-from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix, check_row
+from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix
 from rosenblatt.learners.options import random_numbers
 from rosenblatt.learners.weights import (
     as_marks,
@@ -52,8 +52,6 @@ from rosenblatt.run import Run, Stop
 if TYPE_CHECKING:
     from rosenblatt.decide.mistakes import Problem
 
-FIRST_WIDTH = 64  # columns that a learner has room for before it has seen any
-MOST_COLUMNS = 2**31 - 1
 UNKNOWN = np.zeros(0, np.int8)  # the marks of a stream, most of which are still to come
 
 
@@ -142,6 +140,7 @@ class PlainPerceptron(PlainLearner):
         self._hold(separator, classes, shown.told(run))
         return self
 
+    @in_turn
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Present new examples once, in the order given; classes may appear at any time.
 
@@ -155,7 +154,8 @@ class PlainPerceptron(PlainLearner):
             out.
         """
         first = not self._is_fitted()
-        matrix = as_matrix(X) if first else self._take(X)
+        new = [] if first else self._reader.new_names(X)
+        matrix = as_matrix(X) if first else self._take(X, new)
         shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
         if not shown.labels.size:
             return self
@@ -171,39 +171,42 @@ class PlainPerceptron(PlainLearner):
         if first:
             self._adopt_columns(X, matrix)
         self._hold(separator, known, run if earlier is None else earlier.followed_by(run))
+        self._adopt_names(new)
         return self
 
     def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
         """Answer one row, learn its label, and tell whether the answer was a mistake.
 
         x is a dict from column to value, a (columns, values) pair, an array or a sparse row. A
-        learner that has not been fitted learns its columns and classes as they come. The weight is
+        learner that has not been fitted learns its columns and classes as they come; columns may
+        be numbers from 0 on, or names, which `feature_names_in_` then tells. The weight is
         a factor of the update, from 0 on; a row of weight 0 is left out, and is no mistake.
+
+        Several threads may call it: they take turns.
         """
         weight = 1.0 if sample_weight is None else one_weight(sample_weight)
         if not weight:
             return False
-        try:
-            move = self._moves[y]
-            row = self._reader.read(x)
-            separator = self._separator
-        except (AttributeError, KeyError, TypeError):
-            row, move = self._meet(x, y)
-            separator = self._separator
-        if separator.plain:
-            outcome = separator.learn(row, move, weight)
-            if outcome == outcome:
-                return outcome > 0.0
-        return self._learn_with_care(row, move, weight)
+        with self._lock:
+            try:
+                move = self._moves[y]
+                row = self._reader.read(x)
+                separator = self._separator
+            except (AttributeError, KeyError, TypeError):
+                row, move = self._meet(x, y)
+                separator = self._separator
+            if separator.plain:
+                outcome = separator.learn(row, move, weight)
+                if outcome == outcome:
+                    return outcome > 0.0
+            return self._learn_with_care(row, move, weight)
 
     def _learn_with_care(self, row: OneRow, move: Any, weight: float) -> bool:
         """Learn a row that needs more columns or another rule than the short path knows."""
-        needed = check_row(row, self._reader.width or MOST_COLUMNS)
-        if needed > self._separator.width:
-            width = max(2 * self._separator.width, needed)
-            self._separator = self._separator.widened(width)
-            self.n_features_in_ = width
-        separator = self._separator
+        separator, needed = self._separator, self._reader.check(row)
+        if needed > separator.width:
+            separator.grow(needed)
+            self.n_features_in_ = needed
         if separator.plain:
             outcome = separator.learn(row, move, weight)
             if outcome != outcome:
@@ -246,7 +249,10 @@ class PlainPerceptron(PlainLearner):
             separator = self._separator
         except AttributeError:
             return None
-        row = self._reader.read(x)
+        try:
+            row = self._reader.read(x)
+        except KeyError:
+            row = self._reader.known(x)
         if isinstance(separator, Partition):
             return self._best_class(separator, row)
         score = np.nan if separator.votes else separator.score(row)
@@ -310,6 +316,11 @@ class PlainPerceptron(PlainLearner):
         if self._separator.rule.renormalize:
             raise InputError("neither theorem speaks of runs that renormalise their weights")
         matrix = self._take(X)
+        if matrix.shape[1] < self._separator.width:
+            raise InputError(
+                f"X has {matrix.shape[1]} columns, but the learner knows {self._separator.width}; "
+                "the bound of a run needs all examples that were presented"
+            )
         check_presented(self._run_so_far(), matrix.shape[0])
         check_finite(matrix)
         labels = as_labels(y, matrix.shape[0])
@@ -438,29 +449,31 @@ class PlainPerceptron(PlainLearner):
         return separator
 
     def _meet(self, x: Any, label: Hashable) -> tuple[OneRow, Any]:
-        """Read a row whose label is new; give it with the move of that label.
+        """Read a row whose label or names are new; give it with the move of that label.
 
         The row comes first: one that cannot be used must not teach a class.
         """
         fitted = self._is_fitted()
-        reader = self._reader if fitted else RowReader(None)
-        row = reader.read(x)
-        check_row(row, reader.width or MOST_COLUMNS)
+        begins = not fitted or self._reader.undecided
+        reader = RowReader.of_stream(x) if begins else self._reader
+        row, new = reader.meet(x)
+        needed = reader.check(row, new)
         labels = as_label(label)
         known = joint_classes(labels, None, self.classes_ if fitted else None)
-        if fitted:
+        if not fitted:
+            check_stream(self, known)
+            nothing = sparse.csr_matrix((1, needed))
+            self._hold(begin(self, nothing, UNKNOWN, known), known, None)
+        elif known is not self.classes_:
             self._separator = self._prepared(self._separator.width, known, labels)
             self._name_classes(known)
-        else:
-            check_stream(self, known)
-            nothing = sparse.csr_matrix((1, FIRST_WIDTH))
-            self._hold(begin(self, nothing, UNKNOWN, known), known, None)
-            self._reader = reader
+        self._reader = reader
+        self._adopt_names(new)
         return row, self._moves[label]
 
     def _known_part(self, row: OneRow) -> OneRow:
         """Leave out the columns that a stream has not shown yet: their weights are 0."""
-        if check_row(row, self._reader.width or MOST_COLUMNS) <= self._separator.width:
+        if self._reader.check(row) <= self._separator.width:
             return row
         columns, values, length = row
         known = np.flatnonzero(columns[:length] < self._separator.width)

@@ -13,8 +13,9 @@ new w, as in Freund & Schapire 1999.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +28,7 @@ from rosenblatt.online.perceptron import CLOCK, SEEN, Log, Rule, State
 from rosenblatt.rows import Rows, dot, scores, sqnorm
 from rosenblatt.run import History
 
+NOTED = 1024  # mistakes of single rows that are noted before they become a ballot
 BLOCK_ENTRIES = 2**22  # products held at a time while voting, 32 MiB
 LogKind = TypeVar("LogKind", bound=tuple[np.ndarray, ...])
 
@@ -89,100 +91,134 @@ def replay(
 
 @dataclass(frozen=True)
 class Ballot:
-    """The mistakes of one stretch of training.
+    """Some mistakes of a run, in order.
 
     `row` numbers the distinct mistaken rows in `support`; `step` is the factor a_k with which the
-    row was added, `norm` the ρ_k of renormalisation, and `held` the examples for which the
-    weights *before* each mistake were held since this stretch began, then those after the last.
+    row was added, `norm` the ρ_k of renormalisation, and `seen` the examples presented before.
     """
 
     support: Matrix
     row: np.ndarray
     step: np.ndarray
     norm: np.ndarray
-    held: np.ndarray
+    seen: np.ndarray
+    FACTS: ClassVar[tuple[Any, ...]] = (np.float64, np.float64)  # the types of step and seen
 
     @classmethod
-    def of(
-        cls, X: Matrix, log: Log | ClassLog, factors: np.ndarray, seen: tuple[float, float]
-    ) -> Ballot:
-        """Collect the mistakes of a log; `seen` counts examples before and after the stretch."""
+    def of(cls, X: Matrix, log: Log | ClassLog, factors: np.ndarray) -> Ballot:
+        """Collect the mistakes of a log."""
         support, row = np.unique(log.example, return_inverse=True)
-        edges = np.concatenate([[seen[0]], log.seen, [seen[1]]])
-        return cls(as_double(X[support]), row, factors, log.norm, np.diff(edges))
+        return cls(as_double(X[support]), row, factors, log.norm, log.seen.astype(np.float64))
 
-    def followed_by(self, later: Self) -> Self:
-        """Join two stretches: the last weights of the first are the first of the second."""
-        middle = self.held[-1] + later.held[0]
-        return replace(
-            later,
-            support=_stacked(self.support, later.support),
-            row=np.concatenate([self.row, later.row + self.support.shape[0]]),
-            step=np.concatenate([self.step, later.step]),
-            norm=np.concatenate([self.norm, later.norm]),
-            held=np.concatenate([self.held[:-1], [middle], later.held[1:]]),
+    @classmethod
+    def of_noted(cls, noted: Sequence[tuple[Any, ...]]) -> Self:
+        """Collect mistakes that were noted one by one, each as a row and its `FACTS`."""
+        rows = [row for row, *_ in noted]
+        step, seen, *others = (
+            np.array([facts[k] for _, *facts in noted], kind) for k, kind in enumerate(cls.FACTS)
         )
+        return cls(_sparse(rows), np.arange(len(rows)), step, np.ones(len(rows)), seen, *others)
+
+    def followed_by(self, *later: Self) -> Self:
+        """Join mistakes with later ones."""
+        parts = (self, *later)
+        sizes = np.cumsum([0, *(part.support.shape[0] for part in parts)])
+        numbered = [part.row + before for part, before in zip(parts, sizes, strict=False)]
+        names = [field.name for field in fields(self) if field.name not in ("support", "row")]
+        return type(self)(
+            support=_stacked([part.support for part in parts]),
+            row=np.concatenate(numbered),
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names},
+        )
+
+    def held(self, seen: float) -> np.ndarray:
+        """Give for how many examples each of the weights was held, of so many in all."""
+        return np.diff(self.seen, prepend=0.0, append=seen)
 
 
 class Votes:
-    """All weights that a run has held, stored as its start and its mistakes."""
+    """All weights that a run has held, stored as its mistakes.
 
-    def __init__(self, start: np.ndarray, lift: float, ballots: list[Any]) -> None:
-        self.start = start
+    Mistakes lie in ballots, each at least twice as long as the next, and those of single rows in a
+    list until there are many: however long a run is, a mistake is copied a few times only. Ballots
+    are never changed, so that copies share them; what is kept is exchanged as a whole, so that many
+    threads may ask at once.
+    """
+
+    kind: type[Any] = Ballot
+
+    def __init__(self, lift: float, ballots: tuple[Any, ...] = ()) -> None:
         self.lift = lift
-        self._ballots = ballots
+        self._kept: tuple[tuple[Any, ...], list[tuple[Any, ...]]] = (ballots, [])
 
     def append(self, ballot: Ballot) -> None:
-        """Add a stretch of training; joining waits until somebody asks."""
-        support = _wide(ballot.support, self.start.shape[-1] - 1)
-        self._ballots.append(replace(ballot, support=support))
+        """Add the mistakes of a stretch of training."""
+        self._kept = (_joined(self._ballots(), ballot), [])
+
+    def note(self, row: tuple[np.ndarray, np.ndarray, int], *facts: float) -> None:
+        """Add one mistake, a row and its facts."""
+        columns, values, length = row
+        ballots, noted = self._kept
+        noted.append(((columns[:length].copy(), values[:length].copy()), *facts))
+        if len(noted) == NOTED:
+            self._kept = (_joined(ballots, self.kind.of_noted(noted)), [])
 
     def ballot(self) -> Any:
-        """Give all stretches as one, joining neighbours pairwise so that each is copied rarely."""
-        while len(self._ballots) > 1:
-            pairs = [self._ballots[k : k + 2] for k in range(0, len(self._ballots), 2)]
-            self._ballots = [p[0].followed_by(p[1]) if len(p) == 2 else p[0] for p in pairs]
-        return self._ballots[0]
+        """Give all mistakes as one ballot."""
+        ballots, noted = self._ballots(), self._kept[1]
+        if len(ballots) != 1 or noted:
+            first = self.kind.of_noted([])
+            ballots = (ballots[0].followed_by(*ballots[1:]) if ballots else first,)
+            self._kept = (ballots, [])
+        return ballots[0]
+
+    def _ballots(self) -> tuple[Any, ...]:
+        """Give all mistakes, those that were noted one by one in a ballot of their own."""
+        ballots, noted = self._kept
+        return (*ballots, self.kind.of_noted(noted)) if noted else ballots
 
     def copied(self) -> Self:
         """Give votes that can grow apart from these."""
-        return type(self)(self.start, self.lift, [*self._ballots])
-
-    def widened(self, start: np.ndarray) -> Self:
-        """Give the same votes on rows of more columns."""
-        width = start.shape[-1] - 1
-        ballots = [replace(b, support=_wide(b.support, width)) for b in self._ballots]
-        return type(self)(start, self.lift, ballots)
+        return type(self)(self.lift, self._ballots())
 
     def turned(self) -> Votes:
         """Give the votes of the opposite weights."""
-        return Votes(-self.start, self.lift, [replace(b, step=-b.step) for b in self._ballots])
+        return Votes(self.lift, tuple(replace(b, step=-b.step) for b in self._ballots()))
 
-    def scores(self, X: Matrix) -> np.ndarray:
-        """Give the voted score of each row, as a share of all votes: between -1 and 1."""
-        out = self._no_scores(X.shape[0])
-        if not self._ballots:
-            return out
-        ballot = self.ballot()
-        support = as_same_kind(ballot.support[:, : X.shape[1]], X)
+    def scores(self, X: Matrix, start: np.ndarray, seen: float) -> np.ndarray:
+        """Give the voted score of each row, as a share of all votes: between -1 and 1.
+
+        The run began with the weights `start`, and has seen so many examples.
+        """
+        ballot, width = self.ballot(), X.shape[1]
+        support = as_same_kind(as_wide(ballot.support, width)[:, :width], X)
         block = max(1, BLOCK_ENTRIES // max(support.shape[0], 1))
+        found = []
         for begin in range(0, X.shape[0], block):
             part = as_double(X[begin : begin + block])
             with np.errstate(over="ignore", invalid="ignore"):
                 products = as_dense(part @ support.T) + self.lift**2
             if not np.isfinite(products).all():
                 raise InputError("the scores are too large for float64; divide X by a constant")
-            self._count(part, products, ballot, out[begin : begin + block])
-        return np.asarray(out / max(float(ballot.held.sum()), 1.0))
+            found.append(self._count(part, start, products, ballot, ballot.held(seen)))
+        return np.asarray(np.concatenate(found) / max(seen, 1.0))
 
-    def _no_scores(self, rows: int) -> np.ndarray:
-        return np.zeros(rows)
-
-    def _count(self, X: Matrix, products: np.ndarray, ballot: Ballot, out: np.ndarray) -> None:
+    def _count(
+        self, X: Matrix, start: np.ndarray, products: np.ndarray, ballot: Any, held: np.ndarray
+    ) -> np.ndarray:
         """Let every w_k vote on each row."""
-        base = np.empty(X.shape[0])
-        scores(as_rows(X, self.lift), self.start, base)
-        vote(products, base, ballot.row, ballot.step, ballot.norm, ballot.held, out)
+        base, out = np.empty(X.shape[0]), np.empty(X.shape[0])
+        scores(as_rows(X, self.lift), start, base)
+        vote(products, base, ballot.row, ballot.step, ballot.norm, held, out)
+        return out
+
+
+def _joined(ballots: tuple[Any, ...], later: Ballot) -> tuple[Any, ...]:
+    """Put a ballot behind others, joined with those that are less than twice as long."""
+    while ballots and ballots[-1].row.size < 2 * later.row.size:
+        later = ballots[-1].followed_by(later)
+        ballots = ballots[:-1]
+    return (*ballots, later) if later.row.size else ballots
 
 
 @loop
@@ -223,16 +259,29 @@ def as_same_kind(support: Matrix, X: Matrix) -> Matrix:
     return sparse.csr_matrix(support) if sparse.issparse(X) else support.toarray()
 
 
-def _stacked(above: Matrix, below: Matrix) -> Matrix:
-    if sparse.issparse(above) or sparse.issparse(below):
-        return sparse.vstack([sparse.csr_matrix(above), sparse.csr_matrix(below)]).tocsr()
-    return np.vstack([above, below])
-
-
-def _wide(support: Matrix, width: int) -> Matrix:
-    extra = (support.shape[0], width - support.shape[1])
-    if not extra[1]:
+def as_wide(support: Matrix, width: int) -> Matrix:
+    """Give the support with as many columns at least, the later ones empty."""
+    missing = width - support.shape[1]
+    if missing <= 0:
         return support
     if sparse.issparse(support):
-        return sparse.hstack([support, sparse.csr_matrix(extra)]).tocsr()
-    return np.hstack([support, np.zeros(extra)])
+        parts = (support.data, support.indices, support.indptr)
+        return sparse.csr_matrix(parts, shape=(support.shape[0], width))
+    return np.pad(support, ((0, 0), (0, missing)))
+
+
+def _stacked(supports: list[Matrix]) -> Matrix:
+    width = max(support.shape[1] for support in supports)
+    supports = [as_wide(support, width) for support in supports]
+    if any(map(sparse.issparse, supports)):
+        return sparse.vstack([sparse.csr_matrix(support) for support in supports]).tocsr()
+    return np.vstack(supports)
+
+
+def _sparse(rows: list[tuple[np.ndarray, np.ndarray]]) -> Matrix:
+    """Make a CSR matrix of rows given as columns and values."""
+    columns = np.concatenate([np.zeros(0, np.int64), *(columns for columns, _ in rows)])
+    values = np.concatenate([np.zeros(0), *(values for _, values in rows)])
+    starts = np.cumsum([0, *(columns.size for columns, _ in rows)])
+    width = int(columns.max(initial=-1)) + 1
+    return sparse.csr_matrix((values, columns, starts), shape=(len(rows), width))

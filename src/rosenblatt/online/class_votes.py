@@ -7,6 +7,7 @@ it was held; a tie for the best is no vote. The score of a class is its share of
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop, part
 from rosenblatt.online.averaging import Ballot, Votes, sample_weights
 from rosenblatt.online.discriminators import ClassLog, ClassRule, replay_classes
-from rosenblatt.rows import Rows, class_scores
+from rosenblatt.rows import Rows, class_scores, favoured
 from rosenblatt.run import History
 
 
@@ -44,18 +45,14 @@ class ClassBallot(Ballot):
 
     code: np.ndarray
     rival: np.ndarray
+    FACTS: ClassVar[tuple[Any, ...]] = (*Ballot.FACTS, np.int64, np.int64)
 
     @classmethod
     def of_classes(
-        cls,
-        X: Matrix,
-        log: ClassLog,
-        codes: np.ndarray,
-        factors: np.ndarray,
-        seen: tuple[float, float],
+        cls, X: Matrix, log: ClassLog, codes: np.ndarray, factors: np.ndarray
     ) -> ClassBallot:
-        """Collect the mistakes of a log; `seen` counts examples before and after the stretch."""
-        plain = Ballot.of(X, log, factors, seen)
+        """Collect the mistakes of a log."""
+        plain = Ballot.of(X, log, factors)
         return cls(**vars(plain), code=codes[log.example], rival=log.rival)
 
     @classmethod
@@ -68,38 +65,31 @@ class ClassBallot(Ballot):
         parts = {**vars(ballot), "step": np.abs(ballot.step)}
         return cls(**parts, code=places[positive], rival=places[1 - positive])
 
-    def followed_by(self, later: ClassBallot) -> ClassBallot:
-        """Join two stretches: the last weights of the first are the first of the second."""
-        return replace(
-            super().followed_by(later),
-            code=np.concatenate([self.code, later.code]),
-            rival=np.concatenate([self.rival, later.rival]),
-        )
-
 
 class ClassVotes(Votes):
-    """All weights that a run on many classes has held; `start` has one row for each class."""
+    """All weights that a run on many classes has held; the start has one row for each class."""
+
+    kind = ClassBallot
 
     @classmethod
-    def of_signs(cls, votes: Votes, start: np.ndarray, places: np.ndarray) -> ClassVotes:
+    def of_signs(cls, votes: Votes, places: np.ndarray) -> ClassVotes:
         """Read the votes of two classes as those of discriminators."""
-        ballots = [ClassBallot.of_signs(ballot, places) for ballot in votes._ballots]
-        return cls(start, votes.lift, ballots)
+        ballots = (ClassBallot.of_signs(ballot, places) for ballot in votes._ballots())
+        return cls(votes.lift, tuple(ballots))
 
-    def with_classes(self, start: np.ndarray, places: np.ndarray) -> ClassVotes:
+    def with_classes(self, places: np.ndarray) -> ClassVotes:
         """Give the same votes among more classes: class r is called places[r]."""
-        ballots = [replace(b, code=places[b.code], rival=places[b.rival]) for b in self._ballots]
-        return ClassVotes(start, self.lift, ballots)
+        ballots = (replace(b, code=places[b.code], rival=places[b.rival]) for b in self._ballots())
+        return ClassVotes(self.lift, tuple(ballots))
 
-    def _no_scores(self, rows: int) -> np.ndarray:
-        return np.zeros((rows, self.start.shape[0]))
-
-    def _count(self, X: Matrix, products: np.ndarray, ballot: Ballot, out: np.ndarray) -> None:
-        base = np.empty(out.shape)
-        class_scores(as_rows(X, self.lift), self.start, base)
-        assert isinstance(ballot, ClassBallot)
-        others = ballot.held, ballot.code, ballot.rival
+    def _count(
+        self, X: Matrix, start: np.ndarray, products: np.ndarray, ballot: Any, held: np.ndarray
+    ) -> np.ndarray:
+        rows, base = as_rows(X, self.lift), np.empty((X.shape[0], start.shape[0]))
+        class_scores(rows, favoured(rows, start), base)
+        others, out = (held, ballot.code, ballot.rival), np.zeros(base.shape)
         vote_classes(products, base, ballot.row, ballot.step, ballot.norm, others, out)
+        return out
 
 
 @part

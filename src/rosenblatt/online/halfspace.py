@@ -32,7 +32,7 @@ class Halfspace(Separator):
     def begin(cls, w: np.ndarray, lift: float, rule: Rule, output: str) -> Halfspace:
         """Begin from the weights w of the lifted rows."""
         state = State.start(w.copy(), output == "averaged")
-        votes = Votes(w, lift, []) if output == "voted" else None
+        votes = Votes(lift) if output == "voted" else None
         return cls(rule, lift, state, output, w, votes)
 
     def _training(self, rows: Rows, marks: np.ndarray, rule: Rule, **manner: Any) -> Training:
@@ -41,9 +41,9 @@ class Halfspace(Separator):
     def _history(self, rows: Rows, training: Training, log: Any, frame: np.ndarray) -> History:
         return history(rows, training.signs, training.rule, log, frame)
 
-    def _ballot(self, X: Matrix, training: Training, seen: tuple[float, float]) -> Ballot:
+    def _ballot(self, X: Matrix, training: Training) -> Ballot:
         log = trim(training.log, int(self.state.tally[LOGGED]))
-        return Ballot.of(X, log, steps(log, training.signs, training.rule), seen)
+        return Ballot.of(X, log, steps(log, training.signs, training.rule))
 
     def _linear_scores(self, X: Matrix) -> np.ndarray:
         out = np.empty(X.shape[0])
@@ -62,7 +62,11 @@ class Halfspace(Separator):
         """Present one row to the plain rule: 1 for a mistake, 0 for none, NaN if unusable."""
         columns, values, length = row
         w, drift, tally = self.state
-        return learn_row(columns, values, length, weight * step, self.lift, w, drift, tally)
+        step *= weight
+        outcome = learn_row(columns, values, length, step, self.lift, w, drift, tally)
+        if self.votes is not None and outcome > 0.0:
+            self.votes.note(row, step, tally[SEEN] - 1)
+        return outcome
 
     def score(self, row: OneRow) -> float:
         """Give the score of one row, for last and averaged output; NaN if it is unusable."""

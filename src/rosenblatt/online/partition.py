@@ -40,7 +40,7 @@ class Partition(Separator):
     def begin(cls, w: np.ndarray, lift: float, rule: ClassRule, output: str) -> Partition:
         """Begin from the weights w of the lifted rows."""
         state = ClassState.start(w.copy(order="K"), output == "averaged")
-        votes = ClassVotes(w, lift, []) if output == "voted" else None
+        votes = ClassVotes(lift) if output == "voted" else None
         return cls(rule, lift, state, output, w, votes)
 
     @classmethod
@@ -60,7 +60,7 @@ class Partition(Separator):
 
         state, start = halfspace.state, np.ascontiguousarray(both(halfspace.start))
         votes = halfspace.votes
-        among = None if votes is None else ClassVotes.of_signs(votes, start, places)
+        among = None if votes is None else ClassVotes.of_signs(votes, places)
         wide = ClassState(both(state.w), both(state.drift), state.tally.copy(), np.zeros(classes))
         return cls(rule, halfspace.lift, wide, halfspace.output, start, among)
 
@@ -73,7 +73,7 @@ class Partition(Separator):
             return wide
 
         state, start = self.state, moved(self.start)
-        votes = self.votes and self.votes.with_classes(start, places)
+        votes = self.votes and self.votes.with_classes(places)
         wide = ClassState(moved(state.w), moved(state.drift), state.tally, np.zeros(classes))
         return replace(self, rule=rule, state=wide, start=start, votes=votes)
 
@@ -86,10 +86,10 @@ class Partition(Separator):
     def _history(self, rows: Rows, training: Training, log: Any, frame: np.ndarray) -> History:
         return class_history(rows, training.signs, training.rule, log, frame)
 
-    def _ballot(self, X: Matrix, training: Training, seen: tuple[float, float]) -> ClassBallot:
+    def _ballot(self, X: Matrix, training: Training) -> ClassBallot:
         log = trim(training.log, int(self.state.tally[LOGGED]))
         factors = class_steps(log, training.signs, training.rule)
-        return ClassBallot.of_classes(X, log, training.signs, factors, seen)
+        return ClassBallot.of_classes(X, log, training.signs, factors)
 
     def _linear_scores(self, X: Matrix) -> np.ndarray:
         rows, out = as_rows(X, self.lift), np.empty((X.shape[0], self.state.scores.size))
@@ -108,7 +108,12 @@ class Partition(Separator):
         """Present one row to the plain rule: 1 for a mistake, 0 for none, NaN if unusable."""
         columns, values, length = row
         step = self.rule.eta * self.rule.weights[code] * weight
-        return learn_class_row(columns, values, length, code, step, self.lift, self.state)
+        outcome = learn_class_row(columns, values, length, code, step, self.lift, self.state)
+        if self.votes is not None and outcome > 0.0:
+            self.state.scores[code] = -np.inf  # the rival is the best of the others
+            rival = int(self.state.scores.argmax())
+            self.votes.note(row, step, self.state.tally[SEEN] - 1, code, rival)
+        return outcome
 
     def score(self, row: OneRow) -> np.ndarray:
         """Give the scores of one row, for last and averaged output; NaN if it is unusable."""

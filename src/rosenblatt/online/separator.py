@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any, Self
 
 import numpy as np
@@ -45,10 +46,11 @@ class Separator:
     start: np.ndarray
     votes: Any = None
     plain: bool = field(init=False)
+    room: tuple[np.ndarray, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
-        # Whether the short path for single rows serves this rule and output.
-        self.plain = not (self.rule.renormalize or self.votes)
+        # Whether the short path for single rows serves this rule.
+        self.plain = not self.rule.renormalize
 
     @property
     def width(self) -> int:
@@ -70,8 +72,8 @@ class Separator:
         """Replay a run by its log; `frame` holds the start and the comparator."""
         raise NotImplementedError
 
-    def _ballot(self, X: Matrix, training: Training, seen: tuple[float, float]) -> Ballot:
-        """Collect the mistakes of a run; `seen` counts examples before and after it."""
+    def _ballot(self, X: Matrix, training: Training) -> Ballot:
+        """Collect the mistakes of a run."""
         raise NotImplementedError
 
     def _linear_scores(self, X: Matrix) -> np.ndarray:
@@ -123,7 +125,6 @@ class Separator:
         return self._train(self._training(rows, marks, rule, order="once", logging=logging), X)
 
     def _train(self, training: Training, X: Matrix) -> Run:
-        before = float(self.state.tally[SEEN])
         try:
             run = training.once() if training.order == "once" else training.run()
         except UnusableRowError as unusable:
@@ -131,8 +132,7 @@ class Separator:
             raise
         finally:
             if self.votes is not None:
-                seen = (before, float(self.state.tally[SEEN]))
-                self.votes.append(self._ballot(X, training, seen))
+                self.votes.append(self._ballot(X, training))
         if not (np.isfinite(self.state.w).all() and np.isfinite(self.state.drift).all()):
             raise InputError(
                 "the weights grew too large for float64; divide X or eta0 by a constant"
@@ -163,7 +163,7 @@ class Separator:
         """Give the scores of each row: w·x + b, or the share of votes."""
         if self.votes is not None:
             check_finite(X)
-            votes: np.ndarray = self.votes.scores(X)
+            votes: np.ndarray = self.votes.scores(X, self.start, float(self.state.tally[SEEN]))
             return votes
         out = self._linear_scores(X)
         if not np.isfinite(out).all():
@@ -188,9 +188,45 @@ class Separator:
         state = self.state
         drift = _widen(state.drift, width) if state.drift.size else state.drift
         start = _widen(self.start, width)
-        votes = self.votes and self.votes.widened(start)
         wider = state._replace(w=_widen(state.w, width), drift=drift)
-        return replace(self, state=wider, start=start, votes=votes)
+        return replace(self, state=wider, start=start)
+
+    def grow(self, width: int) -> None:
+        """Take more columns in place.
+
+        Those of a stream come one by one: room for twice as many is made whenever it is used up,
+        so that each of them costs little.
+        """
+        check_room(width, self.state.w.size // self.state.w.shape[-1])
+        parts = (self.state.w, self.state.drift, self.start)
+        if not self._has_room(parts, width):
+            self.room = tuple(_roomy(part, 2 * width) for part in parts)
+        w, drift, start = map(_grown, parts, self.room, repeat(width))
+        self.state, self.start = self.state._replace(w=w, drift=drift), start
+
+    def _has_room(self, parts: tuple[np.ndarray, ...], width: int) -> bool:
+        """Tell whether the weights lie in longer arrays; passes may have moved them elsewhere."""
+        within = (part.base is room for part, room in zip(parts, self.room, strict=False))
+        return bool(self.room) and self.room[0].shape[-1] > width and all(within)
+
+
+def _roomy(w: np.ndarray, width: int) -> np.ndarray:
+    """Give an array for more columns that begins with lifted weights; none where there are none.
+
+    Columns lie together, so that the weights of the first ones are contiguous.
+    """
+    room = np.zeros((*w.shape[:-1], width + 1 if w.size else 0), order="F")
+    room[..., : w.shape[-1]] = w
+    return room
+
+
+def _grown(w: np.ndarray, room: np.ndarray, width: int) -> np.ndarray:
+    """Give the beginning of an array as lifted weights; the added coordinate moves to the end."""
+    grown, last = room[..., : width + 1], w.shape[-1] - 1
+    if w.size and width > last:
+        grown[..., width] = grown[..., last]
+        grown[..., last] = 0.0
+    return grown
 
 
 def _widen(w: np.ndarray, width: int) -> np.ndarray:
