@@ -65,7 +65,7 @@ def test_a_limit_that_stops_the_run_is_named(shell, folder):
     (folder / "mixed.svm").write_text("1 1:1\n-1 1:1\n")
     status, shown, _ = shell("fit", "mixed.svm", "-m", "m", "--max-iter", "3")
     assert status == 0
-    assert "max_iter" in shown
+    assert "--max-iter" in shown
 
 
 def test_predictions_can_carry_scores_and_go_to_a_file(shell, folder):
@@ -123,7 +123,7 @@ def bad_files(folder):
         "cut.npz": "not a usable .npz",
         "unlabelled.npz": "no labels",
         "pointless.npz": "an .npz data set holds X and y",
-        "infinite.npz": "infinity (row 1, column 0)",
+        "infinite.npz": "infinity (row 2, column 1)",
         "flat.npz": "Expected 2D array",
     }
 
@@ -145,7 +145,6 @@ def test_models_that_cannot_be_used_get_one_sentence_and_status_2(shell, folder)
     (folder / "noise").write_bytes(np.random.default_rng(1).bytes(3000))
     (folder / "cut").write_bytes(content[:-20])
     (folder / "turned").write_bytes(content[:-8] + bytes(8))
-    (folder / "wide.svm").write_text("1 7:1\n-1 2:4\n")
     np.savez(folder / "wide.npz", X=np.eye(3), y=[1, -1, 1])
     for model, data, words in [
         ("noise", "good.svm", "not a model file"),
@@ -154,8 +153,7 @@ def test_models_that_cannot_be_used_get_one_sentence_and_status_2(shell, folder)
         ("good.svm", "good.svm", "not a model file"),
         ("missing", "good.svm", "no model file missing"),
         (".", "good.svm", "folder"),
-        ("m", "wide.svm", "wide.svm:1:3: column 7"),
-        ("m", "wide.npz", "has 3 columns, but 2"),
+        ("m", "wide.npz", "has 3 columns, but the model has 2"),
     ]:
         for command in ("predict", "evaluate"):
             status, shown, complaint = shell(command, model, data)
@@ -194,7 +192,7 @@ def test_info_finds_contradictions(shell, folder):
     status, shown, _ = shell("info", "clash.svm", "--json")
     facts = json.loads(shown)
     assert status == 0
-    assert facts["contradiction"] == [0, 2]
+    assert facts["contradiction"] == [1, 3]
     assert facts["classes"] == [{"label": -1, "rows": 2}, {"label": 1, "rows": 1}]
     assert "nothing separates" in " ".join(shell("info", "clash.svm")[1].split())
     assert "none" in shell("info", "good.svm")[1]

@@ -310,13 +310,15 @@ def test_columns_of_tables_are_found_by_name(shell, folder):
     (folder / "train.csv").write_text("size,age,label\n1,0,no\n5,0,yes\n2,9,no\n6,1,yes\n")
     (folder / "turned.csv").write_text("age,size,label\n0,1,no\n0,5,yes\n9,2,no\n1,6,yes\n")
     (folder / "short.csv").write_text("size,label\n1,no\n")
-    (folder / "strange.csv").write_text("size,age,weight,label\n1,0,2,no\n")
+    (folder / "more.csv").write_text("size,age,weight,label\n1,0,x,no\n5,0,,yes\n")
     assert shell("fit", "train.csv", "-m", "m")[0] == 0
     assert accuracy(shell, "m", "train.csv") == accuracy(shell, "m", "turned.csv") == 1
-    for name, column in (("short.csv", "age"), ("strange.csv", "weight")):
-        status, _, complaint = shell("predict", "m", name)
-        assert status == 2
-        assert repr(column) in complaint
+    assert shell("predict", "m", "short.csv")[0] == 2
+    assert "has no column 'age'" in shell("predict", "m", "short.csv")[2]
+    for stream in ([], ["--stream"]):
+        status, shown, told = shell("predict", "m", "more.csv", *stream)
+        assert (status, shown.split()) == (0, ["no", "yes"])
+        assert told.count("left out: 'weight'") == 1
 
 
 def test_words_that_the_model_has_not_seen_count_as_nothing(shell, folder):

@@ -230,7 +230,7 @@ def test_standard_input_can_be_drawn(shell, folder, monkeypatch):
         (["empty.svm"], "empty.svm"),
         (["bare.svm"], "bare.svm"),
         (["one.svm"], "at least two classes, got 1 class (1)"),
-        (["holes.csv"], "with missing= (command line: --missing)"),
+        (["holes.csv"], "with --missing"),
         (["apart.svm", "--what", "everything"], "'everything' is not one of"),
         (
             ["apart.svm", "--columns", "1,3"],

@@ -277,7 +277,7 @@ def test_an_error_names_the_place_and_what_to_do(
             "column 12 is beyond the width 10 (columns count from 1); leave",
         ),
         (b"1 10:1", {"width": 10, "zero_based": True}, "column 10 is beyond the width 10 (columns"),
-        (b"1 0:1", {}, "pass zero_based=True (command line: --zero-based)"),
+        (b"1 0:1", {}, "if columns count from 0, pass zero_based=True"),
         (b"1 1:1e999", {"dtype": np.float64}, "the value '1e999' is not finite as float64"),
         (b"", {}, "train.svm holds no examples; write one a line, such as: 1 3:0.5 7:2"),
         (b"# only\n\n \t", {}, "train.svm holds no examples"),

@@ -90,7 +90,9 @@ def test_without_a_label_every_column_is_a_feature():
 
 def test_the_label_is_a_column_of_that_name_or_the_last():
     assert read_table(b"Class,b,c\n1,2,3\n", "csv").names == ("b", "c")
-    assert read_table(b"class,b,target\n1,2,3\n", "csv").names == ("class", "b")
+    with pytest.raises(rb.InputError, match=r"'class' and 'target', each .* with label="):
+        read_table(b"class,b,target\n1,2,3\n", "csv")
+    assert read_table(b"class,b,target\n1,2,3\n", "csv", label="class").names == ("b", "target")
     assert read_table(b"p,q,r\n1,2,3\n", "csv").names == ("p", "q")
 
 
@@ -119,10 +121,25 @@ def test_a_class_that_comes_late_makes_all_labels_words():
 
 def test_a_header_is_a_first_row_without_values():
     assert read_table(b"1,2,3\n4,5,6\n", "csv").X.tolist() == [[1, 2], [4, 5]]
-    assert read_table(b"1,2,3\n4,5,6\n", "csv").names == ("column_0", "column_1")
+    assert read_table(b"1,2,3\n4,5,6\n", "csv").names is None
     assert read_table(b",b,y\n4,5,6\n", "csv").X.tolist() == [[4, 5]]
     assert read_table(b"0,1,2\n4,5,6\n", "csv", header=True).names == ("0", "1")
     assert len(read_table(b"red,blue,yes\nred,red,no\n", "csv", header=False)) == 2
+
+
+def test_whole_numbers_beside_a_word_above_numbers_are_a_header():
+    for text in (b"0,1,target\n4,5,1\n6,7,0\n", b"5,3,target\n4,5,1\n6,7,0\n"):
+        found = read_table(text, "csv")
+        assert found.X.tolist() == [[4, 5], [6, 7]]
+        assert found.y.tolist() == [1, 0]
+    assert read_table(b"0,1,target\n4,5,1\n", "csv").names == ("0", "1")
+    assert read_table(b",0,1,kind\n0,4,5,a\n1,6,7,b\n", "csv").names == ("", "0", "1")
+
+
+def test_a_first_row_whose_word_comes_again_below_is_no_header():
+    for text in (b"0,1,yes\n1,0,no\n1,1,yes\n", b"3,1,yes\n1,0,no\n", b"0,1,2\n4,5,6\n"):
+        assert read_table(text, "csv").names is None
+        assert len(read_table(text, "csv")) == text.count(b"\n")
 
 
 def test_words_become_one_feature_each():
@@ -145,7 +162,8 @@ def test_hashed_words_stand_behind_the_numbers():
     text = b"n,colour,shape,y\n5,red,round,1\n6,blue,round,0\n"
     found = read_table(text, "csv", categories="hash", columns=16)
     assert found.X.shape == (2, 17)
-    assert found.names == ("n",)
+    assert found.names is None
+    assert found.columns.table.words.keys() == {"colour", "shape"}
     assert found.X.sum(axis=1).ravel().tolist() == [[7, 8]]
     crowded = read_table(text, "csv", categories="hash", columns=1)
     assert crowded.X.toarray().tolist() == [[5, 2], [6, 2]]

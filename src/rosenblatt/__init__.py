@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "CertificateError": "rosenblatt.errors",
     "CheapestCounts": "rosenblatt.decide.counts",
+    "EmptyError": "rosenblatt.errors",
     "Examples": "rosenblatt.examples",
     "Gaussian": "rosenblatt.kernel.functions",
     "HardMarginSVM": "rosenblatt.learners.svm",
@@ -42,6 +43,7 @@ _HOMES = {
     "Solution": "rosenblatt.decide.solve",
     "Stop": "rosenblatt.run",
     "TextHasher": "rosenblatt.data.text",
+    "UnknownColumnsWarning": "rosenblatt.errors",
     "animate": "rosenblatt.lab.animation",
     "cheapest_counts": "rosenblatt.decide.counts",
     "export": "rosenblatt.data.export",

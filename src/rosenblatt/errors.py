@@ -4,6 +4,7 @@
 
     RosenblattError
     ├── InputError (ValueError)      data, labels or options that cannot be used as given
+    │   ├── EmptyError               a data set without rows
     │   ├── ParseError               a text file that breaks its format: file, line and column
     │   ├── ModelFileError           a model file that is foreign, damaged or of another version
     │   ├── CertificateError         a certificate that breaks its format
@@ -11,6 +12,7 @@
     └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
     LargeCopyWarning (UserWarning)   a large input had to be copied before it could be used
+    UnknownColumnsWarning (UserWarning)   columns that a model has not seen, and that weigh nothing
 
 Every message is one sentence or two: what is wrong, where, and what to do.
 """
@@ -21,6 +23,7 @@ from typing import Any
 
 __all__ = [
     "CertificateError",
+    "EmptyError",
     "InputError",
     "InseparableError",
     "LargeCopyWarning",
@@ -28,6 +31,7 @@ __all__ = [
     "ModelFileError",
     "ParseError",
     "RosenblattError",
+    "UnknownColumnsWarning",
 ]
 
 
@@ -37,6 +41,10 @@ class RosenblattError(Exception):
 
 class InputError(RosenblattError, ValueError):
     """Data, labels or options that cannot be used as given."""
+
+
+class EmptyError(InputError):
+    """A data set without rows."""
 
 
 class ParseError(InputError):
@@ -100,6 +108,10 @@ class MissingExtraError(RosenblattError, ImportError):
 
 class LargeCopyWarning(UserWarning):
     """A large input had to be copied before it could be used."""
+
+
+class UnknownColumnsWarning(UserWarning):
+    """Columns of rows to predict that the model has not seen: they weigh nothing."""
 
 
 def _parse_error(message: str, file: str, line: int, column: int) -> ParseError:

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from scipy import sparse
 
 from rosenblatt.columns import as_numbers, column_names, in_words
 from rosenblatt.errors import InputError, LargeCopyWarning
+from rosenblatt.names import Columns, remember
 from rosenblatt.rows import Dense, Rows, Sparse, largest_sqnorm
 
 Matrix = Any  # np.ndarray or scipy.sparse CSR; SciPy ships no types
@@ -31,7 +32,9 @@ LARGE_COPY = 64 * 2**20
 class Examples:
     """Rows X and their labels y; unpacks as ``X, y`` without a copy.
 
-    X is a NumPy array or a CSR matrix; y is None where a file has no labels.
+    X is a NumPy array or a CSR matrix; y is None where a file has no labels. The columns may have
+    names, one each, which learners find again: X alone is enough for that. The rows may have
+    weights. `columns` holds all that is known of the columns.
 
     Examples
     --------
@@ -41,12 +44,29 @@ class Examples:
 
     X: Matrix
     y: Any
+    names: tuple[str, ...] | None = None
+    weights: np.ndarray | None = None
+    columns: Columns | None = None
+
+    def __post_init__(self) -> None:
+        columns = self.columns
+        if columns is None and self.names is not None:
+            columns = Columns(tuple(self.names))
+        if columns is not None:
+            object.__setattr__(self, "columns", columns)
+            object.__setattr__(self, "names", columns.names)
+            remember(self.X, columns)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.X, self.y))
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
+
+    def part(self, rows: Any) -> Examples:
+        """Give some of the rows, as a slice or an array of row numbers says."""
+        y, weights = (None if each is None else each[rows] for each in (self.y, self.weights))
+        return replace(self, X=self.X[rows], y=y, weights=weights)
 
 
 def as_matrix(X: Any) -> Matrix:

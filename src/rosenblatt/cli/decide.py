@@ -20,14 +20,14 @@ import rosenblatt as rb
 from rosenblatt.certificate_fields import Number, number_text
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
 from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, check, read_rows
-from rosenblatt.cli.source import Source
-from rosenblatt.cli.work import _check_writable, _plain, _print, _printer, people
+from rosenblatt.cli.source import Source, people
+from rosenblatt.cli.words import spoken
+from rosenblatt.cli.work import _check_writable, _plain, _print, _printer
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.sources import contents, shown
 from rosenblatt.data.systems import SystemFile, read_system, system_format
 from rosenblatt.decide.answers import INTERRUPTED
 from rosenblatt.decide.check import Verification, verify
-from rosenblatt.decide.solve import METHODS
 from rosenblatt.errors import CertificateError, InputError
 
 YES, NO, UNDECIDED = 0, 1, 3  # exit statuses
@@ -35,10 +35,6 @@ STATUSES = {"separable": YES, "feasible": YES, "undecided": UNDECIDED}
 FEW = 10  # places that people are shown
 FEW_DIGITS = 40  # of a fraction that people are shown
 SHORT = 400  # characters of a solution that people are shown
-# How people at a terminal say what the engine says in Python.
-SPOKEN = {"many='pairs'": "--pairs", "many='rest'": "--rest", "max_seconds": "--max-seconds"}
-SPOKEN |= {"rosenblatt.mistake_bound the number of passes (passes=)": "--passes in place of --any"}
-SPOKEN |= {f"method='{word}'": f"--method {word}" for word in ("auto", *METHODS)}
 
 
 # ---- separate
@@ -55,6 +51,7 @@ def separate_file(
     aliased = found.aliased
     facts = {
         "data": source.data,
+        **source.label_fact(examples.columns, json),
         **_answer(found),
         "rows": examples.X.shape[0],
         "columns": examples.X.shape[1],
@@ -63,7 +60,7 @@ def separate_file(
         "aliased_columns": None if aliased is None else _named(aliased, found.names),
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
-        "explanation": _spoken(found.explain()),
+        "explanation": spoken(found.explain()),
     }
     _print(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)
@@ -74,7 +71,8 @@ def separate_many(source: Source, options: dict[str, Any], *, json: bool) -> int
     examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
     answers = [_answer(each) for each in (found or {}).values()]
     rows, columns = examples.X.shape
-    facts = {"data": source.data, "rows": rows, "columns": columns, "seconds": round(seconds, 6)}
+    facts: dict[str, Any] = {"data": source.data, **source.label_fact(examples.columns, json)}
+    facts |= {"rows": rows, "columns": columns, "seconds": round(seconds, 6)}
     if json:
         _print({**facts, "answers": answers}, json)
     else:
@@ -106,15 +104,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
         answer = work()
     except KeyboardInterrupt:
         answer = None
-    except InputError as error:
-        raise InputError(_spoken(str(error))) from error
     return answer, time.perf_counter() - began
-
-
-def _spoken(text: str) -> str:
-    for words, option in SPOKEN.items():
-        text = text.replace(words, option)
-    return text
 
 
 def _unknown(labels: Any) -> rb.Separation:
@@ -157,6 +147,7 @@ def margin_file(
         found = _unknown_margin(examples.y, options["tol"])
     facts = {
         "data": source.data,
+        **source.label_fact(examples.columns, json),
         "verdict": found.verdict,
         "classes": [_plain(label) for label in found.classes],
         "margin": _ends(found, json),
@@ -167,7 +158,7 @@ def margin_file(
         "rows_that_matter": found.support.tolist(),
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
-        "explanation": _spoken(found.explain()),
+        "explanation": spoken(found.explain()),
     }
     _print(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)
@@ -265,7 +256,7 @@ def solve_file(
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
         "point": _write_point(point, found.w, system.names),
-        "explanation": _spoken(found.explain()),
+        "explanation": spoken(found.explain()),
     }
     _print(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)

@@ -16,16 +16,20 @@ import rosenblatt
 from rosenblatt.cli import laboratory, plots, proofs, training
 from rosenblatt.cli.entry import INTERRUPTED, READER_GONE, ReaderGoneError, enter, listen
 from rosenblatt.cli.options import (
+    ByPlace,
     Data,
     Format,
+    Header,
     Json,
     Label,
     Missing,
     Model,
     Stream,
+    Words,
     ZeroBased,
 )
 from rosenblatt.cli.training import kept
+from rosenblatt.cli.words import spoken
 from rosenblatt.errors import InseparableError, RosenblattError
 
 __all__ = ["app", "enter", "run"]
@@ -89,6 +93,8 @@ def predict(
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with scores.")] = False,
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    by_place: ByPlace = False,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     stream: Stream = False,
@@ -98,7 +104,8 @@ def predict(
     from rosenblatt.cli.source import Source, reading
     from rosenblatt.cli.work import predict_file
 
-    source = Source(data, stream, False, reading(format, label, missing, zero_based, False))
+    options = reading(format, label, missing, zero_based, header=header, by_place=by_place)
+    source = Source(data, stream, False, options)
     kind = "jsonl" if json else "csv" if csv else "text"
     predict_file(model, source, out, format=kind, scores=scores or kind != "text")
 
@@ -109,6 +116,8 @@ def evaluate(
     data: Data,
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    by_place: ByPlace = False,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     stream: Stream = False,
@@ -118,7 +127,8 @@ def evaluate(
     from rosenblatt.cli.source import Source, reading
     from rosenblatt.cli.work import evaluate_file
 
-    source = Source(data, stream, False, reading(format, label, missing, zero_based, False))
+    options = reading(format, label, missing, zero_based, header=header, by_place=by_place)
+    source = Source(data, stream, False, options)
     evaluate_file(model, source, json=json)
 
 
@@ -127,6 +137,8 @@ def info(
     data: Data,
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    categories: Words = None,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     json: Json = False,
@@ -142,7 +154,8 @@ def info(
     if format is None and is_model(data):
         describe_model(data, json=json)
         return
-    source = Source(data, False, False, reading(format, label, missing, zero_based, False))
+    options = reading(format, label, missing, zero_based, False, header, categories)
+    source = Source(data, False, False, options)
     describe_file(source, json=json)
 
 
@@ -154,6 +167,8 @@ def convert(
     ],
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    categories: Words = None,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     double: Annotated[bool, typer.Option("--float64", help="Keep values as float64.")] = False,
@@ -162,7 +177,8 @@ def convert(
     from rosenblatt.cli.source import Source, reading
     from rosenblatt.cli.work import convert_file
 
-    source = Source(data, True, False, reading(format, label, missing, zero_based, double))
+    options = reading(format, label, missing, zero_based, double, header, categories)
+    source = Source(data, True, False, options)
     convert_file(source, out)
 
 
@@ -213,9 +229,9 @@ def _outcome() -> tuple[int | str | None, str]:
         interrupted = ended.code == INTERRUPTED and not kept
         return ended.code, "interrupted; nothing was written" if interrupted else ""
     except InseparableError as error:
-        return 1, str(error)  # that is an answer: no
+        return 1, spoken(str(error))  # that is an answer: no
     except RosenblattError as error:
-        return 2, str(error)
+        return 2, spoken(str(error))
     except KeyboardInterrupt:
         return INTERRUPTED, "interrupted; nothing was written"
     except MemoryError:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import rosenblatt as rb
-from rosenblatt.cli.decide import _spoken, _write_proof
-from rosenblatt.cli.source import Source
-from rosenblatt.cli.work import _check_writable, _plain, _print, people
+from rosenblatt.cli.decide import _write_proof
+from rosenblatt.cli.source import Source, people
+from rosenblatt.cli.words import spoken
+from rosenblatt.cli.work import _check_writable, _plain, _print
 from rosenblatt.decide.answers import Clock
-from rosenblatt.errors import InputError
 from rosenblatt.examples import as_labels, two_classes
 from rosenblatt.learners.plain import PlainPerceptron
 
@@ -40,7 +40,8 @@ def bound_file(
         learner = PlainPerceptron(max_iter=passes or MOST_PASSES, **chosen)._fit(X, y)
         status.update("looking for the least bound")
         bound = _bounded(learner, X, y, passes, clock)
-    facts = _facts(source.data, learner, bound, X.shape)
+    facts = {"data": source.data, **source.label_fact(learner._columns, json)}
+    facts |= _facts(learner, bound, X.shape)
     facts["certificate"] = _write_proof(certificate, bound.certificate)
     _print(facts if json else _for_people(facts, bound), json)
 
@@ -51,18 +52,14 @@ def _bounded(
     """Bound all runs like this one; orders that begin anew may err on a row more than once."""
     problem = learner._mistake_problem(X, y)
     most = max(passes, int(learner.run_.counts.max())) if passes else None
-    try:
-        return replace(problem, runs=replace(problem.runs, passes=most), clock=clock).bound()
-    except InputError as error:
-        raise InputError(_spoken(str(error))) from error
+    return replace(problem, runs=replace(problem.runs, passes=most), clock=clock).bound()
 
 
 def _facts(
-    data: str, learner: PlainPerceptron, bound: rb.MistakeBound, shape: tuple[int, int]
+    learner: PlainPerceptron, bound: rb.MistakeBound, shape: tuple[int, int]
 ) -> dict[str, Any]:
     run = learner.run_
     return {
-        "data": data,
         "rows": shape[0],
         "columns": shape[1],
         "classes": [_plain(label) for label in learner.classes_.tolist()],
@@ -80,7 +77,7 @@ def _facts(
         "norm": float((bound.comparator**2).sum() ** 0.5),
         "minimum": bound.minimum,
         "seconds": round(run.seconds, 6),
-        "stop": str(run.stop),
+        "stop": spoken(str(run.stop)),
     }
 
 

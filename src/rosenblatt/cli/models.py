@@ -7,6 +7,9 @@ from typing import Any
 
 from rosenblatt.cli.work import _plain, _print
 from rosenblatt.data.sources import beginning, is_pipe
+from rosenblatt.names import wanted_by
+
+FEW = 20  # names that people are shown
 
 
 def is_model(path: str) -> bool:
@@ -33,11 +36,20 @@ def describe_model(path: str, *, json: bool) -> None:
         facts |= {"mistakes": run.mistakes, "passes": run.passes, "converged": run.converged}
         if hasattr(learner, "support_"):
             facts["stored_examples"] = learner.support_.size
+    facts |= _columns(learner)
     options = {name: value for name, value in learner._options().items() if value is not None}
     facts["options"] = {name: _as_json(value) for name, value in options.items()}
     if not json:
         facts["options"] = ", ".join(f"{k}={v!r}" for k, v in facts["options"].items())
+        facts["names"] = ", ".join((facts["names"] or [])[:FEW]) or None
     _print(facts, json)
+
+
+def _columns(learner: Any) -> dict[str, Any]:
+    """Tell what the columns are, and which one was the label."""
+    columns = wanted_by(learner).columns
+    names = None if columns.names is None else list(columns.names)
+    return {"made_of": columns.spoken(), "names": names, "label": columns.label}
 
 
 def _as_json(value: Any) -> Any:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class Categories(StrEnum):
+    """What becomes of words in a table."""
+
+    onehot = "onehot"
+    hash = "hash"
+    refuse = "refuse"
+
 
 Data = Annotated[
     str,
@@ -25,7 +35,30 @@ Format = Annotated[
     ),
 ]
 Label = Annotated[
-    str | None, typer.Option(help="Column of the label in a table: name, or place from 0 on.")
+    str | None,
+    typer.Option(
+        help="Column of the label in a table: name, or place from 0 on; -1 is the last one."
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header", help="Whether a CSV or TSV file names its columns; else a guess."
+    ),
+]
+Words = Annotated[
+    Categories | None,
+    typer.Option(
+        "--categories",
+        help="What becomes of words in a table: a column for each, hashed columns, or an error. "
+        "[default: onehot]",
+    ),
+]
+ByPlace = Annotated[
+    bool,
+    typer.Option(
+        "--by-place", help="Take columns in the order in which they stand, whatever their names."
+    ),
 ]
 Missing = Annotated[
     float | None, typer.Option(help="Number for missing values in a table; else refused.")

@@ -13,9 +13,8 @@ import numpy as np
 from scipy import sparse
 
 import rosenblatt as rb
-from rosenblatt.cli.columns import names_of
-from rosenblatt.cli.source import Source
-from rosenblatt.cli.work import _check_writable, _opened, _plain, _print, people
+from rosenblatt.cli.source import Source, people, telling
+from rosenblatt.cli.work import _check_writable, _opened, _plain, _print
 from rosenblatt.data.files import make_folder, write_atomically
 from rosenblatt.data.read import format_of
 from rosenblatt.data.sources import is_pipe
@@ -43,6 +42,7 @@ class Scene:
     model, X, y : a learner and examples.
     names : of the columns; empty if they have none.
     first : the number of the first column in the file.
+    label : what to tell of the label's column.
     fitted : whether the model was fitted here, and not given.
     bound : of the mistakes, if it is known.
     """
@@ -52,6 +52,7 @@ class Scene:
     y: Any
     names: list[str]
     first: int
+    label: dict[str, str | None]
     fitted: bool
     bound: rb.MistakeBound | None = None
 
@@ -77,7 +78,10 @@ def plot_file(
     with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as letters that the font lacks
         look()  # says if there is nothing to draw with, before the work
-        scene = _fitted(source, wanted, status.update) if model is None else _given(source, model)
+        if model is None:
+            scene = _fitted(source, wanted, status.update, json)
+        else:
+            scene = _given(source, model, json)
         status.update("drawing")
         pairs = None if columns is None else _columns(columns, scene, source.data)
         figures, left_out = _drawn(scene, wanted, pairs, strict=what != "all")
@@ -126,16 +130,20 @@ def _write(contents: dict[Path, bytes]) -> None:
 # ---- what
 
 
-def _given(source: Source, path: Path) -> Scene:
+def _given(source: Source, path: Path, json: bool) -> Scene:
     """Open a model, and read the data as it wants them."""
     learner, source = _opened(path, source)
-    examples = source.labelled(next(iter(source.blocks(learner._reader.width))))
-    names = list(source.names) or names_of(examples)
+    with telling():
+        examples = source.labelled(source.examples())
+    names = list(examples.names or ())
     first = _first(source, examples, names)
-    return Scene(learner, examples.X, examples.y, names, first, fitted=False)
+    label = source.label_fact(examples.columns, json)
+    return Scene(learner, examples.X, examples.y, names, first, label, fitted=False)
 
 
-def _fitted(source: Source, wanted: tuple[str, ...], tell: Callable[[str], None]) -> Scene:
+def _fitted(
+    source: Source, wanted: tuple[str, ...], tell: Callable[[str], None], json: bool
+) -> Scene:
     """Learn the data; for pictures of two classes and their run, look for a bound, learn again.
 
     The second run is the first one over again, watched beside the comparator of the bound.
@@ -159,9 +167,10 @@ def _fitted(source: Source, wanted: tuple[str, ...], tell: Callable[[str], None]
             learner._fit(X, y, comparator=comparator)
     if learner.run_.stop is rb.Stop.INTERRUPTED:
         raise KeyboardInterrupt
-    names = names_of(examples)
+    names = list(examples.names or ())
     first = _first(source, examples, names)
-    return Scene(learner, X, y, names, first, fitted=True, bound=bound)
+    label = source.label_fact(examples.columns, json)
+    return Scene(learner, X, y, names, first, label, fitted=True, bound=bound)
 
 
 def _first(source: Source, examples: rb.Examples, names: list[str]) -> int:
@@ -170,7 +179,7 @@ def _first(source: Source, examples: rb.Examples, names: list[str]) -> int:
         return 0
     if is_pipe(source.data) and "format" not in source.options:
         # What was piped is gone; of the usual formats, only svmlight is sparse without names.
-        return int(type(examples) is rb.Examples and sparse.issparse(examples.X) and not names)
+        return int(examples.columns is None and sparse.issparse(examples.X))
     format = source.options.get("format") or format_of(source.data)
     return int(format == "svmlight")
 
@@ -245,6 +254,7 @@ def _report(
     found = distances(learner, scene.X, scene.y)
     facts: dict[str, Any] = {
         "data": data,
+        **scene.label,
         "rows": scene.X.shape[0],
         "columns": scene.X.shape[1],
         "classes": [_plain(label) for label in learner.classes_.tolist()],

@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from rosenblatt.cli.options import Data, Format, Json, Label, Missing, ZeroBased
+from rosenblatt.cli.options import (
+    ByPlace,
+    Data,
+    Format,
+    Header,
+    Json,
+    Label,
+    Missing,
+    Words,
+    ZeroBased,
+)
 
 
 class What(StrEnum):
@@ -48,6 +58,9 @@ def plot(
     ] = Path("rosenblatt-plots"),
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    by_place: ByPlace = False,
+    categories: Words = None,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     json: Json = False,
@@ -63,5 +76,6 @@ def plot(
     if columns is not None and what not in (What.all, What.regions):
         raise typer.BadParameter(f"--columns goes with --what regions, not with {what.value}")
     double = model is None  # a model says itself how its data are to be read
-    source = Source(data, False, False, reading(format, label, missing, zero_based, double))
+    how = reading(format, label, missing, zero_based, double, header, categories, by_place)
+    source = Source(data, False, False, how)
     plot_file(source, what.value, model, columns, out, json=json)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rosenblatt.cli.options import Data, Format, Json, Label, Missing, ZeroBased
+from rosenblatt.cli.options import Data, Format, Header, Json, Label, Missing, Words, ZeroBased
 from rosenblatt.cli.training import Order, _number
 
 
@@ -36,6 +36,8 @@ def separate(
     max_seconds: Seconds = None,
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    categories: Words = None,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     json: Json = False,
@@ -55,7 +57,8 @@ def separate(
             "--certificate goes with two classes; a proof about some classes of a file does not "
             "fit the whole of it"
         )
-    source = Source(data, False, False, reading(format, label, missing, zero_based, True))
+    how = reading(format, label, missing, zero_based, True, header, categories)
+    source = Source(data, False, False, how)
     options: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
     if pairs or rest:
         options["many"] = "pairs" if pairs else "rest"
@@ -74,6 +77,8 @@ def margin(
     max_seconds: Seconds = None,
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    categories: Words = None,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     json: Json = False,
@@ -88,7 +93,8 @@ def margin(
 
     if lift is not None and not intercept:
         raise typer.BadParameter("--lift stands for an intercept; leave out --no-intercept")
-    source = Source(data, False, False, reading(format, label, missing, zero_based, True))
+    how = reading(format, label, missing, zero_based, True, header, categories)
+    source = Source(data, False, False, how)
     options: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
     options |= {"tol": tol, "lift": lift}
     raise typer.Exit(margin_file(source, certificate, options, json=json))
@@ -113,6 +119,8 @@ def bound(
     ] = None,
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    categories: Words = None,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     json: Json = False,
@@ -127,7 +135,8 @@ def bound(
 
     if any and passes is not None:
         raise typer.BadParameter("--any and --passes exclude each other")
-    source = Source(data, False, False, reading(format, label, missing, zero_based, True))
+    how = reading(format, label, missing, zero_based, True, header, categories)
+    source = Source(data, False, False, how)
     chosen = {
         "order": order.value,
         "fit_intercept": intercept,
@@ -178,6 +187,8 @@ def verify(
     ] = False,
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    categories: Words = None,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     json: Json = False,
@@ -189,5 +200,6 @@ def verify(
     from rosenblatt.cli.decide import verify_file
     from rosenblatt.cli.source import Source, reading
 
-    source = Source(data, False, False, reading(format, label, missing, zero_based, False))
+    how = reading(format, label, missing, zero_based, False, header, categories)
+    source = Source(data, False, False, how)
     raise typer.Exit(verify_file(certificate, source, strict=strict, json=json))

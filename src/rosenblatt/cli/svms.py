@@ -6,9 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rosenblatt.cli.columns import names_of
-from rosenblatt.cli.source import Source
-from rosenblatt.cli.work import _check_writable, _keep, _plain, _print, people
+from rosenblatt.cli.source import Source, people
+from rosenblatt.cli.work import _check_writable, _keep, _plain, _print, training_error
 from rosenblatt.errors import InseparableError
 from rosenblatt.learners.hard_margin import PlainHardMarginSVM
 from rosenblatt.learners.linear import PlainLinear
@@ -35,13 +34,14 @@ def fit_svm(source: Source, path: Path, kind: str, options: dict[str, Any], *, j
                 error.separation,
             ) from error
         seconds = time.perf_counter() - begin
-        accuracy = learner.score(examples.X, examples.y)
-    _keep(learner, path, names_of(examples), source)
+    _keep(learner, path, source)
     facts = {
         "data": source.data,
+        **source.label_fact(examples.columns, json),
         "rows": examples.X.shape[0],
         **described(learner),
-        "accuracy": accuracy,
+        "accuracy": learner.score(examples.X, examples.y),
+        **training_error(learner, examples, json),
         "seconds": round(seconds, 6),
         "stop": stop(learner),
         "model": str(path),

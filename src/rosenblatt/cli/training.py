@@ -9,7 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from rosenblatt.cli.entry import INTERRUPTED
-from rosenblatt.cli.options import Cache, Data, Format, Json, Label, Missing, Stream, ZeroBased
+from rosenblatt.cli.options import (
+    Cache,
+    Data,
+    Format,
+    Header,
+    Json,
+    Label,
+    Missing,
+    Stream,
+    Words,
+    ZeroBased,
+)
 
 kept: list[str] = []  # models written in spite of an interrupt
 
@@ -149,6 +160,8 @@ def fit(
     seed: Annotated[int | None, typer.Option(help="Seed of the random choices.")] = None,
     format: Format = None,
     label: Label = None,
+    header: Header = None,
+    categories: Words = None,
     missing: Missing = None,
     zero_based: ZeroBased = False,
     double: Annotated[bool, typer.Option("--float64", help="Read values as float64.")] = False,
@@ -174,7 +187,8 @@ def fit(
     if checkpoint is not None and not stream:
         raise typer.BadParameter("--checkpoint goes with --stream")
     double = double or learner is Learner.hard_svm  # its proof is about the numbers as written
-    source = Source(data, stream, cache, reading(format, label, missing, zero_based, double))
+    how = reading(format, label, missing, zero_based, double, header, categories)
+    source = Source(data, stream, cache, how)
     options: dict[str, Any] = {"max_seconds": max_seconds}
     if learner in (Learner.perceptron, Learner.kernel):
         options |= {

@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 import rosenblatt as rb
-from rosenblatt.cli.columns import names_of
-from rosenblatt.cli.source import Source
+from rosenblatt.cli.source import Source, people, tell, telling
+from rosenblatt.cli.words import spoken
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.files import replacing
 from rosenblatt.data.models import plain_class, read_model, write_model
@@ -32,14 +32,11 @@ from rosenblatt.data.write import (
     write_parquet,
     write_svmlight,
 )
-from rosenblatt.errors import InputError
+from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.examples import as_labels, joint_classes
 from rosenblatt.learners.base import PlainLearner
 from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress, Watch
-
-# File names and labels are shown as they are, whatever brackets and colons they hold.
-people = Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 # Options with which one pass over a stream is the same as one over data in memory.
 ONCE = {
@@ -72,47 +69,45 @@ def fit_file(
                 f"{progress.seconds:.0f} s; Ctrl-C keeps what was learned"
             )
 
-        names: list[str] = []
-        if kind == "Perceptron":
-            learner: Any = _learned(source, chosen, checkpoint, watch, names)
-        else:
-            examples = source.labelled(source.examples())
-            names[:] = names_of(examples)
-            learner = plain_class(kind)(**chosen)
-            learner._fit(examples.X, examples.y, watch=watch)
-    _keep(learner, path, names, source)
-    _report_fit(learner, source.data, path, json)
+        learner, examples = _learned(source, kind, chosen, checkpoint, watch)
+        _keep(learner, path, source)
+        error = training_error(learner, examples, json)
+    _report_fit(learner, source, path, error, json)
     return learner.run_.stop is rb.Stop.INTERRUPTED
 
 
-def _keep(learner: PlainLearner, path: Path, names: list[str], source: Source) -> None:
+def _keep(learner: PlainLearner, path: Path, source: Source) -> None:
     """Write a model, with notes on how its data are to be read."""
-    notes: dict[str, Any] = {"names": names}
-    if "dtype" in source.options:
-        notes["dtype"] = source.options["dtype"]
-    write_model(learner, path, notes)
+    write_model(learner, path, {"reading": source.remembered()})
 
 
 def _learned(
-    source: Source,
-    chosen: dict[str, Any],
-    checkpoint: Path | None,
-    watch: Watch,
-    names: list[str],
-) -> PlainPerceptron:
-    """Learn, and note the names of the columns."""
+    source: Source, kind: str, chosen: dict[str, Any], checkpoint: Path | None, watch: Watch
+) -> tuple[Any, rb.Examples | None]:
+    """Learn; give the learner, and the examples unless they were a stream."""
     if source.stream:
-        return _learn_stream(PlainPerceptron(**chosen), source, checkpoint, watch, names)
+        learner = PlainPerceptron(**chosen)
+        return _learn_stream(learner, source, checkpoint, watch), None
+    if kind == "Perceptron":
+        once = _learned_at_once(source, chosen, watch)
+        if once is not None:
+            return once, None
+    examples = source.labelled(source.examples())
+    other: Any = plain_class(kind)(**chosen)
+    return other._fit(examples.X, examples.y, watch=watch), examples
+
+
+def _learned_at_once(
+    source: Source, chosen: dict[str, Any], watch: Watch
+) -> PlainPerceptron | None:
+    """Learn a large file in one pass, as a stream, where that is the same."""
     once = all(chosen[name] == value for name, value in ONCE.items())
-    if once and not is_pipe(source.data) and source.is_svmlight():
+    if once and not is_pipe(source.data) and source.is_svmlight() and source.is_large():
         # One pass meets each row once: to hold them all would give the same weights, later.
         with suppress(InputError):  # which a reader of the whole may mend, or explain better
             blocks = replace(source, stream=True)
-            learner = PlainPerceptron(**chosen)
-            return _learn_stream(learner, blocks, None, watch, names, alike=True)
-    examples = source.labelled(source.examples())
-    names[:] = names_of(examples)
-    return PlainPerceptron(**chosen)._fit(examples.X, examples.y, watch=watch)
+            return _learn_stream(PlainPerceptron(**chosen), blocks, None, watch, alike=True)
+    return None
 
 
 def _learn_stream(
@@ -120,7 +115,6 @@ def _learn_stream(
     source: Source,
     checkpoint: Path | None,
     watch: Watch,
-    names: list[str],
     *,
     alike: bool = False,
 ) -> PlainPerceptron:
@@ -138,7 +132,6 @@ def _learn_stream(
     def blocks() -> Iterator[rb.Examples]:
         known = None
         for block in source.blocks():
-            names[:] = names_of(block)
             labels = as_labels(source.labelled(block).y, len(block)) if alike else None
             if labels is not None:
                 before, known = known, joint_classes(labels, None, known)
@@ -175,10 +168,29 @@ def _check_unread(path: Path, *inputs: str | Path) -> None:
                 raise InputError(f"{path} is what the command reads; give another name to write")
 
 
-def _report_fit(learner: Any, data: str, path: Path, json: bool) -> None:
+def training_error(
+    learner: PlainLearner, examples: rb.Examples | None, json: bool
+) -> dict[str, Any]:
+    """Tell how many of the rows learned the model misclassifies; Ctrl-C leaves it open."""
+    if examples is None:
+        unknown = "a stream is not read again to measure it; `rosenblatt evaluate` does"
+        return {"misclassified": None, "training_error": None if json else unknown}
+    try:
+        answers, n = learner.predict(examples.X), len(examples)
+    except KeyboardInterrupt:
+        return {"misclassified": None, "training_error": None}
+    wrong = int(np.count_nonzero(answers != as_labels(examples.y, n)))
+    share = wrong / n
+    return {"misclassified": wrong, "training_error": share if json else f"{share:.2%}"}
+
+
+def _report_fit(
+    learner: Any, source: Source, path: Path, error: dict[str, Any], json: bool
+) -> None:
     run = learner.run_
     facts: dict[str, Any] = {
-        "data": data,
+        "data": source.data,
+        **source.label_fact(learner._columns, json),
         "rows": run.counts.size or None,  # a stream does not count them
         "looks": run.operations.dot_products,
         "columns": learner.n_features_in_,
@@ -188,9 +200,10 @@ def _report_fit(learner: Any, data: str, path: Path, json: bool) -> None:
         "mistakes_in_last_pass": run.mistakes_per_pass[-1] if run.passes else None,
         **({"stored_examples": learner.support_.size} if hasattr(learner, "support_") else {}),
         "converged": run.converged,
+        **error,
         "seconds": round(run.seconds, 6),
         "multiply_adds": run.operations.multiply_adds,
-        "stop": str(run.stop),
+        "stop": spoken(str(run.stop)),
         "model": str(path),
     }
     _print(facts, json)
@@ -202,16 +215,17 @@ def predict_file(
     """Predict every row of a data set, block by block."""
     if out is not None:
         _check_writable(out, path, source.data)
-    learner, source = _opened(path, source)
+    learner, source = _opened(path, source.with_options(labels=False))
     pieces = _predictions(learner, source, format, scores)
-    if out is not None:
-        with replacing(out) as file:
-            file.writelines(pieces)
-        return
-    if sys.stdout is None:
-        raise InputError("there is no standard output; give --out FILE")
-    for piece in pieces:
-        sys.stdout.buffer.write(piece)
+    with telling():
+        if out is not None:
+            with replacing(out) as file:
+                file.writelines(pieces)
+            return
+        if sys.stdout is None:
+            raise InputError("there is no standard output; give --out FILE")
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
 
 
@@ -219,8 +233,7 @@ def _predictions(
     learner: PlainLearner, source: Source, format: str, scores: bool
 ) -> Iterator[bytes]:
     classes = None if len(learner.classes_) == 2 else learner.classes_.tolist()
-    for number, (X, _) in enumerate(source.blocks(learner._reader.width)):
-        values = learner.decision_function(X)
+    for number, values in enumerate(_scores(learner, source)):
         answers = learner._answers(values)
         given = values if scores else None
         made = prediction_pieces(answers, given, format=format, classes=classes)
@@ -229,24 +242,37 @@ def _predictions(
         yield from made
 
 
+def _scores(learner: PlainLearner, source: Source) -> Iterator[np.ndarray]:
+    """Give the scores of the rows, block by block; an empty block if there are no rows."""
+    try:
+        for X, _ in source.blocks():
+            yield learner.decision_function(X)
+    except EmptyError:
+        tell(f"{source.data} has no rows, so that there is nothing to predict")
+        several = learner.classes_.size
+        yield np.zeros((0, several) if several > 2 else 0)
+
+
 def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
     """Compare predictions with labels."""
     learner, source = _opened(path, source)
     pairs: dict[tuple[Any, Any], int] = {}
     unsure = 0
-    for block in source.blocks(learner._reader.width):
-        X, y = source.labelled(block)
-        values = learner.decision_function(X)
-        unsure += int(np.count_nonzero(learner._unsure(values)))
-        for pair in zip(
-            as_labels(y, X.shape[0]).tolist(), learner._answers(values).tolist(), strict=True
-        ):
-            pairs[pair] = pairs.get(pair, 0) + 1
+    with telling():
+        for block in source.blocks():
+            X, y = source.labelled(block)
+            values = learner.decision_function(X)
+            unsure += int(np.count_nonzero(learner._unsure(values)))
+            for pair in zip(
+                as_labels(y, X.shape[0]).tolist(), learner._answers(values).tolist(), strict=True
+            ):
+                pairs[pair] = pairs.get(pair, 0) + 1
     _check_labels({label for label, _ in pairs}, learner.classes_.tolist(), source.data)
     rows = sum(pairs.values())
     right = sum(count for (label, answer), count in pairs.items() if label == answer)
     facts: dict[str, Any] = {
         "data": source.data,
+        **source.label_fact(block.columns, json),
         "rows": rows,
         "right": right,
         "wrong": rows - right,
@@ -264,11 +290,10 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
 
 
 def _opened(path: Path, source: Source) -> tuple[PlainLearner, Source]:
-    """Open a model; data are read with the precision that it was fitted with."""
+    """Open a model; data are read for it, and as those that it was fitted on."""
     learner, notes = read_model(path)
-    chosen = {"dtype": notes["dtype"]} if "dtype" in notes else {}
-    names = tuple(notes.get("names", ()))
-    return learner, replace(source, options={**source.options, **chosen}, names=names)
+    options = {**notes.get("reading", {}), **source.options, "like": learner}
+    return learner, replace(source, options=options)
 
 
 def _check_labels(found: set[Any], classes: list[Any], data: str) -> None:
@@ -313,10 +338,13 @@ def describe_file(source: Source, *, json: bool) -> None:
         if folder_format(source.data) == "store":
             open_store(source.data, verify=True)
         # A contradiction must be one of the numbers as written, not of their roundings.
-        precise = replace(source, options={**source.options, "dtype": "float64"})
-        found = rb.info(*precise.examples())
-    facts: dict[str, Any] = {"data": source.data, **vars(found)}
-    facts["contradiction"] = list(found.contradiction) if found.contradiction else None
+        precise = source.with_options(dtype="float64")
+        examples = precise.examples()
+        found = rb.info(*examples)
+    facts: dict[str, Any] = {"data": source.data, **source.label_fact(examples.columns, json)}
+    facts |= vars(found)
+    clash = [row + 1 for row in found.contradiction or ()]
+    facts["contradiction"] = clash or None
     if json:
         facts["classes"] = [
             {"label": _plain(label), "rows": count}
@@ -327,11 +355,10 @@ def describe_file(source: Source, *, json: bool) -> None:
     facts["classes"] = ", ".join(f"{k} ({v:,})" for k, v in (found.classes or {}).items()) or "none"
     facts["memory"] = f"{found.memory / 2**20:,.1f} MiB"
     facts["contradiction"] = "none"
-    if found.contradiction is not None:
-        i, j = found.contradiction
+    if clash:
         facts["contradiction"] = (
-            f"rows {i} and {j} (from 0) are equal but have different labels, so nothing separates "
-            "the classes"
+            f"rows {clash[0]} and {clash[1]} are equal but have different labels, so nothing "
+            "separates the classes"
         )
     _print(facts, json)
 

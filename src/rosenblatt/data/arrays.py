@@ -3,7 +3,8 @@ r"""Arrays of numbers to examples: ``.npz``, ``.npy`` and MNIST's idx files. Not
 The rules
 ---------
 - ``.npz`` holds ``X`` and ``y``, or the parts of a sparse matrix as `scipy.sparse.save_npz` writes
-  them (CSR or CSC) and ``y``. Without ``y`` the labels are None.
+  them (CSR or CSC) and ``y``. Without ``y`` the labels are None. ``names``, or ``feature_names``,
+  are strings that name the columns.
 - ``.npy``: a folder holds ``X.npy`` and perhaps ``y.npy``. The labels of ``name.npy`` stand beside
   it in ``name.labels.npy``, or else in ``y.npy``. A plain file is mapped into memory, not read.
 - idx: the labels of ``*images*idx3*`` stand beside it under the same name with *labels* for
@@ -29,7 +30,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.data.sources import contents, shown
-from rosenblatt.errors import InputError
+from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.examples import Examples
 
 __all__ = ["check_rows", "is_idx", "read_idx", "read_npy", "read_npz"]
@@ -76,6 +77,7 @@ def read_npz(content: bytes | np.ndarray, *, file: str = "<bytes>") -> Examples:
             }
         X = _checked(_sparse(arrays) if "X" not in arrays else arrays["X"], NUMBERS)
         y = _checked(arrays.get("y"), LABELS)
+        names = _names(arrays, X)
     except KeyError as error:
         raise InputError(
             f"{file} has no array {error}; an .npz data set holds X and y, "
@@ -89,7 +91,7 @@ def read_npz(content: bytes | np.ndarray, *, file: str = "<bytes>") -> Examples:
     if y is not None and y.shape not in ((X.shape[0],), (X.shape[0], 1)):
         found = f"y has {y.size} labels" if y.ndim == 1 else f"y has the shape {y.shape}"
         raise InputError(f"{file}: X has {X.shape[0]} rows but {found}; give one for each row")
-    return Examples(X, y)
+    return Examples(X, y, names)
 
 
 def check_rows(X: Any, file: str) -> None:
@@ -100,7 +102,7 @@ def check_rows(X: Any, file: str) -> None:
             "for each example"
         )
     if not min(X.shape):
-        raise InputError(
+        raise EmptyError(
             f"{file} holds no examples: its {X.shape[0]} rows have {X.shape[1]} columns; "
             "write some of each"
         )
@@ -159,6 +161,15 @@ def _sparse(arrays: dict[str, np.ndarray]) -> Any:
     matrix = make(parts, shape=tuple(arrays["shape"].tolist()))
     matrix.check_format(full_check=True)
     return matrix.tocsr()
+
+
+def _names(arrays: dict[str, np.ndarray], X: Any) -> tuple[str, ...] | None:
+    found = next((arrays[key] for key in ("names", "feature_names") if key in arrays), None)
+    if found is None:
+        return None
+    if found.dtype.kind != "U" or found.shape != X.shape[-1:]:
+        raise ValueError(f"its names are no {X.shape[-1]} strings, one for each column")
+    return tuple(found.tolist())
 
 
 def _checked(array: Any, kinds: str) -> Any:

@@ -3,7 +3,7 @@
 Layout      one safetensors file, float64 and integer tensors; its metadata hold
             "format"    "rosenblatt model 1"
             "learner"   the class, one of `KINDS`
-            "settings"  JSON: options, classes, rule, run
+            "settings"  JSON: options, classes, rule, run, what the columns are
             "digest"    SHA-256 of the settings and of every tensor's name, type, shape and bytes
 Promise     save → load → go on training gives the weights of never having stopped
 """
@@ -24,6 +24,7 @@ from rosenblatt.data.files import write_atomically
 from rosenblatt.data.sources import contents, is_pipe
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.learners.base import PlainLearner
+from rosenblatt.names import Columns
 
 FORMAT = "rosenblatt model 1"
 
@@ -103,7 +104,8 @@ def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any])
     model._check_fitted()
     settings, tensors = KINDS[name].apart(model)
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
-    text = json.dumps({**settings, "notes": notes}, allow_nan=False)
+    columns = None if model._columns is None else model._columns.parts()
+    text = json.dumps({**settings, "made_of": columns, "notes": notes}, allow_nan=False)
     metadata = {
         "format": FORMAT,
         "learner": name,
@@ -152,7 +154,9 @@ def read_model(
         raise ModelFileError(f"{path} is damaged: its contents do not match its digest")
     try:
         settings = json.loads(text)
-        return KINDS[name].together(settings, tensors, make(name)), dict(settings["notes"])
+        model = KINDS[name].together(settings, tensors, make(name))
+        model._columns = Columns.of_parts(settings["made_of"], model.n_features_in_)
+        return model, dict(settings["notes"])
     except MISFITS as error:
         raise ModelFileError(f"{path} is not a usable model: {_brief(error)}") from error
 

@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.data import unlabelled
+from rosenblatt.data.alike import Alike
 from rosenblatt.data.arrays import check_rows, is_idx, read_idx, read_npy, read_npz
 from rosenblatt.data.sources import beginning, chunks, contents, files, is_pipe, shown
 from rosenblatt.data.store import open_store
@@ -33,6 +35,7 @@ from rosenblatt.data.tables import read_table, table_blocks, table_format
 from rosenblatt.data.vowpal import parse_vowpal
 from rosenblatt.errors import InputError, ParseError
 from rosenblatt.examples import Examples
+from rosenblatt.names import Wanted, columns_of, wanted_by
 
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 FORMATS = ("svmlight", "vowpal", "text", "npz", "npy", "idx", "store", *TABLES)
@@ -56,10 +59,24 @@ class Reading:
     width: int | None = None
     dtype: Any = np.float32
     label: str | int | None = None
+    labels: bool = True
+    header: bool | None = None
     categories: Any = "onehot"
     missing: Any = "refuse"
     columns: int = 2**18
+    like: Any = None
+    by_place: bool = False
     threads: int | None = None
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """The columns of the model that the rows are read for, if there is one."""
+        return None if self.like is None else wanted_by(self.like)
+
+    def hashing(self, format: str) -> dict[str, Any]:
+        """Give the options of a hasher: those of the model, or of the caller."""
+        known = None if self.wanted is None else self.wanted.columns.hashing
+        return known or {"format": format, "columns": self.columns}
 
     def checked_format(self) -> str | None:
         """Give the format that was told, if any."""
@@ -70,8 +87,9 @@ class Reading:
 
     def table_options(self, file: str) -> dict[str, Any]:
         """Give the options of tables."""
-        names = ("label", "categories", "missing", "dtype", "columns")
-        return {"file": file, **{name: getattr(self, name) for name in names}}
+        names = ("label", "labels", "header", "categories", "missing", "dtype", "columns")
+        chosen = {name: getattr(self, name) for name in (*names, "by_place")}
+        return {"file": file, "like": self.wanted, **chosen}
 
     def svmlight_options(self, file: str) -> dict[str, Any]:
         """Give the options of svmlight text."""
@@ -80,7 +98,7 @@ class Reading:
 
 
 def read(path: str | os.PathLike[str], **options: Any) -> Examples:
-    """Read a data set; the format is found by content and extension.
+    r"""Read a data set; the format is found by content and extension.
 
     Parameters
     ----------
@@ -91,16 +109,35 @@ def read(path: str | os.PathLike[str], **options: Any) -> Examples:
     zero_based : whether the columns of svmlight text count from 0, not from 1.
     width : number of columns, if it is known beforehand; a column beyond it is an error.
     dtype : float32 or float64; arrays in files keep their own type.
-    label : name or place of the label's column in a table.
+    label : name or place of the label's column in a table; False if there is none.
+    labels : False for rows alone: labels may be there or not, and are not looked at.
+    header : whether the first row of a CSV or TSV file names its columns; by default a guess.
     categories : what becomes of words in a table: ``"onehot"``, ``"hash"`` or ``"refuse"``.
     missing : the number that takes the place of a missing one in a table; refused by default.
     columns : how many columns text and names are hashed to.
+    like : a fitted learner, or other examples, whose columns the rows are to have: those of a table
+        are found by name, in whatever order, and its words are coded as they were there.
+        `rosenblatt.data.alike` states the rules.
+    by_place : with `like`, take columns in the order in which they stand, whatever their names.
     threads : how many threads parse svmlight text; by default one for each core.
 
     Returns
     -------
     Examples that unpack as ``X, y``; y is None where there are no labels. Tables also have
-    ``names``, Vowpal Wabbit's text ``weights``.
+    ``names``, Vowpal Wabbit's text ``weights``. A learner that is fitted on this X keeps the names
+    as ``feature_names_in_``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, rosenblatt as rb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     train, test = (pathlib.Path(folder, name) for name in ("train.csv", "test.csv"))
+    ...     _ = train.write_text("size,colour,label\n1,red,yes\n2,blue,no\n")
+    ...     _ = test.write_text("colour,size\nred,1\ngreen,2\n")
+    ...     learner = rb.Perceptron().fit(*rb.read(train))
+    ...     X, _ = rb.read(test, like=learner, labels=False)
+    >>> learner.feature_names_in_.tolist(), X.toarray().tolist()
+    (['size', 'colour=blue', 'colour=red'], [[1.0, 0.0, 1.0], [2.0, 0.0, 0.0]])
     """
     with _placed_in(path):
         return _read(path, Reading(**options))
@@ -108,9 +145,9 @@ def read(path: str | os.PathLike[str], **options: Any) -> Examples:
 
 def _read(path: str | os.PathLike[str], reading: Reading) -> Examples:
     name = shown(path)
-    format = reading.checked_format() or format_of(path)
+    format, alike = _prepared(path, reading, name)
     if format in TABLES:
-        examples: Examples = read_table(path, format, **reading.table_options(name))
+        examples = read_table(path, format, **reading.table_options(name))
     elif format == "store":
         examples = open_store(path)
     elif format == "npy":
@@ -120,6 +157,34 @@ def _read(path: str | os.PathLike[str], reading: Reading) -> Examples:
         examples = read_idx(path, dtype=reading.dtype)
     else:
         examples = _parsed(contents(path), format, reading, name)
+    examples = _finished(examples, reading, alike, name)
+    if alike is not None:
+        alike.tell()
+    return examples
+
+
+def _prepared(
+    path: str | os.PathLike[str], reading: Reading, name: str
+) -> tuple[str, Alike | None]:
+    """Find the format; give it, and what makes rows fit the model that they are read for."""
+    wanted = reading.wanted
+    hashing = None if wanted is None else wanted.columns.hashing
+    found = reading.checked_format() or format_of(path)
+    if reading.format is None and hashing is not None and hashing["format"] == "text":
+        found = text_format(path, found)
+    if wanted is None:
+        return found, None
+    alike = Alike(wanted, reading.by_place, name)
+    alike.check_format(found, TABLES)
+    return found, alike
+
+
+def _finished(examples: Examples, reading: Reading, alike: Alike | None, name: str) -> Examples:
+    """Give examples the columns, and the labels or none, that the caller wants."""
+    if alike is not None:
+        examples = alike.take(examples)
+    if not reading.labels and examples.y is not None:
+        examples = replace(examples, y=None)
     return _of_width(examples, reading.width, name)
 
 
@@ -130,27 +195,57 @@ def read_blocks(
 
     Arrays in files are mapped where they can be, and cut.
     """
+    reading, name = Reading(**options), shown(path)
     with _placed_in(path):
-        yield from _read_blocks(path, Reading(**options), block_bytes)
+        format, alike = _prepared(path, reading, name)
+        for block in _blocks(path, format, reading, block_bytes):
+            yield _finished(block, reading, alike, name)
+        if alike is not None:
+            alike.tell()
 
 
-def _read_blocks(
-    path: str | os.PathLike[str], reading: Reading, block_bytes: int
+def _blocks(
+    path: str | os.PathLike[str], format: str, reading: Reading, block_bytes: int
 ) -> Iterator[Examples]:
     name, pieces = shown(path), chunks(path)
-    format = reading.checked_format() or format_of(path)
     if format == "svmlight":
-        for X, y in svmlight_blocks(
-            pieces, block_bytes=block_bytes, **reading.svmlight_options(name)
-        ):
-            yield Examples(X, y)
+        yield from _svmlight_blocks(pieces, reading, block_bytes, name)
     elif format in ("vowpal", "text"):
         yield from _text_blocks(cut_blocks(pieces, block_bytes, name), format, reading, name)
     elif format in TABLES:
-        for table in table_blocks(path, format, **reading.table_options(name)):
-            yield _of_width(table, reading.width, name)
+        yield from table_blocks(path, format, **reading.table_options(name))
     else:
-        yield from cut_rows(_read(path, replace(reading, format=format)), block_bytes)
+        whole = replace(reading, format=format, like=None)
+        yield from cut_rows(_read(path, whole), block_bytes)
+
+
+def _svmlight_blocks(
+    pieces: Iterable[Any], reading: Reading, block_bytes: int, name: str
+) -> Iterator[Examples]:
+    options = {"block_bytes": block_bytes, **reading.svmlight_options(name)}
+    rows = unlabelled.Rows()
+    if not reading.labels:
+        pieces = map(rows.labelled, cut_blocks(pieces, block_bytes, name))
+    with rows.counted():
+        for X, y in svmlight_blocks(pieces, text_labels=not reading.labels, **options):
+            yield Examples(X, y)
+
+
+def text_format(path: str | os.PathLike[str], found: str) -> str:
+    """Give the format of data for a model of texts: lines without labels are texts, too.
+
+    Tables are known by their names, and svmlight by its pairs.
+    """
+    lines = text_lines(beginning(path, HEAD_BYTES)) if not folder_format(path) else []
+    if found not in ("svmlight", "vowpal", "csv", "tsv", "jsonl") or not lines:
+        return found
+    name = files(path)[0]
+    table = table_format(name)
+    if _extension(name) in (".svm", ".vw") or table not in (None, "tsv"):
+        return found
+    if table == "tsv" and any(b"\t" in line for line in lines):
+        return found
+    return found if all(map(is_pairs, lines[:-1] or lines)) else "text"
 
 
 def _text_blocks(
@@ -196,12 +291,11 @@ def _count_lines(name: str) -> int:
 
 def cut_rows(examples: Examples, block_bytes: int) -> Iterator[Examples]:
     """Cut examples that lie in memory, or are mapped, into blocks of about so many bytes."""
-    X, y = examples
-    n = X.shape[0]
+    X, n = examples.X, len(examples)
     size = getattr(X, "nnz", X.size) * 8 / max(n, 1)
     rows = max(1, int(block_bytes / max(size, 1)))
     for start in range(0, n, rows):
-        yield Examples(X[start : start + rows], None if y is None else y[start : start + rows])
+        yield examples.part(slice(start, start + rows))
 
 
 def folder_format(path: str | os.PathLike[str]) -> str | None:
@@ -294,6 +388,12 @@ def text_lines(head: bytes) -> list[bytes]:
     return [line for line in head.splitlines() if line.strip()]
 
 
+def is_pairs(line: bytes) -> bool:
+    """Tell whether a line looks like svmlight: pairs, and perhaps a label before them."""
+    pairs = line.strip(), line.strip().partition(b" ")[2].strip()
+    return any(map(PAIRS.fullmatch, pairs))
+
+
 def is_labelled_text(line: bytes) -> bool:
     """Tell whether a line looks like label<TAB>text: one tab, and then more than numbers."""
     label, _, text = line.partition(b"\t")
@@ -315,25 +415,36 @@ def _parsed(
         return parse_vowpal(
             content,
             file=name,
-            columns=reading.columns,
+            columns=reading.hashing("vowpal")["columns"],
             dtype=reading.dtype,
             first_line=line,
             labelled=labelled,
+            labels=reading.labels,
         )
     if format == "text":
-        return _hashed(content, reading, name, line)
-    X, y = parse_svmlight(content, **reading.svmlight_options(name))
+        return _hashed(content, reading, name, line, labelled)
+    rows = unlabelled.Rows()
+    with rows.counted():
+        content = content if reading.labels else rows.labelled(content)
+        X, y = parse_svmlight(content, **reading.svmlight_options(name))
     return Examples(X, y)
 
 
-def _hashed(content: np.ndarray, reading: Reading, name: str, line: int) -> Examples:
+def _hashed(
+    content: np.ndarray, reading: Reading, name: str, line: int, labelled: bool | None
+) -> Examples:
     # Imported here because it brings scikit-learn, which takes longer to load than most files.
     from rosenblatt.data.text import TextHasher
     from rosenblatt.data.text_lines import label_text_lines
 
+    if not reading.labels:
+        content, bare = unlabelled.labelled_lines(content, labelled)
     labels, starts, stops = label_text_lines(content, file=name, first_line=line)
-    hasher = TextHasher(columns=reading.columns, dtype=reading.dtype, n_jobs=reading.threads)
-    return Examples(hasher.transform_bytes(content, starts, stops), string_array(labels))
+    chosen = {key: value for key, value in reading.hashing("text").items() if key != "format"}
+    hasher = TextHasher(**chosen, dtype=reading.dtype, n_jobs=reading.threads)
+    X = hasher.transform_bytes(content, starts, stops)
+    y = None if not reading.labels and bare else string_array(labels)
+    return Examples(X, y, columns=columns_of(X))
 
 
 def _of_width(examples: Examples, width: int | None, name: str) -> Examples:

@@ -6,8 +6,8 @@ Layout      a folder of flat, little-endian files, one for each array, and ``hea
                           values.bin   float32 or float64
             dense rows    values.bin   float32 or float64, row after row
             labels        labels.bin   int64 or float64, or int32 codes of names in the header
-Header      format, version, layout, rows, columns, entries, kind of the labels and their names; of
-            each array its type, size and SHA-256; and the SHA-256 of all this
+Header      format, version, layout, rows, columns, entries, kind of the labels and their names,
+            what the columns are; of each array its type, size and SHA-256; and the SHA-256 of all
 Promise     a store is whole or not there: it is written beside its place, flushed, then renamed
 
 Opening checks that no index leads outside: the header and its digest, the sizes of the files, the
@@ -42,6 +42,7 @@ from rosenblatt.data.store_writer import (
 )
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples
+from rosenblatt.names import Columns
 
 __all__ = ["open_store", "write_store"]
 
@@ -71,6 +72,7 @@ class Header(NamedTuple):
     entries: int
     labels: str
     names: list[str]
+    made_of: Columns | None
     arrays: dict[str, Array]
 
 
@@ -108,7 +110,8 @@ def open_store(path: str | os.PathLike[str], verify: bool = False) -> Examples:
         check_range(file_of(folder, "columns"), arrays["columns"], header.columns)
     if verify:
         verify_arrays(folder, header, arrays)
-    return Examples(make_rows(header, arrays), make_labels(folder, header, arrays))
+    rows, labels = make_rows(header, arrays), make_labels(folder, header, arrays)
+    return Examples(rows, labels, columns=header.made_of)
 
 
 def read_header(folder: Path) -> Header:
@@ -117,9 +120,11 @@ def read_header(folder: Path) -> Header:
     parts = parse_header(file)
     try:
         arrays = {name: Array(**array) for name, array in parts["arrays"].items()}
-        header = Header(**{key: parts[key] for key in Header._fields} | {"arrays": arrays})
+        parts |= {"arrays": arrays}
+        parts["made_of"] = Columns.of_parts(parts.get("made_of"), parts["columns"])
+        header = Header(**{key: parts[key] for key in Header._fields})
         sound = makes_sense(header)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(
             f"{file} is not the header of a store: {error!r}; write the store anew"
         ) from error

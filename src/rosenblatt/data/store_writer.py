@@ -22,6 +22,7 @@ from scipy.sparse import issparse
 from rosenblatt.data.files import flush_folder, write_atomically
 from rosenblatt.errors import InputError
 from rosenblatt.examples import as_labels, check_structure
+from rosenblatt.names import Columns
 
 FORMAT, VERSION = "rosenblatt rows", 1
 HEADER_FILE = "header.json"
@@ -54,9 +55,10 @@ def write_store(path: str | os.PathLike[str], blocks: Iterable[Any]) -> None:
             part.mkdir()
         writer = Writer(part)
         try:
-            for X, y in blocks:
+            for block in blocks:
+                X, y = block
                 with naming(target):
-                    writer.add(X, y)
+                    writer.add(X, y, getattr(block, "columns", None))
             with naming(target):
                 writer.finish()
         finally:
@@ -227,8 +229,9 @@ class Writer:
         self.rows = self.columns = self.entries = 0
         self.files: dict[str, ArrayFile] = {}
         self.labels = LabelFile(file_of(folder, "labels"))
+        self.known: Columns | None = None
 
-    def add(self, X: Any, y: Any) -> None:
+    def add(self, X: Any, y: Any, known: Columns | None = None) -> None:
         """Add a block; one without rows says nothing."""
         X = usable(X)
         if X.shape[0] == 0:
@@ -236,6 +239,7 @@ class Writer:
         layout = "sparse" if issparse(X) else "dense"
         if not self.layout:
             self._begin(layout, X)
+            self.known = known
         self._check_alike(layout, X)
         if layout == "sparse":
             self.files["starts"].append(X.indptr[1:].astype(np.int64) + self.entries)
@@ -285,11 +289,14 @@ class Writer:
             "entries": self.entries,
             "labels": self.labels.kind,
             "names": list(self.labels.names),
+            "made_of": None if self.known is None else self.known.parts(),
             "arrays": {name: file.finish() for name, file in self.files.items()},
         }
         content = json.dumps(header | {"digest": digest_of(header)}, indent=1) + "\n"
         if len(content) > LARGEST_HEADER:
-            raise InputError(f"the names of the labels take more than {LARGEST_HEADER} bytes")
+            raise InputError(
+                f"the names of labels and columns take more than {LARGEST_HEADER} bytes"
+            )
         write_atomically(self.folder / HEADER_FILE, content.encode())
 
     def close(self) -> None:

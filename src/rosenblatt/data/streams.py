@@ -183,10 +183,9 @@ class _Walk:
         return None
 
     def _learn(self, number: int, block: Examples) -> None:
-        X, y = block
         if self.learner.order == "shuffle":
-            order = self._shuffled(number, len(block))
-            X, y = X[order], y[order]
+            block = block.part(self._shuffled(number, len(block)))
+        X, y = block
         before = self._mistakes()
         present_block(self.learner, X, y)
         made = self._mistakes() - before
@@ -222,8 +221,8 @@ class _Walk:
 
 
 def present_block(learner: PlainPerceptron, X: Any, y: Any) -> None:
-    """Present a block once; the columns of a stream may grow from block to block."""
+    """Present a block once; columns without names may grow from block to block."""
     first = not learner._is_fitted()
     learner.partial_fit(X, y)
-    if first:
+    if first and learner._columns is None:
         learner._open_columns()

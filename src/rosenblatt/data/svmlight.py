@@ -65,7 +65,7 @@ from rosenblatt.data.svmlight_chunk import (
 from rosenblatt.data.svmlight_errors import CHUNK_BYTES, Chunk, Source
 from rosenblatt.data.svmlight_loop import COLUMN_LIMIT, NEWLINE, count_marks
 from rosenblatt.data.workers import Apply, ahead, checked_threads, workers
-from rosenblatt.errors import InputError
+from rosenblatt.errors import EmptyError, InputError
 
 __all__ = ["parse_svmlight", "svmlight_blocks"]
 
@@ -255,7 +255,7 @@ def after_last_line(text: np.ndarray) -> int:
 
 def no_examples(file: str) -> InputError:
     """Make the error for a text without examples."""
-    return InputError(f"{file} holds no examples; write one a line, such as: 1 3:0.5 7:2")
+    return EmptyError(f"{file} holds no examples; write one a line, such as: 1 3:0.5 7:2")
 
 
 def without_mark(text: np.ndarray) -> np.ndarray:

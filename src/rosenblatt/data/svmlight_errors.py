@@ -113,8 +113,8 @@ def explain_label(word: bytes) -> str:
     if not is_utf8(word):
         return f"the label {quote(word)} is not UTF-8 text; convert the file to UTF-8"
     return (
-        f"the label {quote(word)} is not a number, but those of the blocks before it are; "
-        "pass text_labels=True to have them all as strings"
+        f"the label {quote(word)} is not a number, but those of the blocks before it are; read the "
+        "file as a whole to have them all as strings"
     )
 
 
@@ -156,12 +156,12 @@ def explain_column(source: Source, word: bytes) -> str:
     if digits == b"0" and not source.zero_based:
         return (
             "column 0 comes before the first column, 1; if columns count from 0, pass "
-            "zero_based=True (command line: --zero-based)"
+            "zero_based=True"
         )
     counting = f"columns count from {0 if source.zero_based else 1}"
     return (
         f"column {int(digits)} is beyond the width {source.width} ({counting}); "
-        "leave the width out or check that the file belongs to the model"
+        "give a larger width or none"
     )
 
 

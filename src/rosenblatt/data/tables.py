@@ -3,8 +3,8 @@ r"""Tables with named columns to examples: CSV, TSV, Parquet, Arrow (Feather 2) 
 The rules
 ---------
 - The label is the column named or counted by the caller (from 0; -1 is the last one; False: there
-  is none). By default it is the column named label, class, target or y, in any case, if there is
-  exactly one of them, and the last column otherwise.
+  is none). By default it is the column named label, class, target or y, in any case; if there are
+  several of them, the caller has to choose, and if there is none, it is the last column.
 - Columns of numbers and truth values (0 and 1) become features. Columns of words become one feature
   for each word, named ``column=word`` and sorted (*onehot*), or are hashed to a fixed number of
   features behind those of the numbers (*hash*), or are refused. With words X is a CSR matrix,
@@ -15,10 +15,12 @@ The rules
   count from 1, without the header.
 - What Polars cannot read at all is refused by line and column (`tables_faults`). A byte-order mark
   is skipped.
-- A CSV file has a header unless some cell of its first row is a number, a truth value or missing;
-  if this guess is wrong, the caller says so. Columns without a header are column_0, column_1, ...
-  What a column holds is decided by the first MiB; a later cell that breaks it is refused. Empty
-  lines are skipped, blanks around numbers are allowed. Numbers are rounded to the dtype once.
+- A CSV file has a header unless some cell of its first row is a number, a truth value or missing.
+  Whole numbers may stand in a header, too, if a word there stands above numbers, or if they count
+  from 0, as in pandas, and no word there stands in its column again. If this guess is wrong, the
+  caller says so. Columns without a header are column_0, column_1, ... What a column holds is
+  decided by the first MiB; a later cell that breaks it is refused. Empty lines are skipped, blanks
+  around numbers are allowed. Numbers are rounded to the dtype once.
 - Labels of a text are integers if all of them are, else numbers, else truth values, else words.
   Block by block, they stay what those in the first MiB are. Other formats say what they hold.
 
@@ -37,7 +39,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,23 +48,28 @@ from rosenblatt.data.sources import chunks, files, is_compressed, is_pipe, shown
 from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import (
     ANYTHING,
-    NamedExamples,
+    Layout,
     Options,
     examples_of,
+    feature_kind,
     float_type,
     label_column,
     labels_of,
     layout_of,
     numbers_of,
     polars_module,
+    refuse_empty,
 )
-from rosenblatt.data.tables_text import SEPARATORS, ForeignTextError, Text
+from rosenblatt.data.tables_match import matched
+from rosenblatt.data.tables_text import SEPARATORS, WORDS, ForeignTextError, Text, quoted
 from rosenblatt.errors import InputError, ParseError
+from rosenblatt.examples import Examples
+from rosenblatt.names import Wanted
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMATS", "NamedExamples", "read_table", "table_blocks", "table_format"]
+__all__ = ["FORMATS", "read_table", "table_blocks", "table_format"]
 
 # What the extension of a file says, once that of a compression is taken off.
 FORMATS = {
@@ -96,11 +103,16 @@ class Origin(NamedTuple):
     format: str
     text: Text | None
     label: str | None
+    layout: Layout | None = None  # of the model that they are read for
 
     @property
-    def kinds(self) -> dict[str, str] | None:
-        """What the columns of a text hold."""
-        return None if self.text is None else self.text.kinds
+    def is_numeric_text(self) -> bool:
+        """Tell whether it is a text without words but those of the label."""
+        if self.text is None:
+            return False
+        if self.layout is not None:
+            return not self.layout.words
+        return WORDS not in (kind for name, kind in self.text.kinds.items() if name != self.label)
 
 
 def table_format(name: str | os.PathLike[str]) -> str | None:
@@ -112,17 +124,8 @@ def table_format(name: str | os.PathLike[str]) -> str | None:
 
 
 def read_table(
-    source: str | os.PathLike[str] | bytes,
-    format: str | None = None,
-    *,
-    label: str | int | None = None,
-    categories: Literal["onehot", "hash", "refuse"] = "onehot",
-    missing: float | Literal["refuse"] = "refuse",
-    dtype: Any = np.float32,
-    columns: int = 2**18,
-    header: bool | None = None,
-    file: str | None = None,
-) -> NamedExamples:
+    source: str | os.PathLike[str] | bytes, format: str | None = None, **options: Any
+) -> Examples:
     r"""Read a table; needs Polars.
 
     Parameters
@@ -130,11 +133,14 @@ def read_table(
     source : a file, a folder or a pattern, compressed or not, ``-``, or the bytes themselves.
     format : csv, tsv, parquet, arrow or jsonl; by default what the extension says.
     label : name or place of the label's column; False if there is none.
-    categories : what becomes of columns of words.
-    missing : the number that takes the place of a missing one.
+    labels : False to leave that column out without a look at it.
+    categories : what becomes of columns of words: onehot, hash or refuse.
+    missing : the number that takes the place of a missing one, or "refuse".
     dtype : float32 or float64.
     columns : how many features words are hashed to.
     header : whether the first row of a CSV or TSV file names the columns; by default a guess.
+    like : the columns of a model, which are found by name (`tables_match`).
+    by_place : find them by place instead.
     file : the name that messages give to the source; by default its own.
 
     Examples
@@ -143,16 +149,16 @@ def read_table(
     >>> X.toarray().tolist(), y.tolist()
     ([[1.0, 0.0, 1.0], [2.0, 1.0, 0.0]], ['yes', 'no'])
     """
-    options = _options(source, label, categories, missing, dtype, columns, header, file)
-    format = _checked_format(source, format, options.file)
-    sources = _sources(source, format, options.file)
-    with _reported(sources, format, options.file):
-        origin = _origin(sources, format, options)
-        if origin.text is not None and origin.text.has_numbers_only(origin.label):
-            return _gathered(origin, origin.text, options)
-        frame = _collected(origin, options)
-        layout = layout_of(frame.lazy(), origin.label, origin.kinds, options)
-        return examples_of(frame, layout, options, 0, None if origin.text is None else ANYTHING)
+    wishes = _options(source, **options)
+    format = _checked_format(source, format, wishes.file)
+    sources = _sources(source, format, wishes.file)
+    with _reported(sources, format, wishes.file):
+        origin = _origin(sources, format, wishes)
+        if origin.is_numeric_text:
+            return _gathered(origin, wishes)
+        frame = _collected(origin, wishes)
+        layout = _layout(frame.lazy(), origin, wishes)
+        return examples_of(frame, layout, wishes, 0, None if origin.text is None else ANYTHING)
 
 
 def table_blocks(
@@ -160,44 +166,42 @@ def table_blocks(
     format: str | None = None,
     *,
     rows: int = 2**16,
-    label: str | int | None = None,
-    categories: Literal["onehot", "hash", "refuse"] = "onehot",
-    missing: float | Literal["refuse"] = "refuse",
-    dtype: Any = np.float32,
-    columns: int = 2**18,
-    header: bool | None = None,
-    file: str | None = None,
-) -> Iterator[NamedExamples]:
+    **options: Any,
+) -> Iterator[Examples]:
     """Read a table block by block, so that memory is bounded; options are those of `read_table`.
 
     What is compressed or comes through a pipe is first unpacked into a temporary folder. To find
     the words of *onehot*, the columns of words are read once before.
     """
-    options = _options(source, label, categories, missing, dtype, columns, header, file)
-    format = _checked_format(source, format, options.file)
+    wishes = _options(source, **options)
+    format = _checked_format(source, format, wishes.file)
     with TemporaryDirectory(prefix="rosenblatt") as folder, ExitStack() as stack:
-        sources = _sources(source, format, options.file, folder)
-        stack.enter_context(_reported(sources, format, options.file))
-        origin = _origin(sources, format, options)
-        layout = layout_of(_scan(origin, options), origin.label, origin.kinds, options)
-        kinds = origin.kinds or {}
+        sources = _sources(source, format, wishes.file, folder)
+        stack.enter_context(_reported(sources, format, wishes.file))
+        origin = _origin(sources, format, wishes)
+        layout = _layout(_scan(origin, wishes), origin, wishes)
+        kinds = {} if origin.text is None else origin.text.kinds
         labels = kinds.get(layout.label or "")
         done = 0
-        for frame in _batches(origin, options, rows):
-            block = examples_of(frame, layout, options, done, labels)
+        for frame in _batches(origin, wishes, rows):
+            block = examples_of(frame, layout, wishes, done, labels)
             done += frame.height
             yield block
 
 
 def _options(
     source: Any,
-    label: Any,
-    categories: str,
-    missing: Any,
-    dtype: Any,
-    columns: int,
-    header: Any,
-    file: str | None,
+    *,
+    label: str | int | None = None,
+    labels: bool = True,
+    categories: str = "onehot",
+    missing: float | str = "refuse",
+    dtype: Any = np.float32,
+    columns: int = 2**18,
+    header: bool | None = None,
+    like: Wanted | None = None,
+    by_place: bool = False,
+    file: str | None = None,
 ) -> Options:
     if categories not in ("onehot", "hash", "refuse"):
         raise InputError(f"categories must be onehot, hash or refuse, got {categories!r}")
@@ -209,7 +213,7 @@ def _options(
     if not 1 <= columns <= MOST_COLUMNS:
         raise InputError(f"columns must be between 1 and {MOST_COLUMNS}, got {columns}")
     name = file or ("<bytes>" if isinstance(source, bytes) else shown(source))
-    return Options(label, categories, missing, kind, columns, header, name)
+    return Options(label, labels, categories, missing, kind, columns, header, like, by_place, name)
 
 
 def _checked_format(source: Any, format: str | None, file: str) -> str:
@@ -303,13 +307,34 @@ def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _origin(named: list[Named], format: str, options: Options) -> Origin:
-    text, sources = None, [source for _, source in named]
+    sources = [source for _, source in named]
+    origin = Origin(sources, format, None, None)
     if format in SEPARATORS:
         text = tables_text.examine(sources[0], SEPARATORS[format], options.header)
-        names = list(text.kinds)
+        origin, names = origin._replace(text=text), list(text.kinds)
     else:
-        names = _scan(Origin(sources, format, None, None), options).collect_schema().names()
-    return Origin(sources, format, text, label_column(names, options))
+        names = _scan(origin, options).collect_schema().names()
+    if options.like is None:
+        return origin._replace(label=label_column(names, options))
+    layout = matched(names, origin.text is None or origin.text.header, options)
+    if origin.text is not None:
+        text = origin.text.with_words_except([*layout.numbers, layout.label])
+        origin = origin._replace(text=text)
+    return origin._replace(label=layout.label, layout=layout)
+
+
+def _layout(lazy: pl.LazyFrame, origin: Origin, options: Options) -> Layout:
+    """Decide which columns become which features, if no model did."""
+    if origin.layout is None:
+        return layout_of(lazy, origin.label, origin.text, options)
+    schema = lazy.collect_schema()
+    for name in origin.layout.numbers:
+        if feature_kind(name, schema[name], origin.text, options.file) == WORDS:
+            raise InputError(
+                f"column {quoted(name)} of {options.file} holds words, but the model was fitted "
+                "with numbers there; mend it, or check that the file belongs to the model"
+            )
+    return origin.layout
 
 
 def _scan(origin: Origin, options: Options, careful: bool = False) -> pl.LazyFrame:
@@ -338,15 +363,16 @@ def _collected(origin: Origin, options: Options) -> pl.DataFrame:
     return _ready(frame, origin, options, 0)
 
 
-def _gathered(origin: Origin, text: Text, options: Options) -> NamedExamples:
+def _gathered(origin: Origin, options: Options) -> Examples:
     """Read columns of numbers from a text: rows are filled in while Polars reads on.
 
     Reading everything first would leave one core idle for the rest, which is a fifth of the work.
     """
-    layout = layout_of(_scan(origin, options), origin.label, origin.kinds, options)
+    layout = _layout(_scan(origin, options), origin, options)
     # Pages of memory that no row reaches are never touched.
-    likely = SPARE * sum(map(_size, origin.sources)) / text.line_length
-    X = np.empty((int(likely) + 1, layout.width), options.dtype)
+    assert origin.text is not None
+    likely = SPARE * sum(map(_size, origin.sources)) / origin.text.line_length
+    X = np.empty((int(likely) + 1, layout.table.width), options.dtype)
     labels: list[pl.Series] = []
     done = 0
     for frame in _batches(origin, options, ROWS_AT_ONCE):
@@ -358,7 +384,7 @@ def _gathered(origin: Origin, text: Text, options: Options) -> NamedExamples:
             labels.append(frame[layout.label])
         done = stop
     y = labels_of(polars_module().concat(labels), options, 0, ANYTHING) if labels else None
-    return NamedExamples(X[:done], y, layout.names)
+    return Examples(X[:done], y, columns=layout.columns)
 
 
 def _with_room(X: np.ndarray, done: int, rows: int) -> np.ndarray:
@@ -386,8 +412,7 @@ def _batches(origin: Origin, options: Options, rows: int) -> Iterator[pl.DataFra
         except polars_module().exceptions.ComputeError:
             if origin.text is None or careful:
                 raise
-    if not done:
-        raise InputError(f"{options.file} holds no examples; it has no rows, so give it some")
+    refuse_empty(done, options)
 
 
 def _ready(frame: pl.DataFrame, origin: Origin, options: Options, row: int) -> pl.DataFrame:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,13 +12,15 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from rosenblatt.data.strings import string_array, string_type
-from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS, quoted
-from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS, Text, quoted
+from rosenblatt.errors import EmptyError, InputError, MissingExtraError
 from rosenblatt.examples import Examples
+from rosenblatt.names import Columns, Table, Wanted
 
 if TYPE_CHECKING:
     import polars as pl
 
+# Names that stand for the label, in any case.
 LABEL_NAMES = ("label", "class", "target", "y")
 ANYTHING = "anything"
 LARGEST_WHOLE = 2.0**53
@@ -27,33 +28,48 @@ LARGEST_WHOLE = 2.0**53
 FEW_WORDS = 1000
 
 
-@dataclass(frozen=True)
-class NamedExamples(Examples):
-    """Examples and the names of their columns; hashed columns, the last ones, have no name."""
-
-    names: tuple[str, ...] = ()
-
-
 class Options(NamedTuple):
     """The caller's wishes."""
 
     label: str | int | None
+    labels: bool
     categories: str
     missing: str | float
     dtype: np.dtype[Any]
     columns: int
     header: bool | None
+    like: Wanted | None
+    by_place: bool
     file: str
 
 
 class Layout(NamedTuple):
-    """Which columns become which features."""
+    """Which columns of a file become which features.
+
+    Words have the features that are given to each of them; those of a column that is hashed have
+    none, but the name that is hashed with them.
+    """
 
     label: str | None
     numbers: list[str]
-    words: dict[str, dict[str, int] | None]  # the feature of each word; None: hashed
-    names: tuple[str, ...]
-    width: int
+    words: dict[str, dict[str, int] | str]
+    table: Table
+
+    @classmethod
+    def of(cls, table: Table, called: dict[str, str], label: str | None) -> Layout:
+        """Lay out a table whose columns are called otherwise in this file."""
+        numbers, words = table.numbers, dict[str, dict[str, int] | str]()
+        place = len(numbers)
+        for name, known in table.words.items():
+            features = {word: place + k for k, word in enumerate(known)}
+            words[called[name]] = name if table.hashed else features
+            place += len(known)
+        return cls(label, [called[name] for name in numbers], words, table)
+
+    @property
+    def columns(self) -> Columns:
+        """What the features are."""
+        return Columns(self.table.names, self.table)
 
 
 def polars_module() -> Any:
@@ -73,8 +89,14 @@ def label_column(names: list[str], options: Options) -> str | None:
     if label is False:
         return None
     if label is None:
-        likely = [name for name in names if name.strip().lower() in LABEL_NAMES]
-        return likely[0] if len(likely) == 1 else names[-1]
+        likely = usual_labels(names) or names[-1:]
+        if len(likely) > 1:
+            some = " and ".join(map(quoted, likely))
+            raise InputError(
+                f"{options.file} has the columns {some}, each of which could be the label; name "
+                "one of them with label="
+            )
+        return likely[0]
     if isinstance(label, str):
         if label in names:
             return label
@@ -86,56 +108,62 @@ def label_column(names: list[str], options: Options) -> str | None:
     return names[label]
 
 
+def usual_labels(names: list[str]) -> list[str]:
+    """Give the names that are those of labels."""
+    return [name for name in names if name.strip().lower() in LABEL_NAMES]
+
+
 def float_type(options: Options) -> Any:
     """Give the dtype asked for as Polars calls it."""
     return polars_module().Float32 if options.dtype == np.float32 else polars_module().Float64
 
 
-def layout_of(
-    lazy: pl.LazyFrame, label: str | None, kinds: dict[str, str] | None, options: Options
-) -> Layout:
+def layout_of(lazy: pl.LazyFrame, label: str | None, text: Text | None, options: Options) -> Layout:
     """Decide which columns become which features; those of a text have their kinds already."""
-    numbers: list[str] = []
+    inputs: list[str] = []
     worded: list[str] = []
     for name, dtype in lazy.collect_schema().items():
         if name == label:
             continue
-        kind = _kind(dtype) if kinds is None else kinds[name]
-        if kind is None:
-            raise InputError(
-                f"column {quoted(name)} of {options.file} holds {dtype}; leave it out, "
-                "or turn it into numbers, truth values or words"
-            )
-        (worded if kind == WORDS else numbers).append(name)
-    if not numbers and not worded:
+        inputs.append(name)
+        if feature_kind(name, dtype, text, options.file) == WORDS:
+            worded.append(name)
+    if not inputs:
         raise InputError(f"{options.file} has no column but the label; give it columns of features")
     if worded and options.categories == "refuse":
         raise InputError(
             f"column {quoted(worded[0])} of {options.file} holds words; "
             "pass categories='onehot' or 'hash', or leave it out"
         )
-    if options.categories == "hash":
-        width = len(numbers) + (options.columns if worded else 0)
-        return Layout(label, numbers, dict.fromkeys(worded), tuple(numbers), width)
-    return _one_hot_layout(lazy, numbers, worded, label, options)
+    hashes = options.categories == "hash"
+    words = {name: () if hashes else _words_of(name, lazy, options) for name in worded}
+    header = text is None or text.header
+    hashed = options.columns if hashes and worded else 0
+    table = Table(tuple(inputs), words, label, header, hashed)
+    return Layout.of(table, {name: name for name in inputs}, label if options.labels else None)
 
 
-def _one_hot_layout(
-    lazy: pl.LazyFrame, numbers: list[str], worded: list[str], label: str | None, options: Options
-) -> Layout:
+def feature_kind(name: str, dtype: Any, text: Text | None, file: str) -> str:
+    """Tell whether a column of features holds numbers or words."""
+    kind = _kind(dtype) if text is None else text.kinds[name]
+    if kind is None:
+        raise InputError(
+            f"column {quoted(name)} of {file} holds {dtype}; leave it out, "
+            "or turn it into numbers, truth values or words"
+        )
+    return kind
+
+
+def _words_of(name: str, lazy: pl.LazyFrame, options: Options) -> tuple[str, ...]:
     polars = polars_module()
-    names, words = list(numbers), {}
-    for name in worded:
-        column = polars.col(name).cast(polars.String)
-        found = lazy.select(column.unique()).collect().to_series().drop_nulls().sort().to_list()
-        if len(found) > options.columns:
-            raise InputError(
-                f"column {quoted(name)} of {options.file} holds {len(found):,} distinct words, "
-                f"more than {options.columns:,}; pass categories='hash', or leave it out"
-            )
-        words[name] = {word: len(names) + place for place, word in enumerate(found)}
-        names += [f"{name}={word}" for word in found]
-    return Layout(label, numbers, {**words}, tuple(names), len(names))
+    column = polars.col(name).cast(polars.String)
+    found = lazy.select(column.unique()).collect().to_series().drop_nulls().sort().to_list()
+    if len(found) > options.columns:
+        raise InputError(
+            f"column {quoted(name)} of {options.file} holds {len(found):,} distinct words, "
+            f"more than {options.columns:,}; pass categories='hash', or leave it out"
+        )
+    return tuple(found)
 
 
 def _kind(dtype: Any) -> str | None:
@@ -147,7 +175,7 @@ def _kind(dtype: Any) -> str | None:
 
 def examples_of(
     frame: pl.DataFrame, layout: Layout, options: Options, row: int, labels: str | None
-) -> NamedExamples:
+) -> Examples:
     """Turn a frame into examples; `row` rows came before it.
 
     `labels` says what labels that are words stand for: what all of them are (`ANYTHING`), what the
@@ -158,13 +186,13 @@ def examples_of(
     X = numbers_of(frame, layout.numbers, options, row)
     if layout.words:
         X = _with_words(X, frame, layout, options, row)
-    return NamedExamples(X, y, layout.names)
+    return Examples(X, y, columns=layout.columns)
 
 
 def refuse_empty(height: int, options: Options) -> None:
     """Refuse a table without rows."""
     if not height:
-        raise InputError(f"{options.file} holds no examples; it has no rows, so give it some")
+        raise EmptyError(f"{options.file} holds no examples; it has no rows, so give it some")
 
 
 def numbers_of(frame: pl.DataFrame, names: list[str], options: Options, row: int) -> np.ndarray:
@@ -190,7 +218,7 @@ def numbers_of(frame: pl.DataFrame, names: list[str], options: Options, row: int
 
 
 def _refuse_missing(absent: pl.DataFrame, options: Options, row: int) -> None:
-    number = "give a number for them with missing= (command line: --missing)"
+    number = "give a number for them with missing="
     advice = f"leave such rows out, or {number}"
     _refuse_first(absent, options, row, f"is missing; {advice}")
 
@@ -224,16 +252,16 @@ def _with_words(
         words = frame[name].cast(polars.String)
         if options.missing == "refuse" and words.null_count():
             _refuse_missing(words.is_null().to_frame(), options, row)
-        if known is None:
-            distinct = words.unique().drop_nulls().to_list()
-            known = {word: numbers + hashed(name, word, options.columns) for word in distinct}
+        if isinstance(known, str):
+            distinct, room = words.unique().drop_nulls().to_list(), layout.table.hashed
+            known = {word: numbers + hashed(known, word, room) for word in distinct}
         codes = words.replace_strict(
             list(known), list(known.values()), default=-1, return_dtype=polars.Int32
         )
         places[:, j] = codes.to_numpy()
     kept = (values != 0) & (places >= 0)
     starts = np.concatenate(([0], np.cumsum(kept.sum(axis=1))))
-    matrix = csr_matrix((values[kept], places[kept], starts), shape=(rows, layout.width))
+    matrix = csr_matrix((values[kept], places[kept], starts), shape=(rows, layout.table.width))
     matrix.sum_duplicates()  # words that were hashed may meet
     return matrix
 

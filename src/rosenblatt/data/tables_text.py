@@ -9,6 +9,7 @@ knows every spelling of a missing value and names the cell that is wrong.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from rosenblatt.errors import InputError
@@ -36,9 +37,11 @@ class Text(NamedTuple):
     direct: frozenset[str]  # columns of numbers that need no cleaning, as far as the sample goes
     line_length: float  # in bytes, likewise
 
-    def has_numbers_only(self, label: str | None) -> bool:
-        """Tell whether no column but the label's holds words."""
-        return WORDS not in (kind for name, kind in self.kinds.items() if name != label)
+    def with_words_except(self, kept: Iterable[str | None]) -> Text:
+        """Take all columns but these for words, whatever they hold."""
+        kept = frozenset(kept)
+        kinds = {name: kind if name in kept else WORDS for name, kind in self.kinds.items()}
+        return self._replace(kinds=kinds, direct=self.direct & kept)
 
 
 def examine(source: str | bytes, separator: str, header: bool | None) -> Text:
@@ -53,8 +56,7 @@ def examine(source: str | bytes, separator: str, header: bool | None) -> Text:
         sample.columns = [f"column_{place}" for place in range(sample.width)]
     direct = _numeric(sample)
     clean = sample.select(cleaned([name for name in sample.columns if name not in direct]))
-    numeric = direct | _numeric(clean)
-    kinds = {name: NUMBERS if name in numeric else _kind(clean[name]) for name in sample.columns}
+    kinds = {name: NUMBERS if name in direct else _kind_of(clean[name]) for name in sample.columns}
     return Text(separator, header, kinds, direct, len(head) / max(head.count(b"\n"), 1))
 
 
@@ -132,7 +134,19 @@ def _check_cells(cells: Any, result: Any, kind: str, row: int, file: str) -> Non
 def _has_header(source: str | bytes, separator: str) -> bool:
     first = _sample(source, separator, header=False, n_rows=1)
     cells = [str(cell or "").strip().lower() for cell in first.row(0)] if first.height else []
-    return bool(cells) and not any(_is_value(cell) for cell in cells)
+    values = [cell for cell in cells if _is_value(cell)]
+    if not values or not all(cell.isdecimal() for cell in values):
+        return bool(cells) and not values
+    words = [place for place, cell in enumerate(cells) if cell and cell not in values]
+    if not words or len(set(cells)) < len(cells):
+        return False
+    below = _sample(source, separator, header=False).slice(1)
+    below = below.select(cleaned([below.columns[place] for place in words]))
+    counted = values == [str(place) for place in range(len(values))]
+    return below.height > 0 and any(
+        _kind_of(column) == NUMBERS or (counted and cells[place] not in column.str.to_lowercase())
+        for place, column in zip(words, below, strict=True)
+    )
 
 
 def _is_value(cell: str) -> bool:
@@ -183,7 +197,10 @@ def _head(source: str | bytes) -> bytes:
         return file.read(SAMPLE_BYTES)
 
 
-def _kind(cells: Any) -> str:
+def _kind_of(cells: Any) -> str:
+    """Tell what cells without blanks and missing values hold."""
+    if _numeric(cells.to_frame()):
+        return NUMBERS
     lower = cells.drop_nulls().str.to_lowercase()
     return TRUTH_VALUES if lower.is_in(TRUTH).all() else WORDS
 

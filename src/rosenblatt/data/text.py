@@ -37,6 +37,7 @@ from rosenblatt.data.text_loops import (
 from rosenblatt.data.unicode_words import case_steps
 from rosenblatt.errors import InputError
 from rosenblatt.learners.options import flag, one_of
+from rosenblatt.names import Columns, remember
 
 __all__ = ["TextHasher"]
 
@@ -160,7 +161,9 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         a single document there is no matrix: that is an `InputError`.
         """
         plan = make_plan(self)
-        return stacked(plan, joined_batches(checked_iterable(X), plan.batch_size()))
+        rows = stacked(plan, joined_batches(checked_iterable(X), plan.batch_size()))
+        remember(rows, self._columns())
+        return rows
 
     def transform_bytes(self, buffer: Any, starts: Any, stops: Any) -> csr_matrix:
         r"""Give one row for each document ``buffer[start:stop]``, without copying the text.
@@ -182,7 +185,9 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         plan = make_plan(self)
         text = as_text(buffer)
         spans = checked_spans(text.size, starts, stops)
-        return stacked(plan, cut_batches(text, *spans, plan.batch_size()))
+        rows = stacked(plan, cut_batches(text, *spans, plan.batch_size()))
+        remember(rows, self._columns())
+        return rows
 
     def transform_one(self, text: str | bytes) -> tuple[np.ndarray, np.ndarray]:
         """Give the (columns, values) of one document, as `Perceptron.learn_one` takes them.
@@ -201,6 +206,11 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         entries = hash_rows(data, ends[:1], ends[1:], plan.steps, plan.rules, room)
         return room.columns[:entries].astype(np.int64), room.values[:entries].copy()
 
+    def _columns(self) -> Columns:
+        """Tell how documents become columns, so that a model of them knows it."""
+        names = ("columns", "words", "characters", "lowercase", "counts", "norm", "signed")
+        return Columns(hashing={"format": "text", **{n: _plain(getattr(self, n)) for n in names}})
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
@@ -213,6 +223,13 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 # ---- options
+
+
+def _plain(option: Any) -> Any:
+    """Give an option as JSON gives it back."""
+    if isinstance(option, str | bool | None):
+        return option
+    return int(option) if isinstance(option, Integral) else [int(each) for each in option]
 
 
 def make_plan(hasher: TextHasher) -> Plan:

@@ -9,7 +9,7 @@ import numpy as np
 from rosenblatt.data.sources import as_text
 from rosenblatt.data.svmlight_errors import CONTROL, quote
 from rosenblatt.data.text_loops import Lines, count_newlines, find_lines
-from rosenblatt.errors import InputError, ParseError
+from rosenblatt.errors import EmptyError, ParseError
 
 BYTE_ORDER_MARK = (0xEF, 0xBB, 0xBF)
 
@@ -65,7 +65,7 @@ def label_text_lines(data: Any, *, file: str = "<bytes>", first_line: int = 1) -
     except WrongTextError as wrong:
         raise parse_error(text, wrong, file, first_line) from None
     if rows == 0:
-        raise InputError(f"{file} holds no examples; write one a line: label, tab, text")
+        raise EmptyError(f"{file} holds no examples; write one a line: label, tab, text")
     return LabelledText(labels, found.tabs + 1, found.stops)
 
 

@@ -35,7 +35,6 @@ which is slow, obvious and able to explain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -51,11 +50,12 @@ from rosenblatt.data.vowpal_lines import (
     WrongLineError,
     read_line,
 )
-from rosenblatt.errors import InputError, ParseError
+from rosenblatt.errors import EmptyError, InputError, ParseError
 from rosenblatt.examples import Examples
 from rosenblatt.loops import exact_loop, exact_part
+from rosenblatt.names import Columns
 
-__all__ = ["WeightedExamples", "parse_vowpal"]
+__all__ = ["parse_vowpal"]
 
 PIECE_BYTES = 1 << 20
 MOST_COLUMNS = 1 << 31
@@ -70,13 +70,6 @@ ZERO = np.uint64(0)
 OFFSET, PRIME = np.uint64(FNV_OFFSET), np.uint64(FNV_PRIME)
 MIXER_1, MIXER_2 = (np.uint64(mixer) for mixer in MIXERS)
 SHIFT = np.uint64(33)
-
-
-@dataclass(frozen=True)
-class WeightedExamples(Examples):
-    """Examples and the importance of each, 1 where none is given."""
-
-    weights: np.ndarray
 
 
 class Room(NamedTuple):
@@ -261,7 +254,8 @@ def parse_vowpal(
     dtype: Any = np.float32,
     first_line: int = 1,
     labelled: bool | None = None,
-) -> WeightedExamples:
+    labels: bool = True,
+) -> Examples:
     r"""Parse text in the format of Vowpal Wabbit.
 
     Parameters
@@ -272,6 +266,7 @@ def parse_vowpal(
     dtype : float32 or float64, the type of the values.
     first_line : the number of the first line, where the text is part of a larger one.
     labelled : whether the lines must have labels or must not, where those before them settle it.
+    labels : False if labels are not wanted, so that some lines may have one and others none.
 
     Returns
     -------
@@ -295,13 +290,14 @@ def parse_vowpal(
         stop = _after_line(text, start + PIECE_BYTES)
         room = _read_piece(text, start, stop, columns, VALUE_LIMITS[kind], file, first_line)
         if room.labels.size:
-            labelled = _labelled(room, labelled, text, start, file, first_line)
-            _refuse_rounded(room, text, start, file, first_line)
+            if labels:
+                labelled = _labelled(room, labelled, text, start, file, first_line)
+                _refuse_rounded(room, text, start, file, first_line)
             pieces.append(room._replace(values=room.values.astype(kind)))
         start = stop
     if not pieces:
-        raise InputError(f"{file} holds no examples; write one a line, such as: 1 | height:1.5 red")
-    return _joined(pieces, columns, bool(labelled))
+        raise EmptyError(f"{file} holds no examples; write one a line, such as: 1 | height:1.5 red")
+    return _joined(pieces, columns, labels and bool(labelled))
 
 
 def _after_line(text: np.ndarray, position: int) -> int:
@@ -404,7 +400,7 @@ def _refuse_rounded(room: Room, text: np.ndarray, start: int, file: str, first_l
             raise _error(text, line, 1, message, file, first_line)
 
 
-def _joined(pieces: list[Room], columns: int, labelled: bool) -> WeightedExamples:
+def _joined(pieces: list[Room], columns: int, labelled: bool) -> Examples:
     labels = np.concatenate([piece.labels for piece in pieces])
     weights = np.concatenate([piece.weights for piece in pieces])
     indices = np.concatenate([piece.columns for piece in pieces])
@@ -415,4 +411,5 @@ def _joined(pieces: list[Room], columns: int, labelled: bool) -> WeightedExample
     matrix.sum_duplicates()
     whole = (labels == np.trunc(labels)) & (np.abs(labels) <= LARGEST_WHOLE)
     y = labels.astype(np.int64) if labelled and whole.all() else labels
-    return WeightedExamples(matrix, y if labelled else None, weights)
+    known = Columns(hashing={"format": "vowpal", "columns": columns})
+    return Examples(matrix, y if labelled else None, weights=weights, columns=known)

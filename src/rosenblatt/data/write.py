@@ -162,11 +162,9 @@ def _frames(examples: Examples, label: str, whole: bool = False) -> Iterator[Any
         raise MissingExtraError("polars", "files") from None
     X, y = _checked(examples)
     width = X.shape[1]
-    names = list(getattr(examples, "names", ()))
-    if len(names) != width:
-        names = [f"x{place}" for place in range(width)]
+    names = list(examples.names or (f"x{place}" for place in range(width)))
     if label in names and y is not None:
-        raise InputError(f"a column of X is named {label!r} like the label; pass another label=")
+        raise InputError(f"a column of X is named {label!r} like the label; give it another name")
 
     def frame(start: int, stop: int) -> Any:
         rows = X[start:stop]

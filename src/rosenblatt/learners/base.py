@@ -16,6 +16,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_matrix
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.weights import some_weights
+from rosenblatt.names import Columns, columns_of, names_of
 from rosenblatt.run import Run
 
 L = TypeVar("L", bound="PlainLearner")
@@ -31,6 +32,7 @@ class PlainLearner:
     classes_: np.ndarray
     n_features_in_: int
     feature_names_in_: np.ndarray  # where the columns have names
+    _columns: Columns | None = None  # what a reader knew of them
 
     def __new__(cls, *given: Any, **options: Any) -> Self:
         """Refuse options that the learner does not have, in the learner's own name."""
@@ -92,9 +94,15 @@ class PlainLearner:
     # ---- columns
 
     def _adopt_columns(self, X: Any, matrix: Matrix) -> None:
-        """Make the columns of X, which is held as a matrix, those of the learner."""
+        """Make the columns of X, which is held as a matrix, and their names the learner's."""
         self.n_features_in_ = matrix.shape[1]
-        self._reader = RowReader(matrix.shape[1])
+        self._columns = columns_of(X)
+        names = names_of(X)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._reader = RowReader(matrix.shape[1], names)
 
     def _take(self, X: Any, new: Iterable[str] = ()) -> Matrix:
         """Take rows of the columns that the learner knows, or of any if they are open.
@@ -119,6 +127,24 @@ class PlainLearner:
             raise InputError(
                 f"X has {matrix.shape[1]} columns, but the learner knows {self.n_features_in_}"
             )
+        known, own = columns_of(X), self._columns
+        if known is not None and own is not None and known.hashing != own.hashing:
+            raise InputError(
+                f"X has {known.spoken()}, but the learner was fitted on {own.spoken()}; give it "
+                "rows that were made in the same way"
+            )
+        self._check_names(names_of(X), getattr(self, "feature_names_in_", None))
+
+    def _check_names(self, found: tuple[str, ...] | None, wanted: np.ndarray | None) -> None:
+        if found is None or wanted is None or found == tuple(wanted):
+            return
+        pairs = enumerate(zip(found, wanted, strict=True))
+        place = next(j for j, (name, own) in pairs if name != own)
+        raise InputError(
+            f"column {place} of X is {found[place]!r}, but the learner was fitted with "
+            f"{wanted[place]!r} there; put the columns in its order, or read the table with "
+            "like=learner"
+        )
 
 
 def in_turn(learn: Callable[Concatenate[L, P], T]) -> Callable[Concatenate[L, P], T]:

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
+from rosenblatt.columns import column_names
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, levels_inside
 from rosenblatt.learners.base import PlainLearner
-from rosenblatt.learners.one_row import RowReader
+from rosenblatt.names import columns_of
 from rosenblatt.run import Stop
 
 LIMITED = (Stop.PASSES, Stop.UPDATES, Stop.SECONDS)
@@ -50,9 +51,13 @@ class Front(PlainLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _adopt_columns(self, X: Any, matrix: Matrix) -> None:
         """Make the columns of X, and their names if they have any, those of the learner."""
         validate_data(self, X, reset=True, skip_check_array=True)
-        self._reader = RowReader(matrix.shape[1], getattr(self, "feature_names_in_", None))
+        super()._adopt_columns(X, matrix)
 
     def _check_columns(self, X: Any, matrix: Matrix) -> None:
+        """Check the columns as scikit-learn does, but ask no array for names that a file gave."""
+        if column_names(X) is None and (self._columns is not None or columns_of(X) is not None):
+            super()._check_columns(X, matrix)
+            return
         try:
             validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:

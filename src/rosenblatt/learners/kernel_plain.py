@@ -424,7 +424,7 @@ class PlainKernelPerceptron(PlainLearner):
     def _conclude(self, run: Run) -> None:
         """End a stream: its columns are known now, and what is learned later is counted anew."""
         self._hold(self._expansion, self.classes_, run)
-        self._reader = RowReader(self.n_features_in_)
+        self._reader = RowReader(self.n_features_in_, getattr(self, "feature_names_in_", None))
 
     def _prepared(self, width: int, classes: np.ndarray, labels: np.ndarray) -> Expansion:
         """Give the expansion as it is for more columns and more classes."""

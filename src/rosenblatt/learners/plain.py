@@ -424,7 +424,7 @@ class PlainPerceptron(PlainLearner):
     def _conclude(self, run: Run) -> None:
         """End a stream: its columns are known now, and what is learned later is counted anew."""
         self._hold(self._separator, self.classes_, run)
-        self._reader = RowReader(self.n_features_in_)
+        self._reader = RowReader(self.n_features_in_, getattr(self, "feature_names_in_", None))
 
     def _run_so_far(self) -> Run | None:
         later = self._separator.learned_since(self._tally)

@@ -1,0 +1,127 @@
+"""Rows that are read for a model: made of the same columns as those that it was fitted on.
+
+The rules
+---------
+- Columns with names are found by name, in whatever order they stand: those that the model lacks are
+  left out and told once, those that the data lack are refused. A word of a table that the data lack
+  is zero, and one that the model has not seen says nothing.
+- Columns without names are found by place. Sparse rows may have columns beyond the model's, which
+  weigh nothing (as in LIBLINEAR) and are told once, and need not reach its last one.
+- Hashed words fit a model of words that were hashed in the same way, and nothing else does.
+- Whatever else is asked of a model is refused, unless the caller says that columns match by place.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.data.tables_match import tell_strangers
+from rosenblatt.errors import InputError, UnknownColumnsWarning
+from rosenblatt.examples import Examples, levels_inside
+from rosenblatt.names import HASHED, Columns, Wanted
+
+Feature = tuple[str, str | None]  # a column, and the word of it that the feature stands for
+
+
+class Alike:
+    """One data set that is read for a model, and what of it the model has not seen."""
+
+    def __init__(self, wanted: Wanted, by_place: bool, file: str) -> None:
+        self.wanted, self.by_place, self.file = wanted, by_place, file
+        self.entries, self.strangers = 0, set[int]()
+        self.is_table = False
+
+    def check_format(self, format: str, tables: tuple[str, ...]) -> None:
+        """Refuse a format whose columns are never those of the model."""
+        self.is_table = format in tables  # which is read by name from the start
+        hashing = self.wanted.columns.hashing
+        if format in HASHED and (hashing is None or hashing["format"] != format):
+            self._refuse(HASHED[format])
+        if format in tables and hashing is not None:
+            self._refuse("a table")
+
+    def _refuse(self, found: str) -> None:
+        own = self.wanted.columns
+        advice = "give it the same kind"
+        if own.hashing is None and found not in HASHED.values():
+            advice = "if its columns stand in the model's order, pass by_place=True"
+        raise InputError(
+            f"{self.file} holds {found}, but the model was fitted on {own.spoken()}; {advice}"
+        )
+
+    def take(self, examples: Examples) -> Examples:
+        """Give examples the columns of the model."""
+        known, own = examples.columns or Columns(), self.wanted.columns
+        if self.is_table or (own.is_known and known.made_like(own)):
+            return examples
+        if known.hashed_words or own.hashed_words:
+            self._refuse(known.spoken())
+        if known.hashing != own.hashing and not (self.by_place and known.hashing is None):
+            self._refuse(known.spoken())
+        if self.by_place or known.names == own.names:
+            return replace(examples, X=self._of_width(examples.X))
+        if known.names is None or own.names is None:
+            self._refuse(known.spoken())
+        return self._by_name(examples, known, own)
+
+    def _by_name(self, examples: Examples, known: Columns, own: Columns) -> Examples:
+        both = known.table is not None and own.table is not None
+        found, features = _features(known, both), _features(own, both)
+        places = {feature: k for k, feature in enumerate(features)}
+        words = {} if own.table is None else own.table.words
+        optional = {f"{name}={word}" for name in words for word in words[name]}
+        for name, word in features:
+            if (name, word) not in found and word is None and name not in optional:
+                raise InputError(
+                    f"{self.file} has no column {name!r}, which the model was fitted with; add it, "
+                    "or check that the file belongs to the model"
+                )
+        strangers = [name for name, _ in found if (name, _) not in places and name not in words]
+        tell_strangers(strangers, self.file)
+        pairs = [(k, places[feature]) for k, feature in enumerate(found) if feature in places]
+        moved, to = np.array(pairs, np.int64).reshape(-1, 2).T
+        ones = np.ones(len(pairs), examples.X.dtype)
+        moves = sparse.csr_matrix((ones, (moved, to)), (len(found), self.wanted.width))
+        return replace(examples, X=examples.X @ moves, columns=own)
+
+    def _of_width(self, X: Any) -> Any:
+        width = self.wanted.width
+        if X.shape[1] == width:
+            return X
+        if not sparse.issparse(X):
+            raise InputError(
+                f"{self.file} has {X.shape[1]} columns, but the model has {width}; give it as many"
+            )
+        inside = X.indices < width
+        strange = X.indices[~inside]
+        self.entries += strange.size
+        self.strangers.update(np.unique(strange).tolist())
+        starts = np.concatenate(([0], np.cumsum(inside)))[X.indptr]
+        parts = (X.data[inside], X.indices[inside], starts)
+        return sparse.csr_matrix(parts, shape=(X.shape[0], width))
+
+    def tell(self) -> None:
+        """Tell once which columns the model has not seen."""
+        if self.entries:
+            several = len(self.strangers) > 1
+            warnings.warn(
+                f"{self.file} has {f'{len(self.strangers):,} columns' if several else 'a column'} "
+                f"beyond the {self.wanted.width:,} of the model, with {self.entries:,} "
+                f"{'entries' if self.entries > 1 else 'entry'}, which weigh nothing",
+                UnknownColumnsWarning,
+                stacklevel=levels_inside() + 1,
+            )
+
+
+def _features(columns: Columns, by_word: bool) -> list[Feature]:
+    """Give the features by what they are made of, or by name where the other side knows no more."""
+    if not by_word or columns.table is None:
+        return [(name, None) for name in columns.names or ()]
+    numbers: list[Feature] = [(name, None) for name in columns.table.numbers]
+    words = columns.table.words
+    return numbers + [(name, word) for name in words for word in words[name]]
