@@ -106,6 +106,8 @@ def test_columns_of_a_frame_name_the_axes(tmp_path):
     rb.animate(frame, y, tmp_path / "run.html", names=["a", "b"])
     assert '"axes": ["a", "b"]' in (tmp_path / "run.html").read_text()
     rb.animate(frame, y, tmp_path / "run.gif", fit_intercept=True)
+    with pytest.raises(rb.InputError, match=r"choose two, such as X\[\['height', '<b>.*'\]\]"):
+        rb.animate(frame.assign(depth=0.0), y, tmp_path / "other.html")
     with pytest.raises(rb.InputError, match="names are 1, but X has 2 columns"):
         rb.animate(frame, y, tmp_path / "other.html", names=["a"])
 

@@ -207,3 +207,47 @@ def test_a_numpy_matrix_is_an_array_to_every_function():
 def test_sparse_matrices_of_every_format_are_taken(kind, made, edge):
     X = np.array([[0.0, 1.5], [2.0, 0.0]])
     assert edge(made(X).asformat(kind)).toarray().tolist() == X.tolist()
+
+
+# ---- labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (np.ma.masked_equal([0, 1, 1], 1), "y is masked in row 1; every row needs a label"),
+        ({0: "a", 1: "b", 2: "a"}, "labels must be a list or an array, got {0: 'a'"),
+        ({0, 1, 2}, "labels must be a list or an array, got {0, 1, 2}"),
+        ("aab", "labels must be a list or an array, got 'aab'"),
+        (pl.LazyFrame({"y": [0, 1, 1]}), "got a LazyFrame; give y.collect\\(\\)"),
+        (sparse.csr_array([[0], [1], [1]]), "got a csr_array; give y.toarray\\(\\)"),
+        (np.eye(3), "shape \\(3, 3\\); if each row marks its class, give y.argmax\\(axis=1\\)"),
+    ],
+)
+@pytest.mark.parametrize("call", [rb.Perceptron().fit, rb.SoftMarginSVM().fit, rb.separate])
+def test_what_is_no_list_of_labels_is_refused(labels, words, call):
+    with refused(words):
+        call([[0.0], [1.0], [2.0]], labels)
+
+
+# ---- what else newcomers give
+
+
+def test_rows_and_labels_in_one_are_refused():
+    examples = rb.Examples(np.eye(2), [0, 1])
+    with refused("X is a pair of rows and labels, Examples; give both, as in fit\\(\\*examples\\)"):
+        rb.Perceptron().fit(examples, [0, 1])
+
+
+@pytest.mark.parametrize("learner", [rb.Perceptron, rb.SoftMarginSVM])
+def test_weights_of_classes_of_another_kind_are_refused(learner):
+    with refused("class_weight must be None, 'balanced' or a dict .*, got \\[1, 2\\]"):
+        learner(class_weight=[1, 2]).fit(np.eye(2), [0, 1])
+
+
+def test_columns_whose_names_are_partly_numbers_are_refused():
+    frame = pd.DataFrame(np.eye(2), columns=["a", 1])
+    with refused("X.columns = X.columns.astype\\(str\\)"):
+        rb.Perceptron().fit(frame, [0, 1])
+    with refused("X.columns = X.columns.astype\\(str\\)"):
+        rb.Perceptron().fit(np.eye(2), [0, 1]).predict(frame)

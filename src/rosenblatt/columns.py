@@ -141,15 +141,16 @@ def _numbers(values: np.ndarray, where: str) -> np.ndarray:
     with suppress(TypeError, ValueError, OverflowError):  # most objects are numbers
         values.astype(np.float64)
         return values
-    found = np.array([np.nan if _is_missing(value) else value for value in values], object)
+    found = np.array([np.nan if is_missing(value) else value for value in values], object)
     for row, value in enumerate(values):
-        fault = None if _is_missing(value) else _fault(value)
+        fault = None if is_missing(value) else _fault(value)
         if fault is not None:
             _refuse(where, fault, values, row)
     return found
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Tell whether a value stands for one that is not there: None, pandas.NA or NaT."""
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
@@ -189,6 +190,8 @@ def _refuse_other_things(X: Any) -> None:
     if X is None or isinstance(X, set):
         what = "None" if X is None else "a set"
         raise InputError(f"X is {what}; give an array, a sparse matrix, a frame or a list of rows")
+    if hasattr(X, "X") and hasattr(X, "y"):
+        raise InputError(f"X is a pair of rows and labels, {kind}; give both, as in fit(*examples)")
     if isinstance(X, str | bytes):
         raise InputError(
             f"X is text, {X!r:.60}; to learn from a file, give rosenblatt.read(path).X"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.columns import as_numbers, column_names, in_words
+from rosenblatt.columns import as_numbers, column_names, in_words, is_missing
 from rosenblatt.errors import InputError, LargeCopyWarning
 from rosenblatt.names import Columns, remember
 from rosenblatt.rows import Dense, Rows, Sparse, largest_sqnorm
@@ -243,20 +243,37 @@ def as_labels(y: Any, n: int) -> np.ndarray:
         raise InputError(
             "labels are missing: this learner requires y to be passed, but the target y is None"
         )
-    if not hasattr(y, "__array__") and not isinstance(y, Iterable):
-        raise InputError(f"labels must be a list or an array, got {y!r}")
+    _refuse_other_things(y)
     labels = np.asarray(y) if hasattr(y, "__array__") else _from_list(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         _warn_column_vector()
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise InputError(f"labels must be one column, got an array of shape {labels.shape}")
+        raise InputError(
+            f"labels must be one column, got an array of shape {labels.shape}; if each row marks "
+            "its class, give y.argmax(axis=1)"
+        )
     if labels.size != n:
         raise InputError(f"X has {n} rows but y has {labels.size} labels; give one for each row")
     if labels.dtype.kind in "fc" and not np.isfinite(labels).all():
         raise InputError("y contains NaN or infinity; every row needs a label")
     _refuse_missing(labels)
     return labels
+
+
+def _refuse_other_things(y: Any) -> None:
+    """Refuse what has no labels in an order, or not yet."""
+    kind = type(y).__name__
+    if hasattr(y, "collect"):
+        raise InputError(f"labels must be a list or an array, got a {kind}; give y.collect()")
+    if sparse.issparse(y):
+        raise InputError(f"labels must be a list or an array, got a {kind}; give y.toarray()")
+    if np.ma.is_masked(y):
+        row = int(np.argmax(np.ma.getmaskarray(y).ravel()))
+        raise InputError(f"y is masked in row {row}; every row needs a label")
+    listed = isinstance(y, Iterable) and not isinstance(y, str | bytes | Mapping | Set)
+    if not hasattr(y, "__array__") and not listed:
+        raise InputError(f"labels must be a list or an array, got {y!r:.60}")
 
 
 def _refuse_missing(labels: np.ndarray) -> None:
@@ -272,9 +289,9 @@ def _refuse_missing(labels: np.ndarray) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float | np.floating) and bool(label != label)
+    if isinstance(label, float | np.floating):
+        return bool(label != label)
+    return is_missing(label)
 
 
 def _from_list(y: Any) -> np.ndarray:

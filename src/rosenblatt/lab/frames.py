@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 import rosenblatt as rb
+from rosenblatt.columns import column_names as names_of
 from rosenblatt.errors import InputError, RosenblattError
 from rosenblatt.examples import as_labels, as_matrix, as_signs, check_finite, two_classes
 from rosenblatt.lab.pictures import column_names
@@ -264,9 +265,11 @@ def _taken(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     matrix = as_matrix(X)
     rows, columns = matrix.shape
     if columns != 2:
+        names = names_of(X)
+        some = ":, :2" if names is None else names[:2]
         raise InputError(
             f"an animation shows points of the plane, but X has {columns} "
-            f"column{'s' if columns > 1 else ''}; choose two, such as X[:, :2]"
+            f"column{'s' if columns > 1 else ''}; choose two, such as X[{some}]"
         )
     if rows > MOST_POINTS:
         raise InputError(

@@ -50,17 +50,21 @@ class Front(PlainLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _adopt_columns(self, X: Any, matrix: Matrix) -> None:
         """Make the columns of X, and their names if they have any, those of the learner."""
-        validate_data(self, X, reset=True, skip_check_array=True)
+        self._compare_names(X, reset=True)
         super()._adopt_columns(X, matrix)
 
     def _check_columns(self, X: Any, matrix: Matrix) -> None:
         """Check the columns as scikit-learn does, but ask no array for names that a file gave."""
         if column_names(X) is None and (self._columns is not None or columns_of(X) is not None):
             super()._check_columns(X, matrix)
-            return
+        else:
+            self._compare_names(X, reset=False)
+
+    def _compare_names(self, X: Any, *, reset: bool) -> None:
+        """Take note of the columns of X, or require them to be those of the learner."""
         try:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except (TypeError, ValueError) as error:  # the former for names of which some are no text
             raise InputError(str(error)) from error
 
 

@@ -130,6 +130,10 @@ def _class_weights(
                 f"class_weight has the label {strangers[0]!r}, which is not one of the classes"
             )
         return np.array([options.positive("class_weight", class_weight.get(k, 1)) for k in known])
-    options.one_of("class_weight", class_weight, ["balanced"])
+    if not (isinstance(class_weight, str) and class_weight == "balanced"):
+        raise InputError(
+            "class_weight must be None, 'balanced' or a dict from label to a factor, "
+            f"got {class_weight!r}"
+        )
     totals = np.bincount(codes, weights, classes.size)
     return np.asarray(totals.sum() / (classes.size * totals))
