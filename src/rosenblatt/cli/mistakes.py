@@ -33,13 +33,15 @@ def bound_file(
         _check_writable(certificate, source.data)
     with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says why the run ended
-        X, y = source.labelled(source.examples())
+        examples = source.labelled(source.examples())
+        X, y = examples
         two_classes(as_labels(y, X.shape[0]))  # before the learning, which takes more of them
         status.update(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
         clock = Clock(chosen["max_seconds"])
-        learner = PlainPerceptron(max_iter=passes or MOST_PASSES, **chosen)._fit(X, y)
+        learner = PlainPerceptron(max_iter=passes or MOST_PASSES, **chosen)
+        learner._fit(X, y, examples.weights)
         status.update("looking for the least bound")
-        bound = _bounded(learner, X, y, passes, clock)
+        bound = _bounded(learner, examples, passes, clock)
     facts = {"data": source.data, **source.label_fact(learner._columns, json)}
     facts |= _facts(learner, bound, X.shape)
     facts["certificate"] = _write_proof(certificate, bound.certificate)
@@ -47,10 +49,10 @@ def bound_file(
 
 
 def _bounded(
-    learner: PlainPerceptron, X: Any, y: Any, passes: int | None, clock: Clock
+    learner: PlainPerceptron, examples: rb.Examples, passes: int | None, clock: Clock
 ) -> rb.MistakeBound:
     """Bound all runs like this one; orders that begin anew may err on a row more than once."""
-    problem = learner._mistake_problem(X, y)
+    problem = learner._mistake_problem(examples.X, examples.y, examples.weights)
     most = max(passes, int(learner.run_.counts.max())) if passes else None
     return replace(problem, runs=replace(problem.runs, passes=most), clock=clock).bound()
 

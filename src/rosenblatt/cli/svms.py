@@ -24,7 +24,7 @@ def fit_svm(source: Source, path: Path, kind: str, options: dict[str, Any], *, j
         status.update(f"solving: {examples.X.shape[0]:,} rows; Ctrl-C gives up")
         begin = time.perf_counter()
         try:
-            learner._fit(examples.X, examples.y)
+            learner._fit(examples.X, examples.y, examples.weights)
         except InseparableError as error:
             a, b = error.separation.classes
             raise InseparableError(

@@ -28,6 +28,8 @@ PHRASES = {
     "a larger tol or lam": "a larger --tol or --lam",
     "a larger tol": "a larger --tol",
     "'onehot' or 'hash'": "onehot or hash",
+    "a sample_weight of 0": "a weight of 0",
+    "sample_weight is zero for every row": "every row has a weight of 0",
 }
 OPTIONS = (
     *("budget", "by_place", "categories", "header", "initial", "label", "lam", "lift", "max_iter"),

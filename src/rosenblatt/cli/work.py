@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,7 @@ def _learned(
             return once, None
     examples = source.labelled(source.examples())
     other: Any = plain_class(kind)(**chosen)
-    return other._fit(examples.X, examples.y, watch=watch), examples
+    return other._fit(examples.X, examples.y, examples.weights, watch=watch), examples
 
 
 def _learned_at_once(
@@ -257,16 +257,16 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
     """Compare predictions with labels."""
     learner, source = _opened(path, source)
     pairs: dict[tuple[Any, Any], int] = {}
-    unsure = 0
+    unsure, weights = 0, Weighed()
     with telling():
         for block in source.blocks():
             X, y = source.labelled(block)
             values = learner.decision_function(X)
             unsure += int(np.count_nonzero(learner._unsure(values)))
-            for pair in zip(
-                as_labels(y, X.shape[0]).tolist(), learner._answers(values).tolist(), strict=True
-            ):
+            labels, answers = as_labels(y, X.shape[0]).tolist(), learner._answers(values).tolist()
+            for pair in zip(labels, answers, strict=True):
                 pairs[pair] = pairs.get(pair, 0) + 1
+            weights.add(labels, answers, block.weights)
     _check_labels({label for label, _ in pairs}, learner.classes_.tolist(), source.data)
     rows = sum(pairs.values())
     right = sum(count for (label, answer), count in pairs.items() if label == answer)
@@ -277,6 +277,7 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
         "right": right,
         "wrong": rows - right,
         "accuracy": right / rows,
+        **weights.facts(),
         "unsure": unsure,
     }
     if json:
@@ -287,6 +288,27 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
     _print(facts, json)
     if not json:
         _print_confusion(pairs, learner.classes_.tolist())
+
+
+@dataclass
+class Weighed:
+    """The weights of all rows, and of those answered rightly."""
+
+    total: float = 0.0
+    right: float = 0.0
+    given: bool = False
+
+    def add(self, labels: list[Any], answers: list[Any], weights: np.ndarray | None) -> None:
+        """Count a block; weights that are all 1 say nothing."""
+        if weights is None:
+            return
+        self.given = self.given or bool((weights != 1).any())
+        same = [label == answer for label, answer in zip(labels, answers, strict=True)]
+        self.total, self.right = self.total + weights.sum(), self.right + weights[same].sum()
+
+    def facts(self) -> dict[str, float]:
+        """Give the share of the weights that was answered rightly, if rows have weights."""
+        return {"weighted_accuracy": self.right / self.total} if self.given and self.total else {}
 
 
 def _opened(path: Path, source: Source) -> tuple[PlainLearner, Source]:

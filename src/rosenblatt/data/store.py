@@ -6,6 +6,7 @@ Layout      a folder of flat, little-endian files, one for each array, and ``hea
                           values.bin   float32 or float64
             dense rows    values.bin   float32 or float64, row after row
             labels        labels.bin   int64 or float64, or int32 codes of names in the header
+            weights       weights.bin  float64, if the examples have weights
 Header      format, version, layout, rows, columns, entries, kind of the labels and their names,
             what the columns are; of each array its type, size and SHA-256; and the SHA-256 of all
 Promise     a store is whole or not there: it is written beside its place, flushed, then renamed
@@ -111,7 +112,7 @@ def open_store(path: str | os.PathLike[str], verify: bool = False) -> Examples:
     if verify:
         verify_arrays(folder, header, arrays)
     rows, labels = make_rows(header, arrays), make_labels(folder, header, arrays)
-    return Examples(rows, labels, columns=header.made_of)
+    return Examples(rows, labels, weights=arrays.get("weights"), columns=header.made_of)
 
 
 def read_header(folder: Path) -> Header:
@@ -197,9 +198,11 @@ def expected_arrays(header: Header) -> dict[str, tuple[tuple[str, ...], int]]:
         arrays = {"values": (VALUE_TYPES, header.entries)}
     else:
         return {}
-    if header.labels == "none":
-        return arrays
-    return arrays | {"labels": ((LABEL_TYPES[header.labels],), header.rows)}
+    if header.labels != "none":
+        arrays["labels"] = ((LABEL_TYPES[header.labels],), header.rows)
+    if "weights" in header.arrays:
+        arrays["weights"] = (VALUE_TYPES[1:], header.rows)
+    return arrays
 
 
 def map_array(folder: Path, name: str, array: Array) -> np.ndarray:

@@ -26,7 +26,7 @@ from rosenblatt.names import Columns
 
 FORMAT, VERSION = "rosenblatt rows", 1
 HEADER_FILE = "header.json"
-ARRAYS = ("starts", "columns", "values", "labels")
+ARRAYS = ("starts", "columns", "values", "labels", "weights")
 LABEL_TYPES = {"int64": "<i8", "float64": "<f8", "strings": "<i4"}
 
 # With more entries the starts need 64 bits.
@@ -45,7 +45,7 @@ def write_store(path: str | os.PathLike[str], blocks: Iterable[Any]) -> None:
     path : the folder to make, by custom called NAME.rows.
     blocks : `Examples`, or pairs of rows and labels. All rows are sparse or all are dense, of
         float32 or of float64; sparse blocks may differ in width. Labels are numbers, strings, or
-        None for all blocks.
+        None for all blocks; all blocks have weights, or none.
     """
     target = Path(os.path.realpath(path))
     check_replaceable(target)
@@ -58,7 +58,8 @@ def write_store(path: str | os.PathLike[str], blocks: Iterable[Any]) -> None:
             for block in blocks:
                 X, y = block
                 with naming(target):
-                    writer.add(X, y, getattr(block, "columns", None))
+                    known, weights = (getattr(block, k, None) for k in ("columns", "weights"))
+                    writer.add(X, y, known, weights)
             with naming(target):
                 writer.finish()
         finally:
@@ -231,7 +232,7 @@ class Writer:
         self.labels = LabelFile(file_of(folder, "labels"))
         self.known: Columns | None = None
 
-    def add(self, X: Any, y: Any, known: Columns | None = None) -> None:
+    def add(self, X: Any, y: Any, known: Columns | None = None, weights: Any = None) -> None:
         """Add a block; one without rows says nothing."""
         X = usable(X)
         if X.shape[0] == 0:
@@ -240,12 +241,16 @@ class Writer:
         if not self.layout:
             self._begin(layout, X)
             self.known = known
-        self._check_alike(layout, X)
+            if weights is not None:
+                self._make("weights", np.float64)
+        self._check_alike(layout, X, weights)
         if layout == "sparse":
             self.files["starts"].append(X.indptr[1:].astype(np.int64) + self.entries)
             self.files["columns"].append(X.indices)
         self.files["values"].append(X.data if layout == "sparse" else X)
         self.labels.add(y, X.shape[0])
+        if weights is not None:
+            self.files["weights"].append(weights)
         self.rows += X.shape[0]
         self.columns = max(self.columns, X.shape[1])
         self.entries = self.files["values"].size
@@ -261,8 +266,12 @@ class Writer:
     def _make(self, name: str, dtype: Any) -> None:
         self.files[name] = ArrayFile(file_of(self.folder, name), dtype)
 
-    def _check_alike(self, layout: str, X: Any) -> None:
+    def _check_alike(self, layout: str, X: Any, weights: Any) -> None:
         before, now = [self.layout, str(self.files["values"].dtype)], [layout, str(X.dtype)]
+        if "weights" in self.files:
+            before.append("weights")
+        if weights is not None:
+            now.append("weights")
         if layout == "dense":  # sparse rows may grow wider
             before.append(f"{self.columns} columns")
             now.append(f"{X.shape[1]} columns")

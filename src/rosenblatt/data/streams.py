@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -180,17 +179,20 @@ class _Walk:
             self._note()
         if number < 0:
             raise InputError("the stream holds no examples")
+        if not self.learner._is_fitted():
+            raise InputError("every example of the stream has a weight of 0; give some more")
         return None
 
     def _learn(self, number: int, block: Examples) -> None:
         if self.learner.order == "shuffle":
             block = block.part(self._shuffled(number, len(block)))
-        X, y = block
-        before = self._mistakes()
-        present_block(self.learner, X, y)
+        before, weighty = self._mistakes(), block.weights is None or block.weights.any()
+        if weighty:
+            present_block(self.learner, block)
         made = self._mistakes() - before
         if self.countable:
-            self.counts.append(self.learner.run_.counts)
+            nothing = np.zeros(len(block), np.uint32)
+            self.counts.append(self.learner.run_.counts if weighty else nothing)
         self.place = Place(self.place.earlier, number + 1, self.place.mistakes + made)
 
     def _shuffled(self, number: int, size: int) -> np.ndarray:
@@ -220,9 +222,9 @@ class _Walk:
             self.saved = time.perf_counter()
 
 
-def present_block(learner: PlainPerceptron, X: Any, y: Any) -> None:
+def present_block(learner: PlainPerceptron, block: Examples) -> None:
     """Present a block once; columns without names may grow from block to block."""
     first = not learner._is_fitted()
-    learner.partial_fit(X, y)
+    learner.partial_fit(block.X, block.y, sample_weight=block.weights)
     if first and learner._columns is None:
         learner._open_columns()

@@ -59,6 +59,11 @@ def write_svmlight(path: Name, examples: Examples, *, zero_based: bool = False) 
 
 def _checked(examples: Examples) -> tuple[Any, np.ndarray | None]:
     X, y = examples
+    if examples.weights is not None and not (examples.weights == 1).all():
+        raise InputError(
+            "the examples have weights, for which svmlight, CSV and Parquet have no place; write a "
+            "store, NAME.rows, which keeps them"
+        )
     if X.ndim != 2 or not X.shape[0]:
         raise InputError(f"there are no examples to write: X has the shape {X.shape}")
     if y is not None and len(y) != X.shape[0]:
