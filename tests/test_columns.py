@@ -131,6 +131,16 @@ def test_learners_name_the_column_of_a_frame(learner):
             learner.partial_fit(broken, [0, 1])
 
 
+def test_names_that_were_read_beside_an_array_are_told_too():
+    X, y = rb.Examples(np.array([[0.0, 1.0], [np.nan, 1.0]]), [0, 1], ("a", "b"))
+    for act in (rb.Perceptron().fit, rb.SoftMarginSVM().fit, rb.separate):
+        with refused("NaN \\(row 1, column 'a'\\)"):
+            act(X, y)
+    X[1, 0] = 2.0
+    figure = rb.plot_regions(rb.Perceptron().fit(X, y), X, y)
+    assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("a", "b")
+
+
 @both_edges
 @pytest.mark.parametrize(
     ("X", "words"),

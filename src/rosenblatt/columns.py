@@ -7,7 +7,7 @@ are refused by the name of the column: read as numbers, they would mean nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -33,7 +33,7 @@ def column_names(X: Any) -> list[Any] | None:
     return None if names is None or callable(names) else list(names)
 
 
-def in_words(column: int, names: list[Any] | None) -> str:
+def in_words(column: int, names: Sequence[Any] | None) -> str:
     """Call a column by its name, or by its number if it has none."""
     return f"column {column if names is None else names[column]!r}"
 

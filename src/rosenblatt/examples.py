@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +20,7 @@ from scipy import sparse
 
 from rosenblatt.columns import as_numbers, column_names, in_words, is_missing
 from rosenblatt.errors import InputError, LargeCopyWarning
-from rosenblatt.names import Columns, remember
+from rosenblatt.names import Columns, names_of, remember
 from rosenblatt.rows import Dense, Rows, Sparse, largest_sqnorm
 
 Matrix = Any  # np.ndarray or scipy.sparse CSR; SciPy ships no types
@@ -187,7 +187,7 @@ def without_duplicates(X: Matrix) -> Matrix:
     return X
 
 
-def check_finite(X: Matrix, names: list[Any] | None = None) -> None:
+def check_finite(X: Matrix, names: Sequence[Any] | None = None) -> None:
     """Refuse NaN, infinity and columns out of range, naming the first one."""
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
@@ -199,7 +199,7 @@ def check_finite(X: Matrix, names: list[Any] | None = None) -> None:
 
 
 def refuse_unusable(
-    X: Matrix, first: int, *, scored: bool = False, names: list[Any] | None = None
+    X: Matrix, first: int, *, scored: bool = False, names: Sequence[Any] | None = None
 ) -> None:
     """Raise for the first unusable row from `first` on, if there is one.
 
@@ -211,7 +211,9 @@ def refuse_unusable(
         bad = np.flatnonzero(~np.isfinite(values) | (columns >= X.shape[1]) | (columns < 0))
         if bad.size:
             k = bad[0]
-            _refuse_entry(start + int(rows[k]), int(columns[k]), values[k], X.shape[1], names)
+            _refuse_entry(
+                start + int(rows[k]), int(columns[k]), values[k], X.shape[1], names or names_of(X)
+            )
         if scored:
             raise InputError(
                 f"the score of row {first} is too large for float64; divide X by a constant"
@@ -227,7 +229,9 @@ def _entries(X: Matrix, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, 
     return rows.ravel(), columns.ravel(), X[start:stop].ravel()
 
 
-def _refuse_entry(row: int, column: int, value: float, width: int, names: list[Any] | None) -> None:
+def _refuse_entry(
+    row: int, column: int, value: float, width: int, names: Sequence[Any] | None
+) -> None:
     if not 0 <= column < width:
         raise InputError(f"row {row} of X has column {column}, but X has {width} columns")
     name = "NaN" if np.isnan(value) else "infinity"

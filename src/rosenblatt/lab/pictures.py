@@ -19,6 +19,7 @@ from rosenblatt import columns
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_matrix, as_objects, check_finite, distinct
 from rosenblatt.lab.style import BLACK, COLOURS, MARKERS, look, new_figure, write_figure
+from rosenblatt.names import names_of
 
 Name = str | os.PathLike[str]
 FORMATS = (".svg", ".png", ".pdf")
@@ -122,7 +123,8 @@ def usable(X: Any) -> Matrix:
 
 def column_names(X: Any, given: Any, width: int) -> list[str] | None:
     """Give the names of the columns: those given, or those of a frame; None if there are none."""
-    given = columns.column_names(X) if given is None else given
+    if given is None:
+        given = names_of(X) or columns.column_names(X)
     if given is None:
         return None
     names = [str(name) for name in given]
