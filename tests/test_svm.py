@@ -283,14 +283,156 @@ def test_a_fit_that_ends_early_says_how_good_it_is():
         rb.SoftMarginSVM(lam=1e-6, tol=1e-14, max_seconds=1e-6).fit(X, y)
 
 
+WAYS = {
+    "few columns": (mixed(n=300, d=5), {}),
+    "tall": (mixed(n=2500, d=4), {}),
+    "many columns": (mixed(n=60, d=600), {}),
+    "many columns, lifted": (mixed(n=60, d=600), {"intercept": "lifted"}),
+    "joint": (mixed(n=300, d=20, classes=3), {}),
+    "one against the rest": (mixed(n=300, d=20, classes=3), {"multiclass": "one-vs-rest"}),
+    "small": (mixed(n=30, d=3), {}),
+}
+
+
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("way", WAYS)
+def test_no_solver_goes_beyond_max_iter(way, most):
+    (X, y), options = WAYS[way]
+    learner = rb.SoftMarginSVM(lam=1e-4, tol=1e-12, max_iter=most, warm_start=True, **options)
+    for _ in range(2):  # the second time from near by
+        with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+            learner.fit(X, y)
+        assert learner.n_iter_ <= most
+        assert learner.gap_ > 1e-12
+
+
+@pytest.mark.parametrize("way", ["many columns", "joint", "one against the rest"])
+def test_every_fit_gives_the_same_answer(way):
+    (X, y), options = WAYS[way]
+    first, second = (rb.SoftMarginSVM(**options).fit(X, y) for _ in range(2))
+    assert (first.coef_ == second.coef_).all()
+    assert (first.intercept_ == second.intercept_).all()
+
+
+def test_another_seed_is_another_order():
+    (X, y), _ = WAYS["joint"]
+    coefs = [rb.SoftMarginSVM(random_state=seed).fit(X, y).coef_ for seed in (0, 1)]
+    assert (coefs[0] != coefs[1]).any()
+
+
+# ---- what the dual variables prove
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize(
+    ("classes", "multiclass"), [(2, "joint"), (3, "joint"), (3, "one-vs-rest")]
+)
+def test_the_gap_can_be_computed_from_the_dual_variables(intercept, classes, multiclass):
+    X, y = mixed(classes=classes)
+    weights = np.random.default_rng(0).integers(1, 4, y.size).astype(float)
+    learner = rb.SoftMarginSVM(0.3, intercept, lift=2.0, multiclass=multiclass).fit(X, y, weights)
+    rows = np.column_stack([X, np.full(y.size, 2.0)]) if intercept == "lifted" else X
+    dual, own = learner.dual_, np.eye(classes)[y]
+    caps = weights if classes == 2 else weights[:, None]
+    if learner.dual_.ndim == 2 and multiclass == "joint":
+        gained, signed = (dual * own).sum(), dual
+        inside = (dual <= caps * own) & (np.abs(dual.sum(axis=1)) < 1e-12)[:, None]
+    else:
+        signs = own[:, 1] * 2 - 1 if classes == 2 else own * 2 - 1
+        gained, signed = dual.sum(), dual * signs
+        inside = (dual >= 0) & (dual <= caps)
+    assert inside.all()
+    if intercept == "free":
+        assert np.abs(signed.sum(axis=0)).max() < 1e-9
+    value = gained - ((rows.T @ signed) ** 2).sum() / (4 * 0.3)
+    primal = objective(learner, X, y, weights)
+    assert value == pytest.approx(learner.dual_objective_, rel=1e-9)
+    assert learner.gap_ == pytest.approx((primal - value) / primal, abs=1e-9)
+    assert learner.alphas_ is dual
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_the_gap_of_a_hard_margin_can_be_computed_from_its_dual_variables(intercept, tmp_path):
+    X, y, _ = rb.make_separable(80, 60, margin=0.02, seed=3)
+    learner = rb.HardMarginSVM(intercept, tol=0.05, lift=2.0).fit(X, y)
+    rb.save(learner, tmp_path / "model")
+    dual = rb.load(tmp_path / "model").dual_
+    assert (dual == learner.dual_).all()
+    rows = np.column_stack([X, np.full(y.size, 2.0)]) if intercept == "lifted" else X
+    square = (learner.coef_**2).sum()
+    square += (learner.intercept_[0] / 2) ** 2 if intercept == "lifted" else 0.0
+    value = dual.sum() - ((rows.T @ (dual * y)) ** 2).sum() / 4
+    assert (dual >= 0).all()
+    assert intercept != "free" or abs(dual @ y) < 1e-9 * dual.sum()
+    assert np.flatnonzero(dual).tolist() == learner.support_.tolist()
+    assert (square - value) / square <= learner.gap_ + 1e-6  # the weights are floats
+    assert 0 <= learner.gap_ <= 0.1
+    weights = np.ones(y.size)
+    weights[0] = 0
+    assert learner.fit(X, y, weights).dual_.shape == (80,)
+    assert learner.dual_[0] == 0
+
+
 # ---- what comes in
+
+
+@pytest.mark.parametrize("lam", [1.0, 2.0])
+def test_c_takes_the_place_of_lam_whatever_that_is(lam):
+    X, y = mixed()
+    learner = clone(rb.SoftMarginSVM(lam=lam, C=0.25)).fit(X, y)
+    assert learner.lam_ == 2.0
+    assert learner.get_params()["lam"] == lam
+
+
+SPELLINGS = [
+    (rb.SoftMarginSVM, {"fit_intercept": False}, {"intercept": "none"}),
+    (rb.SoftMarginSVM, {"fit_intercept": True}, {"intercept": "free"}),
+    (rb.SoftMarginSVM, {"fit_intercept": True, "intercept": "lifted"}, {"intercept": "lifted"}),
+    (rb.HardMarginSVM, {"fit_intercept": False}, {"intercept": "none"}),
+    (rb.HardMarginSVM, {"fit_intercept": True}, {"intercept": "free"}),
+    (rb.Perceptron, {"intercept": "none"}, {"fit_intercept": False}),
+    (rb.Perceptron, {"intercept": "lifted"}, {"fit_intercept": True}),
+    (rb.KernelPerceptron, {"intercept": "none"}, {"fit_intercept": False}),
+    (rb.KernelPerceptron, {"intercept": "lifted"}, {"fit_intercept": True}),
+]
+
+
+@pytest.mark.parametrize(("make", "one", "other"), SPELLINGS)
+def test_every_learner_takes_both_spellings_of_an_intercept(make, one, other, tmp_path):
+    X, y, _ = rb.make_separable(40, 4, margin=0.05, seed=2)
+    learner = clone(make(**one)).fit(X, y)
+    scores = make(**other).fit(X, y).decision_function(X)
+    assert (learner.decision_function(X) == scores).all()
+    rb.save(learner, tmp_path / "model")
+    again = rb.load(tmp_path / "model")
+    assert again.get_params() == learner.get_params()
+    assert (again.fit(X, y).decision_function(X) == scores).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        (rb.SoftMarginSVM, {"fit_intercept": True, "intercept": "none"}),
+        (rb.SoftMarginSVM, {"fit_intercept": False, "intercept": "lifted"}),
+        (rb.HardMarginSVM, {"fit_intercept": True, "intercept": "none"}),
+        (rb.Perceptron, {"fit_intercept": False, "intercept": "lifted"}),
+        (rb.KernelPerceptron, {"fit_intercept": False, "intercept": "lifted"}),
+    ],
+)
+def test_spellings_that_contradict_each_other_are_refused(make, options):
+    with pytest.raises(rb.InputError, match=r"fit_intercept=.* contradict each other; give one of"):
+        make(**options).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_perceptron_has_no_free_intercept():
+    with pytest.raises(rb.InputError, match="must be one of 'lifted', 'none', got 'free'"):
+        rb.Perceptron(intercept="free").fit([[0.0], [1.0]], [0, 1])
 
 
 BAD_OPTIONS = {
     "lam must be a positive": [{"lam": 0}, {"lam": -1.0}, {"lam": np.nan}, {"lam": "1"}],
     "lam must lie between": [{"lam": 1e-300}, {"lam": 1e300}],
     "C must be a positive": [{"C": 0.0}, {"C": np.inf}],
-    "say the same thing twice": [{"lam": 2.0, "C": 1.0}],
     "intercept must be one of 'free', 'lifted', 'none'": [{"intercept": "some"}],
     "multiclass must be one of": [{"multiclass": "ovo"}],
     "tol must be": [{"tol": 0.0}, {"tol": np.nan}],
@@ -712,9 +854,9 @@ def test_parts_that_do_not_fit_together_are_refused(change, path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda settings, tensors: tensors.pop("support"),
-        lambda settings, tensors: tensors.update(support=-tensors["support"] - 1),
-        lambda settings, tensors: tensors.update(support=np.zeros(2)),
+        lambda settings, tensors: tensors.pop("dual"),
+        lambda settings, tensors: tensors.update(dual=np.zeros((2, 2))),
+        lambda settings, tensors: tensors.update(dual=np.full(2, np.nan)),
         lambda settings, tensors: settings.update(margin=[2.0, 1.0]),
         lambda settings, tensors: settings.update(margin=[1.0]),
         lambda settings, tensors: settings.update(certificate="{}"),

@@ -226,7 +226,7 @@ def fit(
             "multiclass": multiclass.value,
             "max_iter": max_iter or None,
             "class_weight": "balanced" if balanced else None,
-            "random_state": seed,
+            "random_state": seed or 0,
         }
         if lam is not None:
             options["lam"] = lam

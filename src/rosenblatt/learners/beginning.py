@@ -37,7 +37,7 @@ def check_options(learner: Any) -> None:
         options.positive("lift", learner.lift)
     options.positive("eta0", learner.eta0)
     options.flag("renormalize", learner.renormalize)
-    options.flag("fit_intercept", learner.fit_intercept)
+    options.lifts(learner.fit_intercept, learner.intercept)
     options.flag("warm_start", learner.warm_start)
     options.limit("max_iter", learner.max_iter)
     options.limit("max_updates", learner.max_updates)
@@ -49,7 +49,7 @@ def check_options(learner: Any) -> None:
 def check_stream(learner: Any, classes: np.ndarray) -> None:
     """Refuse options that would need to know beforehand what a stream is going to bring."""
     check_options(learner)
-    if learner.lift == "radius" and learner.fit_intercept:
+    if learner.lift == "radius" and options.lifts(learner.fit_intercept, learner.intercept):
         raise InputError(
             "lift='radius' needs all rows beforehand; give a number to learn from a stream"
         )
@@ -136,7 +136,7 @@ def with_classes(
 
 def lift_of(learner: Any, X: Matrix) -> float:
     """Give the constant of the added coordinate, 0 for none."""
-    if not learner.fit_intercept:
+    if not options.lifts(learner.fit_intercept, learner.intercept):
         return 0.0
     if learner.lift != "radius":
         return float(learner.lift)

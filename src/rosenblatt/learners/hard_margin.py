@@ -14,7 +14,6 @@ from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.examples import Matrix, as_labels, as_matrix, as_signs, check_finite, two_classes
 from rosenblatt.learners import options
 from rosenblatt.learners.linear import PlainLinear
-from rosenblatt.learners.problems import INTERCEPTS
 from rosenblatt.learners.weights import check_classes, presented
 
 SHORT = 1e-6  # share of the margin that weights may lose by being floats
@@ -25,7 +24,7 @@ class PlainHardMarginSVM(PlainLinear):
 
     margin_: tuple[float, float]
     certificate_: Any
-    support_: np.ndarray
+    dual_: np.ndarray
 
     def __init__(
         self,
@@ -34,20 +33,25 @@ class PlainHardMarginSVM(PlainLinear):
         *,
         lift: float = 1.0,
         max_seconds: float | None = None,
+        fit_intercept: bool | None = None,
     ) -> None:
         self.intercept = intercept
         self.tol = tol
         self.lift = lift
         self.max_seconds = max_seconds
+        self.fit_intercept = fit_intercept
 
     def _check_options(self) -> None:
         """Refuse options that cannot be used, before anything is read or solved."""
-        options.one_of("intercept", self.intercept, INTERCEPTS)
+        self._kind()
         options.positive("lift", self.lift)
         if options.positive("tol", self.tol) >= 1:
             raise InputError(f"tol must be a number between 0 and 1, got {self.tol!r}")
         if self.max_seconds is not None:
             options.positive("max_seconds", self.max_seconds)
+
+    def _kind(self) -> str:
+        return options.intercept_kind(self.intercept, self.fit_intercept)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the hyperplane, or raise the proof that there is none; see `HardMarginSVM.fit`."""
@@ -60,7 +64,7 @@ class PlainHardMarginSVM(PlainLinear):
         check_classes(shown, classes)
         matrix, labels = shown.X, shown.labels
         found = self._margin(matrix, labels)
-        plane = _plane(found, self.lift if self.intercept == "lifted" else 1.0)
+        plane = _plane(found, self.lift if self._kind() == "lifted" else 1.0)
         signs = as_signs(labels, classes)
         scores = signs * (matrix @ plane[:-1] + plane[-1])
         if not (np.isfinite(plane).all() and scores.min() >= 1 - max(self.tol, SHORT)):
@@ -74,7 +78,7 @@ class PlainHardMarginSVM(PlainLinear):
             classes,
             (float(found.lower), float(found.upper)),
             found.certificate,
-            shown.numbers()[np.asarray(found.support, np.int64)],
+            _dual(found, shown.numbers(), shown.rows),
         )
         return self
 
@@ -86,9 +90,9 @@ class PlainHardMarginSVM(PlainLinear):
         found = max_margin(
             matrix,
             labels,
-            fit_intercept=self.intercept != "none",
+            fit_intercept=self._kind() != "none",
             tol=self.tol,
-            lift=self.lift if self.intercept == "lifted" else None,
+            lift=self.lift if self._kind() == "lifted" else None,
             max_seconds=self.max_seconds,
         )
         if found.verdict == "undecided":
@@ -104,7 +108,7 @@ class PlainHardMarginSVM(PlainLinear):
 
     def _refuse(self, proof: Any) -> None:
         a, b = (repr(label) for label in proof.classes)
-        through = " through the origin" if self.intercept == "none" else ""
+        through = " through the origin" if self._kind() == "none" else ""
         raise InseparableError(
             f"no hyperplane{through} separates the classes {a} and {b}, as the certificate of this "
             f"error proves ({proof.verdict}); use SoftMarginSVM, which allows for mistakes",
@@ -117,14 +121,27 @@ class PlainHardMarginSVM(PlainLinear):
         classes: np.ndarray,
         margin: tuple[float, float],
         certificate: Any,
-        support: np.ndarray,
+        dual: np.ndarray,
     ) -> None:
         """Take over what was found; until here, nothing of the learner has changed."""
         self._planes = planes
         self.classes_ = classes
         self.margin_ = margin
         self.certificate_ = certificate
-        self.support_ = support
+        self.dual_ = dual
+
+    @property
+    def support_(self) -> np.ndarray:
+        """The rows that the upper bound of the margin rests on."""
+        self._check_fitted()
+        return np.flatnonzero(self.dual_)
+
+    @property
+    def gap_(self) -> float:
+        """(‖w‖² - 1/upper²) / ‖w‖²: the share by which ‖w‖² may be above the smallest one."""
+        self._check_fitted()
+        lower, upper = self.margin_
+        return 1 - (lower / upper) ** 2
 
     def _complaint(self) -> str | None:
         """Say that the interval is wider than wanted, and what to do; None if it is not."""
@@ -137,6 +154,17 @@ class PlainHardMarginSVM(PlainLinear):
             f"{width:.2g} of it apart, more than tol={self.tol:g}; allow more seconds, or a "
             "larger tol"
         )
+
+
+def _dual(found: Any, numbers: np.ndarray, rows: int) -> np.ndarray:
+    """Give the dual variables of min ‖w‖² subject to s(w·x + b) >= 1, one for each row of X.
+
+    They are the weights of the certificate, λ with Σ λ = 1 and ‖Σ λ·s·x‖ <= upper, times 2/upper²,
+    which makes the value Σ α - ‖Σ α·s·x‖²/4 as large as it can be: 1/upper² or more.
+    """
+    proof, dual = found.certificate, np.zeros(rows)
+    dual[numbers[list(proof.rows)]] = np.array(proof.weights, np.float64) * (2 / found.upper**2)
+    return dual
 
 
 def _plane(found: Any, lift: float) -> np.ndarray:

@@ -32,6 +32,8 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
     fit_intercept : lift each row x to (x, lift) before the kernel: x·z becomes x·z + lift², and
         (c + x·z)^p becomes (c + lift² + x·z)^p. That does nothing for kernels that ignore shifts,
         such as the Gaussian; functions and Gram matrices of yours are taken as they are, too.
+    intercept : the SVMs' spelling of the same: ``"lifted"`` or ``"none"``; None leaves it to
+        ``fit_intercept``.
     lift : the constant of the added coordinate, or ``"radius"`` for the largest norm of a row.
     output : predict with the ``"last"`` coefficients, the ``"averaged"`` ones, or by the weighted
         vote of all that were held (``"voted"``).

@@ -64,6 +64,7 @@ class PlainKernelPerceptron(PlainLearner):
         gram_bytes: int = GRAM_BYTES,
         random_state: Any = None,
         verbose: int = 0,
+        intercept: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.order = order
@@ -78,6 +79,7 @@ class PlainKernelPerceptron(PlainLearner):
         self.gram_bytes = gram_bytes
         self.random_state = random_state
         self.verbose = verbose
+        self.intercept = intercept
 
     # ---- learning
 
@@ -342,7 +344,7 @@ class PlainKernelPerceptron(PlainLearner):
             options.one_of("lift", self.lift, ["radius"])
         else:
             options.positive("lift", self.lift)
-        options.flag("fit_intercept", self.fit_intercept)
+        options.lifts(self.fit_intercept, self.intercept)
         for name in ("max_iter", "max_updates", "budget"):
             options.limit(name, getattr(self, name))
         if self.max_seconds is not None:
@@ -372,7 +374,8 @@ class PlainKernelPerceptron(PlainLearner):
             )
 
     def _lifts(self, kernel: Kernel) -> bool:
-        return bool(self.fit_intercept) and isinstance(kernel, Polynomial)
+        lifted = options.lifts(self.fit_intercept, self.intercept)
+        return lifted and isinstance(kernel, Polynomial)
 
     def _draw_seed(self) -> int:
         return int(options.random_numbers(self.random_state).randint(2**31 - 1))

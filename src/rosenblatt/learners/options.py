@@ -11,6 +11,8 @@ import numpy as np
 
 from rosenblatt.errors import InputError
 
+INTERCEPTS = ("free", "lifted", "none")
+
 
 def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
     """Give the value if it is one of the choices."""
@@ -52,6 +54,35 @@ def flag(name: str, value: Any) -> bool:
     if isinstance(value, np.bool_ | Real) and value in (False, True):
         return bool(value)
     raise InputError(f"{name} must be True or False, got {value!r}")
+
+
+def intercept_kind(intercept: Any, fit_intercept: Any) -> str:
+    """Give the intercept of an SVM: "free", "lifted" or "none", by either spelling."""
+    one_of("intercept", intercept, INTERCEPTS)
+    if fit_intercept is None:
+        return str(intercept)
+    wanted = flag("fit_intercept", fit_intercept)
+    if intercept == ("none" if wanted else "lifted"):  # "free" is what nobody may have asked for
+        raise contradiction(fit_intercept, intercept)
+    return str(intercept) if wanted else "none"
+
+
+def lifts(fit_intercept: Any, intercept: Any) -> bool:
+    """Tell whether a perceptron lifts its rows, by either spelling."""
+    wanted = flag("fit_intercept", fit_intercept)
+    if intercept is None:
+        return wanted
+    if one_of("intercept", intercept, ("lifted", "none")) == "lifted" and not wanted:
+        raise contradiction(fit_intercept, intercept)
+    return bool(intercept == "lifted")
+
+
+def contradiction(fit_intercept: Any, intercept: Any) -> InputError:
+    """Say that two spellings of an option do not agree."""
+    return InputError(
+        f"fit_intercept={fit_intercept!r} and intercept={intercept!r} contradict each other; give "
+        "one of them"
+    )
 
 
 def random_numbers(value: Any, name: str = "random_state") -> np.random.RandomState:

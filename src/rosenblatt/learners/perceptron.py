@@ -29,6 +29,8 @@ class Perceptron(Front, PlainPerceptron):
     eta0 : learning rate. From a zero start it changes no mistake.
     renormalize : scale the weights to norm 1 after every update.
     fit_intercept : learn an affine separator, by lifting each row x to (x, lift).
+    intercept : the SVMs' spelling of the same: ``"lifted"`` or ``"none"``; None leaves it to
+        ``fit_intercept``.
     lift : the constant of the added coordinate, or ``"radius"`` for the largest norm of a row.
     output : predict with the ``"last"`` weights, the ``"averaged"`` ones, or by the weighted vote
         of all weights held (``"voted"``; keeps the mistaken rows).

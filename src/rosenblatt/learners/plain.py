@@ -80,6 +80,7 @@ class PlainPerceptron(PlainLearner):
         random_state: Any = None,
         verbose: int = 0,
         tie: str = "mistake",
+        intercept: str | None = None,
     ) -> None:
         self.order = order
         self.initial = initial
@@ -96,6 +97,7 @@ class PlainPerceptron(PlainLearner):
         self.random_state = random_state
         self.verbose = verbose
         self.tie = tie
+        self.intercept = intercept
 
     # ---- learning
 

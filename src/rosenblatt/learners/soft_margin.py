@@ -13,7 +13,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.examples import as_labels, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.learners import options
 from rosenblatt.learners.linear import PlainLinear
-from rosenblatt.learners.problems import INTERCEPTS, MULTICLASS, Answer, Problem, Settings, solve
+from rosenblatt.learners.problems import MULTICLASS, Answer, Problem, Settings, solve
 from rosenblatt.learners.weights import as_codes, example_weights, several_classes
 from rosenblatt.online.separator import check_room
 
@@ -39,7 +39,8 @@ class PlainSoftMarginSVM(PlainLinear):
         warm_start: bool = False,
         max_iter: int | None = None,
         max_seconds: float | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
+        fit_intercept: bool | None = None,
     ) -> None:
         self.lam = lam
         self.intercept = intercept
@@ -52,6 +53,7 @@ class PlainSoftMarginSVM(PlainLinear):
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.random_state = random_state
+        self.fit_intercept = fit_intercept
 
     # ---- learning
 
@@ -99,7 +101,7 @@ class PlainSoftMarginSVM(PlainLinear):
     def _check_options(self) -> None:
         """Refuse options that cannot be used, before anything is read or solved."""
         self._lam()
-        options.one_of("intercept", self.intercept, INTERCEPTS)
+        options.intercept_kind(self.intercept, self.fit_intercept)
         options.one_of("multiclass", self.multiclass, MULTICLASS)
         options.positive("lift", self.lift)
         options.positive("tol", self.tol)
@@ -113,7 +115,7 @@ class PlainSoftMarginSVM(PlainLinear):
         """Give the options of the solver."""
         self._check_options()
         return Settings(
-            intercept=self.intercept,
+            intercept=options.intercept_kind(self.intercept, self.fit_intercept),
             lift=float(self.lift),
             multiclass=self.multiclass,
             tol=float(self.tol),
@@ -123,16 +125,9 @@ class PlainSoftMarginSVM(PlainLinear):
         )
 
     def _lam(self) -> float:
-        """Give λ, or 1/(2C) if C is given."""
+        """Give λ: 1/(2C) if C is given, which then takes the place of lam."""
         lam = _lam("lam", self.lam)
-        if self.C is None:
-            return lam
-        if lam != 1.0:
-            raise InputError(
-                f"lam={self.lam!r} and C={self.C!r} say the same thing twice; give one of them "
-                "(lam is 1/(2C))"
-            )
-        return 1 / (2 * _lam("C", self.C))
+        return lam if self.C is None else 1 / (2 * _lam("C", self.C))
 
     def _hold(self, answer: Answer, classes: np.ndarray) -> None:
         """Take over what was solved; until here, nothing of the learner has changed."""
@@ -143,13 +138,22 @@ class PlainSoftMarginSVM(PlainLinear):
     # ---- what was solved
 
     @property
-    def alphas_(self) -> np.ndarray:
-        """The dual variables: one for each row, or with more classes one for each row and class.
+    def dual_(self) -> np.ndarray:
+        """The dual variables α, which prove `dual_objective_` and so `gap_` (theory D19).
 
-        Those of a joint problem are negative for wrong classes, and each row sums to 0.
+        Two classes: one for each row, 0 <= α <= its weight c, with the value
+        Σ α - ‖Σ α·s·x‖²/4λ, s being -1 for the first class. One against the rest: a column of
+        those for each class; their values are summed. Joint: for each row and class, α_r <= 0 for
+        wrong classes, each row sums to 0, and the value is Σ α_y - Σ_r ‖Σ α_r·x‖²/4λ. With
+        ``intercept="lifted"`` the rows are (x, lift).
         """
         self._check_fitted()
         return self._answer.alphas
+
+    @property
+    def alphas_(self) -> np.ndarray:
+        """The same as `dual_`, by the letter that the theory has for them."""
+        return self.dual_
 
     @property
     def support_(self) -> np.ndarray:

@@ -23,22 +23,29 @@ class SoftMarginSVM(Front, PlainSoftMarginSVM):
     lam : λ, how much the length of w costs against the hinge losses.
     intercept : ``"free"`` for a b that costs nothing (as LIBSVM has it), ``"lifted"`` for one that
         is part of w, rows being (x, lift) (as LIBLINEAR has it), ``"none"`` for b = 0.
+    fit_intercept : scikit-learn's spelling: False for ``intercept="none"``; True, or None, leaves
+        it to ``intercept``.
     tol : the relative gap, (objective - dual objective) / objective, to end with.
-    C : the same as ``lam=1/(2C)``, for those who think in scikit-learn's C.
+    C : if given, takes the place of ``lam``, whatever that is, as ``lam=1/(2C)``: for those who
+        think in scikit-learn's C.
     lift : the constant of the added coordinate, for ``intercept="lifted"``.
     multiclass : with more than two classes, one ``"joint"`` problem (Crammer & Singer), or
         ``"one-vs-rest"``, a problem of two classes for each.
     class_weight : None, ``"balanced"``, or a dict from label to a factor of the hinge loss.
     warm_start : let `fit` begin from the dual variables of the fit before, if it had as many rows
         and classes. That changes how long it takes, not what is found.
-    max_iter, max_seconds : most passes of the solver, most seconds; None for no limit of yours.
-    random_state : seed of the order of the rows: a number, None, or a NumPy `RandomState`.
+    max_iter, max_seconds : most passes over the rows (Newton steps, where there are few columns),
+        most seconds; None for no limit of yours. A fit that they end early says so by a
+        `ConvergenceWarning`.
+    random_state : seed of the order of the rows: a number, so that every fit gives the same answer,
+        None for another order each time, or a NumPy `RandomState`.
 
     Attributes
     ----------
     coef_, intercept_ : the hyperplane, or one for each class if there are more than two.
     classes_ : the labels; of two, the second one is on the positive side.
-    alphas_ : the dual variables, and `support_` : the rows where they are not 0.
+    dual_ : the dual variables (also called `alphas_`), and `support_` : the rows where they are
+        not 0.
     objective_, dual_objective_, gap_ : the objective, a bound below it, their relative distance.
     lam_ : the λ that was solved for.
     n_iter_ : passes of the solver.
@@ -93,6 +100,8 @@ class HardMarginSVM(Front, PlainHardMarginSVM):
     ----------
     intercept : ``"free"`` for any hyperplane, ``"lifted"`` for one through the origin of the rows
         (x, lift), ``"none"`` for one through the origin.
+    fit_intercept : scikit-learn's spelling: False for ``intercept="none"``; True, or None, leaves
+        it to ``intercept``.
     tol : how far the two ends of `margin_` may be apart, relative to the margin.
     lift : the constant of the added coordinate, for ``intercept="lifted"``.
     max_seconds : most seconds; None for no limit.
@@ -102,6 +111,9 @@ class HardMarginSVM(Front, PlainHardMarginSVM):
     coef_, intercept_ : the hyperplane, scaled such that the nearest rows have the scores -1 and 1.
     classes_ : the two labels; the second one is on the positive side.
     margin_ : a lower and an upper bound of the largest margin.
+    dual_ : a dual variable α >= 0 for each row, which proves the upper bound: no w with
+        y(w·x + b) >= 1 on all rows has ‖w‖² below Σ α - ‖Σ α·y·x‖²/4.
+    gap_ : the share of ‖w‖² by which that of the hyperplane may be above the smallest one.
     certificate_ : the proof of these bounds, for `verify`; about the rows whose weight is not 0.
     support_ : the rows that the upper bound rests on.
 

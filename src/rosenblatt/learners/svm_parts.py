@@ -61,7 +61,7 @@ def soft_from(
 def hard_parts(learner: PlainHardMarginSVM) -> tuple[Settings, Tensors]:
     """Take a fitted hard-margin SVM apart."""
     settings, tensors = _linear_parts(learner)
-    tensors["support"] = np.asarray(learner.support_, np.int64)
+    tensors["dual"] = learner.dual_
     settings["margin"] = [float(end) for end in learner.margin_]
     settings["certificate"] = learner.certificate_.to_json()
     return settings, tensors
@@ -76,13 +76,13 @@ def hard_from(
     learner = make(**options_from(settings["options"]))
     classes = _fill(learner, settings, tensors)
     require(classes.size == 2, "it does not name two classes")
-    support = tensors["support"]
-    require(support.ndim == 1 and support.dtype == np.int64, "the support is no list of rows")
-    require(bool((support >= 0).all()), "the support names a row that cannot be")
+    dual = tensors["dual"]
+    require(dual.ndim == 1, "the dual variables are not one for each row")
+    require_numbers(dual, "the dual variables")
     lower, upper = map(_finite, settings["margin"])
     require(0 < lower <= upper, "the margin is not an interval")
     certificate = from_json(settings["certificate"])
-    learner._hold(tensors["planes"], classes, (lower, upper), certificate, support)
+    learner._hold(tensors["planes"], classes, (lower, upper), certificate, dual)
     return learner
 
 

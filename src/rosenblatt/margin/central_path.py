@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -64,11 +65,23 @@ class Point(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The best weights and the best duals seen on the path, and the number of steps."""
+    """The best weights and the best duals seen on the path."""
 
     w: np.ndarray
     alphas: np.ndarray
-    steps: int
+
+
+@dataclass
+class Allowance:
+    """The steps made on all paths so far, and how many there may be until when."""
+
+    most: float = math.inf
+    deadline: float = math.inf
+    steps: int = 0
+
+    def is_over(self) -> bool:
+        """Tell whether no further step is allowed."""
+        return self.steps >= self.most or time.monotonic() > self.deadline
 
 
 # --- products with rows, block by block, in threads ---------------------------------------------
@@ -148,16 +161,15 @@ def gram(rows: Signed, theta: np.ndarray) -> np.ndarray:
 # --- the path ----------------------------------------------------------------------------------
 
 
-def follow(program: Quadratic, tol: float, deadline: float) -> Found:
+def follow(program: Quadratic, tol: float, allowance: Allowance) -> Found:
     """Follow the central path until the relative gap is met, or nothing gets better."""
     rows, point = program.rows, program.start
     best_w, best_alphas, primal, dual = point.w, point.alphas, math.inf, -math.inf
     narrowest, since = math.inf, 0
-    steps = 0
-    while True:
+    for _ in range(MOST_STEPS):
         reached, pulled = forward(rows, point.w), backward(rows, point.alphas)
         above, below = bounds(program, point, reached, pulled)
-        if not math.isfinite(above + below) or steps == MOST_STEPS:
+        if not math.isfinite(above + below):
             break
         if above < primal:
             primal, best_w = above, point.w
@@ -166,13 +178,14 @@ def follow(program: Quadratic, tol: float, deadline: float) -> Found:
         width = primal - dual
         since = 0 if width < 0.9 * narrowest else since + 1
         narrowest = min(narrowest, width)
-        if width <= tol * abs(primal) or since > STALLED or time.monotonic() > deadline:
+        if width <= tol * abs(primal) or since > STALLED or allowance.is_over():
             break
         step, length = newton_step(program, point, reached, pulled)
         if not length > 1e-12:
             break
-        point, steps = point.moved(step, length), steps + 1
-    return Found(best_w, best_alphas, steps)
+        point = point.moved(step, length)
+        allowance.steps += 1
+    return Found(best_w, best_alphas)
 
 
 def bounds(

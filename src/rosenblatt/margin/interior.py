@@ -27,6 +27,7 @@ from scipy import sparse
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.examples import Matrix
 from rosenblatt.margin.central_path import (
+    Allowance,
     Point,
     Quadratic,
     Signed,
@@ -286,15 +287,18 @@ def interior(
     lift: float,
     tol: float,
     max_seconds: float | None = None,
+    max_steps: int | None = None,
     start: np.ndarray | None = None,
 ) -> Interior:
     """Solve the soft-margin problem, or the hard one if `caps` is None, on data with few columns.
 
     `start` holds the duals of an earlier solution, such as that for another λ; for the hard problem
-    any numbers will do that are largest on the rows that are likely to matter. If the time is over
-    or rounding allows no more, the best point so far is given, and its gap says how good it is.
+    any numbers will do that are largest on the rows that are likely to matter. If the time is over,
+    the Newton steps are made or rounding allows no more, the best point so far is given, and its
+    gap says how good it is.
     """
     deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+    allowance = Allowance(math.inf if max_steps is None else max_steps, deadline)
     largest = 1.0 if caps is None else float(caps.max())
     scaled = None if caps is None else caps / largest
     n, d = X.shape
@@ -304,77 +308,70 @@ def interior(
         lift = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
         task = Task(X, signs.astype(float), lam / largest, scaled, intercept, lift, centre)
         duals = None if start is None else np.clip(start / largest, 0.0, scaled)
-        found = solve(task, tol, deadline, duals)
+        found = solve(task, tol, allowance, duals)
     return found._replace(alphas=found.alphas * largest)
 
 
-def solve(task: Task, tol: float, deadline: float, start: np.ndarray | None) -> Interior:
+def solve(task: Task, tol: float, allowance: Allowance, start: np.ndarray | None) -> Interior:
     """Solve on few rows if there are many, and on all of them where that does not do."""
     n, d = task.X.shape
-    answer, steps = None, 0
+    answer = None
     if n >= max(TALL, ROWS_PER_COLUMN * d):
         few = hard_rounds if task.caps is None else soft_rounds
-        answer, steps = few(task, tol, deadline, start)
-    if answer is None or (answer.gap > tol and time.monotonic() < deadline):
-        last, more = improved(task, None, np.zeros(n), tol, deadline)
-        steps += more
+        answer = few(task, tol, allowance, start)
+    if answer is None or (answer.gap > tol and not allowance.is_over()):
+        last = improved(task, None, np.zeros(n), tol, allowance)
         answer = last if answer is None or last.gap < answer.gap else answer
-    return Interior(answer.w, answer.alphas, steps, answer.gap)
+    return Interior(answer.w, answer.alphas, allowance.steps, answer.gap)
 
 
-def soft_rounds(
-    task: Task, tol: float, deadline: float, start: np.ndarray | None
-) -> tuple[Answer, int]:
+def soft_rounds(task: Task, tol: float, allowance: Allowance, start: np.ndarray | None) -> Answer:
     """Solve roughly, then exactly on rows near the margin, the duals of the others being fixed."""
     n = task.signs.size
     margins = None if start is None else margins_of_duals(task, start)
     if margins is None:
-        answer, steps = improved(task, None, np.zeros(n), ROUGHLY, deadline)
+        answer = improved(task, None, np.zeros(n), ROUGHLY, allowance)
     else:
         chosen = near_margin(task, margins, n // NEAR_START)
-        answer, steps = improved(task, *chosen, max(tol, CLOSER), deadline)
+        answer = improved(task, *chosen, max(tol, CLOSER), allowance)
         if answer.gap > ROUGHLY:  # that start was too far away
-            return soft_rounds(task, tol, deadline, None)
+            return soft_rounds(task, tol, allowance, None)
     for share in SHARES:
-        if answer.gap <= tol or time.monotonic() > deadline:
+        if answer.gap <= tol or allowance.is_over():
             break
         chosen = near_margin(task, answer.margins, n // share)
-        answer, more = improved(task, *chosen, tol, deadline)
-        steps += more
-    return answer, steps
+        answer = improved(task, *chosen, tol, allowance)
+    return answer
 
 
-def hard_rounds(
-    task: Task, tol: float, deadline: float, start: np.ndarray | None
-) -> tuple[Answer, int]:
+def hard_rounds(task: Task, tol: float, allowance: Allowance, start: np.ndarray | None) -> Answer:
     """Solve on rows that start high, or on a sample, and again with those that come out worst."""
     count = max(SMALLEST_SAMPLE if start is None else SMALLEST_START, SAMPLE * task.X.shape[1])
     random, nothing = np.random.default_rng(0), np.zeros(task.signs.size)
     order = random.permutation(task.signs.size) if start is None else np.argsort(-start)
     sides = (order[task.signs[order] == sign][: count // 4] for sign in (-1, 1))
     index = functools.reduce(np.union1d, sides, order[:count])
-    goal, steps = max(tol, CLOSER), 0
+    goal = max(tol, CLOSER)
     for _ in range(MOST_ROUNDS):
-        answer, more = improved(task, index, nothing, goal, deadline)
-        steps += more
-        if answer.gap <= tol or 2 * index.size > nothing.size or time.monotonic() > deadline:
+        answer = improved(task, index, nothing, goal, allowance)
+        if answer.gap <= tol or 2 * index.size > nothing.size or allowance.is_over():
             break
         wider = np.union1d(index, np.argpartition(answer.margins, count)[:count])
         goal = tol if wider.size < index.size + count // 4 else goal
         index = wider
-    return answer, steps
+    return answer
 
 
 def improved(
-    task: Task, index: np.ndarray | None, fixed: np.ndarray, tol: float, deadline: float
-) -> tuple[Answer, int]:
+    task: Task, index: np.ndarray | None, fixed: np.ndarray, tol: float, allowance: Allowance
+) -> Answer:
     """Solve on some rows, and look at all of them."""
     program = program_of(task, index, fixed)
-    found = follow(program, tol / 2, deadline)
+    found = follow(program, tol / 2, allowance)
     alphas = fixed.copy()
     alphas[slice(None) if index is None else index] = found.alphas
     answer = hard_answer if task.caps is None else soft_answer
-    return answer(task, weights(task, found.w), alphas), found.steps
+    return answer(task, weights(task, found.w), alphas)
 
 
 def margins_of_duals(task: Task, duals: np.ndarray) -> np.ndarray | None:

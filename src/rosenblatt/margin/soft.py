@@ -11,7 +11,7 @@ Gap         no hyperplane has an objective below the dual value, so (primal - du
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -144,10 +144,12 @@ def soft_margin(
                 return best
     if not few or start is not None:
         # From near by, some sweeps cost less than a path through the interior.
-        passes = max_passes or (SWEEPS_FROM_NEAR if few else MOST_PASSES)
+        passes = max_passes or MOST_PASSES
+        passes = min(passes, SWEEPS_FROM_NEAR) if few else passes
         best = _descended(problem, tol, duals, Limits(passes, end - time.perf_counter()), seed)
-    if few and (best is None or not best.converged):
-        best = _through_interior(problem, tol, best, end, max_passes, seed)
+    left = None if max_passes is None else max_passes - (best.passes if best else 0)
+    if few and left != 0 and (best is None or not best.converged):
+        best = _through_interior(problem, tol, best, end, left, seed)
     assert best is not None
     return best
 
@@ -160,7 +162,10 @@ def _through_interior(
     max_passes: int | None,
     seed: int,
 ) -> SoftMargin:
-    """Solve by the interior-point method; where rounding stops it, sweeps go on from there."""
+    """Solve by the interior-point method; where rounding stops it, sweeps go on from there.
+
+    Newton steps and sweeps together are at most `max_passes`.
+    """
     left = end - time.perf_counter()
     point = interior(
         problem.X,
@@ -171,13 +176,15 @@ def _through_interior(
         lift=problem.lift,
         tol=ROOM * tol,
         max_seconds=None if left == np.inf else max(left, 0.0),
+        max_steps=max_passes,
     )
-    found = problem.judged(point.w, point.alphas, point.iterations, tol, "interior")
+    found = [problem.judged(point.w, point.alphas, point.iterations, tol, "interior")]
     left = end - time.perf_counter()
-    if not found.converged and left > 0:
-        limits = Limits(max_passes or SWEEPS_TO_FINISH, left)
-        found = min(found, _descended(problem, tol, found.alphas, limits, seed), key=_gap_of)
-    return found if known is None else min(found, known, key=_gap_of)
+    sweeps = SWEEPS_TO_FINISH if max_passes is None else max_passes - point.iterations
+    if not found[0].converged and left > 0 and sweeps > 0:
+        found += [_descended(problem, tol, found[0].alphas, Limits(sweeps, left), seed)]
+    found += [] if known is None else [known]
+    return replace(min(found, key=_gap_of), passes=sum(each.passes for each in found))
 
 
 def _gap_of(answer: SoftMargin) -> float:
