@@ -152,20 +152,35 @@ def test_reading_options_reach_the_reader(shell, folder):
     assert "missing" in shell("separate", "t.csv", "--label", "ill")[2]
 
 
-@pytest.mark.parametrize(("many", "label"), [("--pairs", 2), ("--rest", "1")])
+@pytest.mark.parametrize(("many", "label"), [("--pairs", 2), ("--rest", 1)])
 def test_more_classes_get_a_line_each(many, label, shell):
     status, found = facts(shell, "separate", "three.svm", many)
     assert status == (0 if many == "--pairs" else 1)  # the middle one is not to be told apart
     assert [len(found["answers"]), found["rows"], found["columns"]] == [3, 4, 1]
     assert found["answers"][0]["classes"][1] == label
     assert found["answers"][0]["verdict"] == "separable"
-    assert set(found["answers"][0]) == {"classes", "verdict", "margin", "largest_margin"}
+    names = {"classes", "verdict", "margin", "largest_margin", "certificate"}
+    assert set(found["answers"][0]) == names
     shown = shell("separate", "three.svm", many)[1]
     assert shown.count("separable") == 3
     assert "1, 2" in shown if many == "--pairs" else "2, the rest" in shown
     status, found = facts(shell, "separate", "three.svm", many, "--max-seconds", "1e-9")
     assert status == 3
     assert {each["verdict"] for each in found["answers"]} == {"undecided"}
+
+
+@pytest.mark.parametrize("many", ["--pairs", "--rest"])
+def test_each_answer_about_more_classes_has_a_proof_of_its_own_for_the_whole_file(many, shell):
+    status, found = facts(shell, "separate", "three.svm", many, "--certificate", "c.json")
+    paths = [each["certificate"] for each in found["answers"]]
+    assert paths == ["c-1.json", "c-2.json", "c-3.json"]
+    for path in paths:
+        assert alone(path, "three.svm")[0] == 0
+        status, shown, _ = shell("verify", path, "three.svm")
+        assert (status, shown) == (0, alone(path, "three.svm")[1])
+        assert ("two classes of several" in shown) == (many == "--pairs")
+        assert shell("verify", path, "apart.svm")[0] == 1
+    assert "c-2.json" in shell("separate", "three.svm", many, "--certificate", "c.json")[1]
 
 
 def test_out_of_time_is_undecided_and_writes_nothing(shell, folder):
@@ -539,7 +554,7 @@ def test_outputs_are_checked_before_the_work(shell, folder, monkeypatch):
         (*solve, "--point", "./short.csv"): "what the command reads",
         (*solve, "--point", "nowhere/p.csv"): "no folder",
         (*solve, "--point", "p", "--certificate", "./p"): "cannot hold both",
-        ("separate", "three.svm", "--pairs", "--certificate", "c"): "goes with two classes",
+        ("separate", "three.svm", "--pairs", "--certificate", "inside"): "is a folder",
         ("separate", "three.svm", "--pairs", "--rest"): "exclude each other",
     }.items():
         status, shown, said = shell(*words)

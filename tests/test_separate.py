@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_info
 import naive_decide
 import rosenblatt as rb
 from naive_decide import INSEPARABLE, SEPARABLE, WEAKLY
-from rosenblatt.checker import check
+from rosenblatt.checker import Refused, check
 from rosenblatt.decide.answers import Clock, OutOfTimeError
 from rosenblatt.decide.check import verify
 from rosenblatt.decide.cone import Cone
@@ -572,7 +572,6 @@ def test_the_hyperplane_is_that_of_the_certificate():
             w = [float(value) for value in found.certificate.w]
             assert found.coef.tolist() == w[: X.shape[1]]
             assert found.intercept == (w[-1] if intercept else 0.0)
-            assert found.columns.tolist() == np.flatnonzero(found.coef).tolist()
 
 
 def test_the_rows_of_separable_data_are_those_nearest_to_the_hyperplane():
@@ -594,7 +593,8 @@ def test_the_rows_of_weakly_separable_data_are_those_on_the_hyperplane():
 def test_the_rows_of_inseparable_data_are_those_of_the_proof():
     for found, X, _, _ in well_scaled(INSEPARABLE):
         assert found.rows.tolist() == list(found.certificate.rows)
-        assert found.columns.tolist() == np.flatnonzero(X[found.rows].any(axis=0)).tolist()
+        held = np.flatnonzero(X[found.rows].any(axis=0))
+        assert found.columns.tolist() == np.setdiff1d(held, found.aliased).tolist()
         assert found.coef is None
         assert found.intercept is None
         assert found.margin == found.enclosure[1] == 0
@@ -659,6 +659,8 @@ def test_pairs_of_classes_are_decided_one_by_one():
         assert one.classes == pair
         assert one.verdict == naive_decide.verdict(signed_rows(X[chosen], y[chosen], True))
         assert_proven(one, X[chosen], y[chosen])
+        assert verify(one.certificate.to_json(), X, y).ok
+        assert not verify(one.certificate, X, np.roll(y, 1)).ok
     assert [one.verdict for one in found.values()] == [SEPARABLE, SEPARABLE, INSEPARABLE]
 
 
@@ -667,12 +669,24 @@ def test_each_class_is_decided_against_the_rest():
     found = separate(X, y, many="rest")
     assert list(found) == ["setosa", "versicolor", "virginica"]
     for label, one in found.items():
-        against = np.where(y == label, label, f"not {label}")
         assert one.classes == (f"not {label}", label)
-        assert_proven(one, X, against)
+        assert_proven(one, X, y)
+        assert not verify(one.certificate, X, np.roll(y, 1)).ok
         rows = naive_decide.signed(X.tolist(), signs_of(y, label), True)
         assert one.verdict == naive_decide.verdict(rows)
     assert found["setosa"].verdict == SEPARABLE
+
+
+@pytest.mark.parametrize("many", ["pairs", "rest"])
+def test_no_certificate_of_many_classes_is_accepted_with_another_word_about_the_others(many):
+    X, y = toy_flowers()
+    for one in separate(X, y, many=many).values():
+        given = one.certificate.as_dict()
+        assert verify(given, X, y).ok
+        for word in ("positive", "", None, 1, "negative" if many == "pairs" else "left out"):
+            assert not verify({**given, "others": word}, X, y).ok
+        with pytest.raises(Refused, match="others is none of negative, left out"):
+            check({**given, "others": "positive"}, [], 2)
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], [0.5, 1.5, 7.0], [None, "a", 1], [True, 2, "x"]])

@@ -171,6 +171,17 @@ def optional(form: Form) -> Form:
     )
 
 
+def one_of(words: Iterable[str]) -> Form:
+    """Give the form of a choice among words."""
+    choices = tuple(words)
+
+    def take(value: Any, name: str) -> str:
+        require(value in choices, f"{name} is none of {', '.join(choices)}")
+        return str(value)
+
+    return Form(take, str, take)
+
+
 def parts(given: Any, name: str, keys: Iterable[str], optional: Iterable[str] = ()) -> list[Any]:
     """Give the values of an object that has these fields and no others."""
     keys = list(keys)

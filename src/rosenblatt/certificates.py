@@ -27,10 +27,12 @@ from rosenblatt.certificate_fields import (
     Weighted,
     integer,
     list_of,
+    one_of,
     optional,
     parts,
     require,
 )
+from rosenblatt.checker import OTHERS
 from rosenblatt.errors import CertificateError
 
 __all__ = [
@@ -94,6 +96,7 @@ FORMS = {
     "data": Form(_take_data, lambda data: dict(vars(data)), _read_data),
     "classes": CLASSES,
     "intercept": FLAG,
+    "others": optional(one_of(OTHERS)),
     "w": NUMBERS,
     "margin": NUMBER,
     "rows": INDICES,
@@ -178,12 +181,28 @@ def _check_weighted(indices: Indices, weights: Numbers, limit: int, name: str = 
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Separator(Certificate):
+class OfTwoClasses(Certificate):
+    """What certificates of two classes have in common.
+
+    Data with labels of other classes are refused, unless `others` says what becomes of their rows:
+    "negative" puts them into the negative class, "left out" counts the rest of the rows alone.
+    """
+
+    classes: tuple[Label, Label]
+    intercept: bool
+    others: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the certificate as the JSON object that stands for it, without others of None."""
+        written = super().as_dict()
+        return {name: value for name, value in written.items() if name != "others" or value}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Separator(OfTwoClasses):
     """w separates the classes, and leaves each row at least the margin."""
 
     kind = "separator"
-    classes: tuple[Label, Label]
-    intercept: bool
     w: Numbers
     margin: Number
 
@@ -192,13 +211,11 @@ class Separator(Certificate):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class NonSeparability(Certificate):
+class NonSeparability(OfTwoClasses):
     """The weighted rows sum to zero, so nothing separates; w, if given, does so weakly."""
 
     kind = "non-separability"
     forms = FORMS | {"w": optional(NUMBERS)}
-    classes: tuple[Label, Label]
-    intercept: bool
     rows: Indices
     weights: Numbers
     w: Numbers | None = None
@@ -210,12 +227,10 @@ class NonSeparability(Certificate):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Inseparability(Certificate):
+class Inseparability(OfTwoClasses):
     """The weighted rows sum to zero and span all rows, so nothing separates even weakly."""
 
     kind = "inseparability"
-    classes: tuple[Label, Label]
-    intercept: bool
     rows: Indices
     weights: Numbers
     complement: tuple[Numbers, ...] = ()

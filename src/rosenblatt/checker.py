@@ -27,13 +27,14 @@ Bounds = Sequence[tuple[Number | None, Number | None]] | None
 Vector = tuple[dict[int, int], int]  # integers by coordinate, zeros left out; their denominator
 
 FORMAT = "rosenblatt certificate 1"
-POSITIVE, NEGATIVE, AT_LEAST, MORE_THAN, EQUAL, LOWER, UPPER = range(1, 8)
+POSITIVE, NEGATIVE, AT_LEAST, MORE_THAN, EQUAL, LOWER, UPPER, LEFT_OUT = range(1, 9)
 RELATIONS = {">=": (1, AT_LEAST), ">": (1, MORE_THAN), "=": (1, EQUAL), "==": (1, EQUAL)}
 RELATIONS |= {"<=": (-1, AT_LEAST), "<": (-1, MORE_THAN)}
 RATIONAL = re.compile(r"(-?)([0-9]+)(?:/(0*[1-9][0-9]*))?")
 HEX_FLOAT = re.compile(r"-?0x[01](?:\.[0-9a-f]{1,13})?p([+-][0-9]{1,4})")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
+OTHERS = {"negative": " of one class against all others", "left out": " of two classes of several"}
 MASK = 2**64 - 1
 # More digits than 50,000 take minutes where a certificate has many such numbers, and no proof needs
 # them: solving for a thousand rows of doubles in exact arithmetic takes some twenty thousand.
@@ -336,6 +337,7 @@ def check(certificate: Any, rows: Sequence[Row], columns: int, bounds: Bounds = 
     if "intercept" in certificate:
         how = " with an intercept" if certificate["intercept"] else " without intercept"
         how = how if certificate.get("lift") is None else " with lifted rows"
+    how = OTHERS.get(certificate.get("others"), "") + how
     return f"Proven for {len(rows)} x {columns} data {data['digest']}{how}: {proven}."
 
 
@@ -345,7 +347,8 @@ def require_shape(certificate: Any) -> None:
     require(certificate.get("format") == FORMAT, f"the format is not {FORMAT}")
     kind = certificate.get("kind")
     require(isinstance(kind, str) and kind in KINDS, "the kind is unknown")
-    optional = {"non-separability": "w", "margin interval": "lift"}.get(kind, "")
+    optional = {"margin interval": "lift", "non-separability": "w others"}.get(kind, "")
+    optional = "others" if kind in ("separator", "inseparability") else optional
     require_fields(certificate, "the certificate", f"format kind data {KINDS[kind][1]}", optional)
     data = certificate["data"]
     require_fields(data, "data", "rows columns digest numbers")
@@ -356,6 +359,8 @@ def require_shape(certificate: Any) -> None:
         require_fields(certificate["classes"], "classes", "negative positive")
         labels = {class_key(label) for label in certificate["classes"].values()}
         require(len(labels) == 2, "both classes have the same label")
+        known = certificate.get("others") in (None, *OTHERS)
+        require(known, f"others is none of {', '.join(OTHERS)}")
 
 
 def class_key(label: Any) -> float | str:
@@ -425,12 +430,14 @@ def as_value(texts: list[str], numbers: str) -> Number:
     return struct.unpack("<f", struct.pack("<f", total))[0] if numbers == "float32" else total
 
 
-def labelled_row(line: str, tags: dict[float | str, int], first: int, numbers: str) -> Row | None:
-    """Read a line of svmlight text, in which columns count from `first`."""
+def labelled_row(
+    line: str, tags: dict[float | str, int], others: int, first: int, numbers: str
+) -> Row | None:
+    """Read a line of svmlight text, in which columns count from `first`; None for one left out."""
     words = re.findall(r"[^ \t\r\n]+", line.partition("#")[0])
     if not words:
         return None
-    tag = tags.get(class_key(words[0]), 0)
+    tag = tags.get(class_key(words[0]), others)
     require(tag, "the label belongs to neither class")
     entries: dict[int, list[str]] = {}
     for place, word in enumerate(words[1:]):
@@ -439,7 +446,8 @@ def labelled_row(line: str, tags: dict[float | str, int], first: int, numbers: s
             entries.setdefault(int(match[1]) - first, []).append(match[2])
         elif place > 0 or not re.fullmatch("qid:[0-9]+", word):
             raise ValueError(f"{word[:40]!a} is not a column from {first} on and its value")
-    return Row(tag, [(j, as_value(texts, numbers)) for j, texts in entries.items()])
+    row = Row(tag, [(j, as_value(texts, numbers)) for j, texts in entries.items()])
+    return None if tag == LEFT_OUT else row
 
 
 def system_row(line: str, header: list[str], numbers: str) -> Row | None:
@@ -471,7 +479,8 @@ def read_rows(file: TextIO, given: dict[str, Any], first: int) -> tuple[list[Row
     if "classes" in given:
         labels = {name: class_key(label) for name, label in given["classes"].items()}
         tags = {labels["positive"]: POSITIVE, labels["negative"]: NEGATIVE}
-        parse = partial(labelled_row, tags=tags, first=first, numbers=numbers)
+        others = {"negative": NEGATIVE, "left out": LEFT_OUT}.get(given.get("others") or "", 0)
+        parse = partial(labelled_row, tags=tags, others=others, first=first, numbers=numbers)
     else:
         header = csv_cells(file.readline())
         if "b" not in header or len(set(header)) < len(header):

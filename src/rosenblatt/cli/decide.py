@@ -66,21 +66,28 @@ def separate_file(
     return STATUSES.get(found.verdict, NO)
 
 
-def separate_many(source: Source, options: dict[str, Any], *, json: bool) -> int:
-    """Decide about more than two classes, report; give the exit status."""
+def separate_many(
+    source: Source, certificate: Path | None, options: dict[str, Any], *, json: bool
+) -> int:
+    """Decide about more than two classes, write the proofs, report; give the exit status."""
+    if certificate is not None:
+        _check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
-    answers = [_answer(each) for each in (found or {}).values()]
+    answers = []
+    for k, each in enumerate((found or {}).values(), start=1):
+        path = certificate and certificate.with_stem(f"{certificate.stem}-{k}")
+        answers.append({**_answer(each), "certificate": _write_proof(path, each.certificate)})
     rows, columns = examples.X.shape
     facts: dict[str, Any] = {"data": source.data, **source.label_fact(examples.columns, json)}
     facts |= {"rows": rows, "columns": columns, "seconds": round(seconds, 6)}
     if json:
         _print({**facts, "answers": answers}, json)
     else:
-        table = Table("classes", "verdict", "margin")
+        table = Table("classes", "verdict", "margin", *["certificate"] * bool(certificate))
         for each in answers:
             first, second = map(str, each["classes"])
             names = f"{first}, {second}" if options["many"] == "pairs" else f"{second}, the rest"
-            table.add_row(names, each["verdict"], f"{each['margin']:.6g}")
+            table.add_row(names, each["verdict"], f"{each['margin']:.6g}", each["certificate"])
         _printer().print(table)
         _print(facts, json)
     statuses = [STATUSES.get(each["verdict"], NO) for each in answers]

@@ -46,23 +46,19 @@ def separate(
 
     Numbers are taken for exactly what they are, as float64. Exit status: 0 separable, 1 weakly
     separable or inseparable, 3 undecided, also after Ctrl-C; of several answers the largest.
+    Several proofs, of --pairs or --rest, are numbered: proof-1.json and so on for proof.json.
     """
     from rosenblatt.cli.decide import separate_file, separate_many
     from rosenblatt.cli.source import Source, reading
 
     if pairs and rest:
         raise typer.BadParameter("--pairs and --rest exclude each other")
-    if certificate is not None and (pairs or rest):
-        raise typer.BadParameter(
-            "--certificate goes with two classes; a proof about some classes of a file does not "
-            "fit the whole of it"
-        )
     how = reading(format, label, missing, zero_based, True, header, categories)
     source = Source(data, False, False, how)
     options: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
     if pairs or rest:
         options["many"] = "pairs" if pairs else "rest"
-        raise typer.Exit(separate_many(source, options, json=json))
+        raise typer.Exit(separate_many(source, certificate, options, json=json))
     raise typer.Exit(separate_file(source, certificate, options, json=json))
 
 

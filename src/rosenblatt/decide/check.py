@@ -15,7 +15,7 @@ from rosenblatt.certificates import (
     from_dict,
     from_json,
 )
-from rosenblatt.checker import Refused, require_brief
+from rosenblatt.checker import OTHERS, Refused, require_brief
 from rosenblatt.decide.claims import CHECKS
 from rosenblatt.decide.exact import exact_dot, exact_matrix, exact_row
 from rosenblatt.decide.hand import Labelled, System
@@ -95,7 +95,7 @@ def verify(
         elif strict is not False or equal is not None or bounds is not None:
             raise InputError("strict, equal and bounds belong to certificates of systems")
         else:
-            data = Labelled(X, y, vars(claim)["classes"])
+            data = Labelled(X, y, vars(claim)["classes"], getattr(claim, "others", None))
         return Verification(True, proven(claim, data))
     except Refused as refused:
         return Verification(False, f"Refused: {refused}.")
@@ -115,6 +115,7 @@ def proven(claim: Certificate, data: Labelled | System) -> str:
     if hasattr(claim, "intercept"):
         how = " with an intercept" if claim.intercept else " without intercept"
         how = how if getattr(claim, "lift", None) is None else " with lifted rows"
+    how = OTHERS.get(getattr(claim, "others", None) or "", "") + how
     size = f"{named.rows} x {named.columns} data {named.digest}"
     return f"Proven for {size}{how}: {sentence}."
 

@@ -64,9 +64,11 @@ class Hand:
 class Labelled(Hand):
     """Rows and the signs of their classes."""
 
-    def __init__(self, X: Any, y: Any, classes: tuple[Any, Any]) -> None:
+    def __init__(self, X: Any, y: Any, classes: tuple[Any, Any], others: str | None = None) -> None:
         self.X = exact_matrix(X)
         labels = as_labels(y, self.X.shape[0])
+        if others is not None:
+            self.X, labels = _with_others(self.X, labels, classes, others)
         if not labels.size:
             raise Refused("the data have no rows")
         try:
@@ -99,6 +101,18 @@ class Labelled(Hand):
         found = compare(self.X, self.signs, w, thresholds, label_tags(self.signs))
         _require_digest(shown(found.total, *self.X.shape), named, self.X)
         return found.signs
+
+
+def _with_others(
+    X: Matrix, labels: np.ndarray, classes: tuple[Any, Any], others: str
+) -> tuple[Matrix, np.ndarray]:
+    """Give rows of other classes the negative label, or leave them out."""
+    listed = labels.tolist()
+    if others == "negative":
+        negative, positive = classes
+        return X, as_objects([positive if label == positive else negative for label in listed])
+    kept = np.flatnonzero([label in classes for label in listed])
+    return X[kept], labels[kept]
 
 
 class System(Hand):

@@ -134,7 +134,7 @@ def _pairs(
         rows, pair = np.flatnonzero((codes == a) | (codes == b)), classes[[a, b]]
         first, second = pair.tolist()
         signs = as_signs(labels[rows], pair)
-        answer = decide(X[rows], signs, pair, fit_intercept, clock)
+        answer = decide(X[rows], signs, pair, fit_intercept, clock, "left out")
         design = answer.design and replace(answer.design, X=X, chosen=rows)  # without the copy
         found[first, second] = replace(answer, rows=rows[answer.rows], design=design)
     return found
@@ -145,17 +145,25 @@ def _rest(
 ) -> dict[Any, Separation]:
     found = {}
     for label in classes.tolist():
-        names = as_objects([f"not {label}", str(label)])
-        against = np.array([names[int(other == label)] for other in labels.tolist()], object)
-        found[label] = decide(X, as_signs(against, names), names, fit_intercept, clock)
+        signs = np.array([1 if other == label else -1 for other in labels.tolist()], np.int8)
+        names = as_objects([f"not {label}", label])
+        found[label] = decide(X, signs, names, fit_intercept, clock, "negative")
     return found
 
 
 def decide(
-    X: Matrix, signs: np.ndarray, classes: np.ndarray, fit_intercept: bool, clock: Clock
+    X: Matrix,
+    signs: np.ndarray,
+    classes: np.ndarray,
+    fit_intercept: bool,
+    clock: Clock,
+    others: str | None = None,
 ) -> Separation:
-    """Decide about rows that were checked, in what is left of the time."""
-    problem = _Problem(X, signs, classes, bool(fit_intercept), clock)
+    """Decide about rows that were checked, in what is left of the time.
+
+    The certificate says what becomes of rows of `others`, if there are more than two classes.
+    """
+    problem = _Problem(X, signs, classes, bool(fit_intercept), clock, others)
     try:
         return problem.decide()
     except (OutOfTimeError, KeyboardInterrupt) as ended:
@@ -170,10 +178,16 @@ class _Problem:
     """One question, and what is known of its answer."""
 
     def __init__(
-        self, X: Matrix, signs: np.ndarray, classes: np.ndarray, lifted: bool, clock: Clock
+        self,
+        X: Matrix,
+        signs: np.ndarray,
+        classes: np.ndarray,
+        lifted: bool,
+        clock: Clock,
+        others: str | None,
     ) -> None:
         self.X, self.signs, self.lifted, self.clock = X, signs, lifted, clock
-        self.classes = tuple(classes.tolist())
+        self.classes, self.others = tuple(classes.tolist()), others
         self.cone = Cone(X, signs, int(lifted))
         self.lower, self.upper = -math.inf, math.inf
         self.known: tuple[list[Number], float] | None = None
@@ -294,6 +308,7 @@ class _Problem:
             data=self._data(),
             classes=self.classes,
             intercept=self.lifted,
+            others=self.others,
             w=tuple(point),
             margin=margin or exact,
         )
@@ -329,6 +344,7 @@ class _Problem:
             "data": self._data(),
             "classes": self.classes,
             "intercept": self.lifted,
+            "others": self.others,
             "rows": tuple(rows),
             "weights": tuple(shares[i] / total for i in rows),
         }
