@@ -304,7 +304,7 @@ def test_an_interrupt_while_learning_writes_nothing(shell, folder, monkeypatch):
     def interrupted(self, *given, **more):
         self.max_updates = 1
         learn(self, *given, **more)
-        object.__setattr__(self._run, "stop", rb.Stop.INTERRUPTED)
+        object.__setattr__(self._journal.first, "stop", rb.Stop.INTERRUPTED)
         return self
 
     monkeypatch.setattr("rosenblatt.learners.plain.PlainPerceptron._fit", interrupted)

@@ -1,5 +1,7 @@
 """Options of the learners: what cannot be used is refused in a sentence that names the option."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -275,3 +277,8 @@ def test_a_machine_without_room_is_told_columns_and_classes_apart(monkeypatch):
     for learner in (rb.SoftMarginSVM(), rb.Perceptron()):
         with pytest.raises(rb.InputError, match="weights for 10,000 columns in each of 3 classes"):
             learner.fit(X, [0, 1, 2])
+
+
+@pytest.mark.parametrize("learner", [rb.Perceptron, rb.KernelPerceptron, rb.SoftMarginSVM])
+def test_the_signature_of_a_learner_tells_its_options(learner):
+    assert list(signature(learner).parameters) == list(learner()._options())

@@ -94,7 +94,9 @@ class Run:
     updates : changes of the weights; equal to `mistakes` for the perceptron.
     passes : passes begun; a pass is as many looks as there are examples.
     mistakes_per_pass : mistakes of each pass.
-    counts : updates made on each example of the latest call: how hard each one was (theory D14).
+    counts : updates made on each example: how hard each one was (theory D14). Those of a stream
+        are the examples in the order in which they came, in blocks or as single rows, behind those
+        of the data set that it goes on from; the sum is `updates`.
     converged : whether the last pass saw every example under one w and made no mistake.
     stop : why the run ended, a `Stop`, which is a sentence.
     seconds : time taken.
@@ -127,13 +129,14 @@ class Run:
         return order[self.counts[order] > 0]
 
     def followed_by(self, later: Run) -> Run:
-        """Join this run with one that went on from its weights: counts are those of the latter."""
+        """Join this run with one that went on from its weights, with other examples."""
         return replace(
             later,
             mistakes=self.mistakes + later.mistakes,
             updates=self.updates + later.updates,
             passes=self.passes + later.passes,
             mistakes_per_pass=self.mistakes_per_pass + later.mistakes_per_pass,
+            counts=np.concatenate([self.counts, later.counts]),
             seconds=self.seconds + later.seconds,
             operations=self.operations + later.operations,
         )

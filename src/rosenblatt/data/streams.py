@@ -25,6 +25,7 @@ from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import Examples
 from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress, Watch
+from rosenblatt.online.perceptron import MISTAKES
 from rosenblatt.run import Run, Stop
 
 OpenBlocks = Callable[[], Iterator[Examples]]
@@ -190,9 +191,12 @@ class _Walk:
         if weighty:
             present_block(self.learner, block)
         made = self._mistakes() - before
+        latest = self.learner._journal.latest if weighty else None
         if self.countable:
             nothing = np.zeros(len(block), np.uint32)
-            self.counts.append(self.learner.run_.counts if weighty else nothing)
+            self.counts.append(nothing if latest is None else latest.counts)
+        if latest is not None:
+            self.learner._journal.forget_examples()
         self.place = Place(self.place.earlier, number + 1, self.place.mistakes + made)
 
     def _shuffled(self, number: int, size: int) -> np.ndarray:
@@ -200,7 +204,7 @@ class _Walk:
         return np.random.default_rng([seed, len(self.place.earlier), number]).permutation(size)
 
     def _mistakes(self) -> int:
-        return self.learner.run_.mistakes if self.learner._is_fitted() else 0
+        return int(self.learner._counters()[MISTAKES]) if self.learner._is_fitted() else 0
 
     def _limit(self) -> Stop | None:
         most = self.learner.max_updates

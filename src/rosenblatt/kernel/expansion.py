@@ -22,7 +22,6 @@ from rosenblatt.kernel.threads import Apply, in_turn, working_on
 from rosenblatt.kernel.voting import Ballots, vote
 from rosenblatt.kernel.walk import judge
 from rosenblatt.online.perceptron import CLOCK, LOOKS, MISTAKES, SEEN, WORK
-from rosenblatt.run import Operations, Run, Stop
 
 
 @dataclass
@@ -215,21 +214,3 @@ class Expansion:
         if sparse.issparse(X):
             return sparse.csr_matrix((X.data, X.indices, X.indptr), (X.shape[0], self.store.width))
         return np.pad(X, ((0, 0), (0, missing)))
-
-    def learned_since(self, tally: np.ndarray) -> Run | None:
-        """Give the run made by single rows since the counters stood at `tally`, if any."""
-        gained = self.tally - tally
-        if not gained[LOOKS]:
-            return None
-        mistakes = int(gained[MISTAKES])
-        return Run(
-            mistakes=mistakes,
-            updates=mistakes,
-            passes=1,
-            mistakes_per_pass=(mistakes,),
-            counts=np.zeros(0, np.uint32),
-            converged=False,
-            stop=Stop.STREAM,
-            seconds=0.0,
-            operations=Operations(int(gained[LOOKS]), mistakes, int(gained[WORK])),
-        )

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from threading import RLock
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
-from rosenblatt.columns import column_names
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_matrix
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.weights import some_weights
 from rosenblatt.names import Columns, columns_of, names_of
-from rosenblatt.run import Run
 
 L = TypeVar("L", bound="PlainLearner")
 P = ParamSpec("P")
@@ -33,6 +31,14 @@ class PlainLearner:
     n_features_in_: int
     feature_names_in_: np.ndarray  # where the columns have names
     _columns: Columns | None = None  # what a reader knew of them
+
+    __signature__: ClassVar[Signature]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let editors and scikit-learn see the options, which `__new__` would hide."""
+        super().__init_subclass__(**options)
+        own = signature(cls.__init__)
+        cls.__signature__ = own.replace(parameters=[*own.parameters.values()][1:])
 
     def __new__(cls, *given: Any, **options: Any) -> Self:
         """Refuse options that the learner does not have, in the learner's own name."""
@@ -113,7 +119,7 @@ class PlainLearner:
         if self._reader.width is not None:
             self._check_columns(X, matrix)
         if self._reader.names_grow:
-            return self._reader.arranged(matrix, column_names(X), new)
+            return self._reader.arranged(matrix, names_of(X), new)
         return matrix
 
     def _adopt_names(self, new: list[str]) -> None:
@@ -176,12 +182,3 @@ def _check_named(learner: type[PlainLearner], given: int, options: dict[str, Any
             others = f"its options are {', '.join(names)}"
             advice = f"did you mean {near[0]!r}?" if near else others
             raise TypeError(f"{learner.__name__} has no option {name!r}; {advice}")
-
-
-def check_presented(run: Run | None, rows: int) -> None:
-    """Refuse part of the rows of a run: a bound speaks of all of them, and may speak of more."""
-    if run is not None and rows < run.counts.size:
-        raise InputError(
-            f"the run was made on {run.counts.size:,} rows, but X has {rows:,}; the bound of a run "
-            "needs all examples that were presented"
-        )

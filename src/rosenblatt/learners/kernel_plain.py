@@ -29,9 +29,10 @@ from rosenblatt.kernel.runs import GRAM_BYTES, Manner, fit, once
 from rosenblatt.kernel.space import TRIED, Space, check_function, check_gram, check_symmetry
 from rosenblatt.kernel.store import dense_pays
 from rosenblatt.learners import options
-from rosenblatt.learners.base import PlainLearner, check_presented, in_turn
+from rosenblatt.learners.base import in_turn
 from rosenblatt.learners.beginning import OUTPUTS, lift_of
 from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix
+from rosenblatt.learners.stream import Journal, StreamLearner
 from rosenblatt.learners.weights import as_codes as sorted_codes
 from rosenblatt.learners.weights import check_classes, one_weight, presented, several_classes
 from rosenblatt.margin.bounds import MistakeBound
@@ -41,12 +42,10 @@ from rosenblatt.online.presented import Presented
 from rosenblatt.run import Run
 
 
-class PlainKernelPerceptron(PlainLearner):
+class PlainKernelPerceptron(StreamLearner):
     """Learn an expansion in kernels from mistakes; `KernelPerceptron` documents the options."""
 
     _expansion: Expansion
-    _run: Run | None
-    _tally: np.ndarray
 
     def __init__(
         self,
@@ -133,10 +132,9 @@ class PlainKernelPerceptron(PlainLearner):
         self._check_numbers(expansion, matrix)
         shown = replace(shown, X=expansion.fitted_to(shown.X))
         run = once(expansion, shown, as_codes(shown.labels, known))
-        earlier = None if first else self._run_so_far()
         if first:
             self._adopt_columns(X, matrix)
-        self._hold(expansion, known, run if earlier is None else earlier.followed_by(run))
+        self._hold(expansion, known, run, goes_on=True)
         self._adopt_names(new)
         return self
 
@@ -173,11 +171,14 @@ class PlainKernelPerceptron(PlainLearner):
         shown = Presented(matrix, labels, np.array([weight]), 1)
         wrong = self._learn(expansion, shown, as_codes(labels, known))
         if first:
-            self._hold(expansion, known, None, np.zeros(8))
+            self._hold(expansion, known, None)
+            self._journal = Journal(None, np.zeros(8))  # which has not seen this row yet
         # A row of kernel values tells how many examples there will be.
         self._reader = RowReader(width) if expansion.space.precomputed else reader
         self._expansion, self.classes_, self.n_features_in_ = expansion, known, width
         self._adopt_names(new)
+        if wrong:
+            self._missed_one()
         return wrong
 
     def _thin_or_not(self, matrix: Matrix) -> Matrix:
@@ -280,7 +281,7 @@ class PlainKernelPerceptron(PlainLearner):
         if space.precomputed:
             raise InputError("the bound needs rows; a precomputed kernel has none")
         matrix = self._as_given(self._take(X))
-        check_presented(self._run_so_far(), matrix.shape[0])
+        self._check_presented(matrix.shape[0])
         shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
         known = joint_classes(shown.labels, self.classes_, None)
         shown = replace(shown, X=given.fitted_to(shown.X))
@@ -309,28 +310,11 @@ class PlainKernelPerceptron(PlainLearner):
         alphas = self._expansion.coefficients()[:, : self._expansion.size]
         return alphas[1].copy() if alphas.shape[0] == 2 else alphas.T.copy()
 
-    @property
-    def run_(self) -> Run:
-        """What training did since the last `fit`, or since the first example of a stream."""
-        self._check_fitted()
-        run = self._run_so_far()
-        if run is None:
-            raise AttributeError("nothing has been presented to this learner yet")
-        return run
-
-    @property
-    def n_iter_(self) -> int:
-        """The passes of the run."""
-        return self.run_.passes
-
     def _is_fitted(self) -> bool:
         return hasattr(self, "_expansion")
 
-    def _run_so_far(self) -> Run | None:
-        later = self._expansion.learned_since(self._tally)
-        if later is None or self._run is None:
-            return later or self._run
-        return self._run.followed_by(later)
+    def _counters(self) -> np.ndarray:
+        return self._expansion.tally
 
     # ---- options
 
@@ -410,15 +394,18 @@ class PlainKernelPerceptron(PlainLearner):
         expansion: Expansion,
         classes: np.ndarray,
         run: Run | None,
-        tally: np.ndarray | None = None,
+        *,
+        goes_on: bool = False,
     ) -> None:
         """Take over what was learned; until here, nothing of the learner has changed."""
+        if goes_on and run is not None:
+            self._go_on(run, expansion.tally)
+        else:
+            self._journal = Journal(run, expansion.tally)
         self._expansion = expansion
         self.classes_ = classes
         if not expansion.space.precomputed:
             self.n_features_in_ = expansion.store.width
-        self._run = run
-        self._tally = expansion.tally.copy() if tally is None else tally
 
     def _open_columns(self) -> None:
         """Let the columns grow from here on, as those of a stream do."""

@@ -7,7 +7,7 @@ nothing is copied that is already an int64 or float64 array.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.columns import column_names, in_words
+from rosenblatt.columns import in_words
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels
+from rosenblatt.names import names_of
 from rosenblatt.online.separator import OneRow
 
 MOST_COLUMNS = 2**31 - 1
@@ -130,9 +131,9 @@ class RowReader:
         if not self.names_grow:
             return []
         assert self.places is not None
-        return [name for name in column_names(X) or [] if name not in self.places]
+        return [name for name in names_of(X) or () if name not in self.places]
 
-    def arranged(self, X: Matrix, names: list[Any] | None, new: Iterable[str] = ()) -> Matrix:
+    def arranged(self, X: Matrix, names: Sequence[str] | None, new: Iterable[str] = ()) -> Matrix:
         """Give rows whose columns have names with the columns of this stream, and with new ones.
 
         Other names are left out; columns without names are taken in the order of the stream.

@@ -206,8 +206,10 @@ def _class_ballot(parts: Settings, tensors: Tensors, classes: int, width: int) -
 def _run_parts(run: Run | None, tensors: Tensors) -> Settings | None:
     if run is None:
         return None
-    tensors["run.counts"] = run.counts
+    missed = np.flatnonzero(run.counts)  # few of a long stream
+    tensors["run.counts"], tensors["run.examples"] = run.counts[missed], missed
     parts: Settings = {name: getattr(run, name) for name in RUN_NUMBERS}
+    parts["examples"] = run.counts.size
     parts["mistakes_per_pass"] = list(run.mistakes_per_pass)
     parts["stop"] = run.stop.name
     parts["operations"] = asdict(run.operations)
@@ -228,8 +230,21 @@ def _run(parts: Settings | None, tensors: Tensors) -> Run | None:
     return Run(
         **{name: parts[name] for name in RUN_NUMBERS},
         mistakes_per_pass=tuple(parts["mistakes_per_pass"]),
-        counts=tensors["run.counts"],
+        counts=_counts(parts, tensors),
         stop=Stop[parts["stop"]],
         operations=Operations(**parts["operations"]),
         history=history,
     )
+
+
+def _counts(parts: Settings, tensors: Tensors) -> np.ndarray:
+    given = tensors["run.counts"]
+    if "examples" not in parts:  # as in files of version 0.1
+        return given
+    size, places = parts["examples"], tensors["run.examples"]
+    require(type(size) is int and size >= 0, "it does not say how many examples there were")
+    require(places.shape == given.shape and places.dtype == np.int64, "the counts do not fit")
+    require(bool(((places >= 0) & (places < size)).all()), "a count has no example")
+    counts = np.zeros(size, np.uint32)
+    counts[places] = given
+    return counts

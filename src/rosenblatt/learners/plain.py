@@ -23,7 +23,7 @@ from rosenblatt.examples import (
     two_classes,
     without_duplicates,
 )
-from rosenblatt.learners.base import PlainLearner, check_presented, in_turn
+from rosenblatt.learners.base import in_turn
 from rosenblatt.learners.beginning import (
     begin,
     begin_again,
@@ -33,6 +33,7 @@ from rosenblatt.learners.beginning import (
 )
 from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix
 from rosenblatt.learners.options import random_numbers
+from rosenblatt.learners.stream import Journal, StreamLearner
 from rosenblatt.learners.weights import (
     as_marks,
     check_classes,
@@ -55,12 +56,10 @@ if TYPE_CHECKING:
 UNKNOWN = np.zeros(0, np.int8)  # the marks of a stream, most of which are still to come
 
 
-class PlainPerceptron(PlainLearner):
+class PlainPerceptron(StreamLearner):
     """Learn hyperplanes from mistakes; `Perceptron` documents the options and attributes."""
 
     _separator: Halfspace | Partition
-    _run: Run | None
-    _tally: np.ndarray
 
     def __init__(
         self,
@@ -168,11 +167,10 @@ class PlainPerceptron(PlainLearner):
             separator = begin(self, shown.X, UNKNOWN, known)
         else:
             separator = self._prepared(matrix.shape[1], known, shown.labels).copied()
-        earlier = None if first else self._run_so_far()
         run = shown.told(separator.once(shown.X, marks, shown.weights))
         if first:
             self._adopt_columns(X, matrix)
-        self._hold(separator, known, run if earlier is None else earlier.followed_by(run))
+        self._hold(separator, known, run, goes_on=True)
         self._adopt_names(new)
         return self
 
@@ -197,13 +195,14 @@ class PlainPerceptron(PlainLearner):
             except (AttributeError, KeyError, TypeError):
                 row, move = self._meet(x, y)
                 separator = self._separator
-            if separator.plain:
-                outcome = separator.learn(row, move, weight)
-                if outcome == outcome:
-                    return outcome > 0.0
-            return self._learn_with_care(row, move, weight)
+            outcome = separator.learn(row, move, weight) if separator.plain else np.nan
+            if outcome != outcome:
+                outcome = self._learn_with_care(row, move, weight)
+            if outcome > 0.0:
+                self._missed_one()
+            return outcome > 0.0
 
-    def _learn_with_care(self, row: OneRow, move: Any, weight: float) -> bool:
+    def _learn_with_care(self, row: OneRow, move: Any, weight: float) -> float:
         """Learn a row that needs more columns or another rule than the short path knows."""
         separator, needed = self._separator, self._reader.check(row)
         if needed > separator.width:
@@ -213,12 +212,12 @@ class PlainPerceptron(PlainLearner):
             outcome = separator.learn(row, move, weight)
             if outcome != outcome:
                 raise InputError("the row is too large for float64; divide it by a constant")
-            return outcome > 0.0
+            return outcome
         learned = separator.copied()
         matrix, mark = as_one_row_matrix(row, separator.width), separator.mark_of(move)
         run = learned.once(matrix, mark, np.array([weight]))
         self._separator = learned
-        return run.mistakes > 0
+        return float(run.mistakes)
 
     # ---- predicting
 
@@ -323,7 +322,7 @@ class PlainPerceptron(PlainLearner):
                 f"X has {matrix.shape[1]} columns, but the learner knows {self._separator.width}; "
                 "the bound of a run needs all examples that were presented"
             )
-        check_presented(self._run_so_far(), matrix.shape[0])
+        self._check_presented(matrix.shape[0])
         check_finite(matrix)
         labels = as_labels(y, matrix.shape[0])
         return presented(without_duplicates(matrix), labels, sample_weight)
@@ -383,32 +382,31 @@ class PlainPerceptron(PlainLearner):
         self._check_fitted()
         return np.atleast_2d(self._separator.weights())[:, -1] * self._separator.lift
 
-    @property
-    def run_(self) -> Run:
-        """What training did since the last `fit`, or since the first example of a stream."""
-        self._check_fitted()
-        run = self._run_so_far()
-        if run is None:
-            raise AttributeError("nothing has been presented to this learner yet")
-        return run
-
-    @property
-    def n_iter_(self) -> int:
-        """The passes of the run."""
-        return self.run_.passes
-
     def _is_fitted(self) -> bool:
         return hasattr(self, "_separator")
 
     # ---- keeping
 
-    def _hold(self, separator: Halfspace | Partition, classes: np.ndarray, run: Run | None) -> None:
+    def _counters(self) -> np.ndarray:
+        tally: np.ndarray = self._separator.state.tally
+        return tally
+
+    def _hold(
+        self,
+        separator: Halfspace | Partition,
+        classes: np.ndarray,
+        run: Run | None,
+        *,
+        goes_on: bool = False,
+    ) -> None:
         """Take over what was learned; until here, nothing of the learner has changed."""
+        if goes_on and run is not None:
+            self._go_on(run, separator.state.tally)
+        else:
+            self._journal = Journal(run, separator.state.tally)
         self._separator = separator
         self.n_features_in_ = separator.width
         self._name_classes(classes)
-        self._run = run
-        self._tally = separator.state.tally.copy()
 
     def _name_classes(self, classes: np.ndarray) -> None:
         self.classes_ = classes
@@ -427,12 +425,6 @@ class PlainPerceptron(PlainLearner):
         """End a stream: its columns are known now, and what is learned later is counted anew."""
         self._hold(self._separator, self.classes_, run)
         self._reader = RowReader(self.n_features_in_, getattr(self, "feature_names_in_", None))
-
-    def _run_so_far(self) -> Run | None:
-        later = self._separator.learned_since(self._tally)
-        if later is None or self._run is None:
-            return later or self._run
-        return self._run.followed_by(later)
 
     # ---- meeting new columns and classes in a stream
 

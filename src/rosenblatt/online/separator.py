@@ -18,9 +18,9 @@ from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
 from rosenblatt.online.averaging import Ballot, mean_weights, trim
 from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
-from rosenblatt.online.perceptron import ALL_ONE, LOGGED, LOOKS, MISTAKES, SEEN, WORK
+from rosenblatt.online.perceptron import ALL_ONE, LOGGED, SEEN
 from rosenblatt.rows import Rows
-from rosenblatt.run import History, Operations, Run, Stop
+from rosenblatt.run import History, Run
 
 OneRow = tuple[np.ndarray, np.ndarray, int]  # columns, values, how many of them count
 
@@ -138,24 +138,6 @@ class Separator:
                 "the weights grew too large for float64; divide X or eta0 by a constant"
             )
         return run
-
-    def learned_since(self, tally: np.ndarray) -> Run | None:
-        """Give the run made by single rows since the counters stood at `tally`, if any."""
-        gained = self.state.tally - tally
-        if not gained[LOOKS]:
-            return None
-        mistakes = int(gained[MISTAKES])
-        return Run(
-            mistakes=mistakes,
-            updates=mistakes,
-            passes=1,
-            mistakes_per_pass=(mistakes,),
-            counts=np.zeros(0, np.uint32),
-            converged=False,
-            stop=Stop.STREAM,
-            seconds=0.0,
-            operations=Operations(int(gained[LOOKS]), mistakes, int(gained[WORK])),
-        )
 
     # ---- answering
 
