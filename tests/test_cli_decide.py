@@ -93,14 +93,15 @@ def test_json_of_separate(shell):
     assert explanation.startswith("The classes 0 and 1 are weakly separable")
     assert found == {
         "data": "weak.svm",
+        "label": None,
         "verdict": "weakly separable",
         "classes": [0, 1],
         "margin": 0.0,
         "largest_margin": [0.0, 0.0],
         "rows": 4,
         "columns": 2,
-        "rows_that_matter": [2, 3],
-        "columns_that_matter": [0, 1],  # a hyperplane that is a little steeper does as well
+        "rows_that_matter": [3, 4],
+        "columns_that_matter": [1, 2],  # a hyperplane that is a little steeper does as well
         "aliased_columns": [],
         "certificate": "c.json",
     }
@@ -242,6 +243,7 @@ def test_json_of_margin(shell):
     assert found.pop("explanation").startswith("The largest margin between the classes -1 and 1")
     assert found == {
         "data": "apart.svm",
+        "label": None,
         "verdict": "separable",
         "classes": [-1, 1],
         "margin": [1.0606601717798212, 1.0606601717798214],
@@ -249,7 +251,7 @@ def test_json_of_margin(shell):
         "exact_square": "9/8",
         "rows": 3,
         "columns": 2,
-        "rows_that_matter": [0, 1],
+        "rows_that_matter": [1, 2],
         "certificate": "c.json",
     }
 
@@ -313,7 +315,7 @@ def test_a_solution_is_exact_printed_and_written(shell, folder):
 def test_that_there_is_no_solution_is_proved(shell, folder):
     status, found = facts(shell, "solve", "impossible.csv", "--certificate", "c.json")
     assert (status, found["verdict"], found["solution"]) == (1, "infeasible", None)
-    assert found["rows_that_matter"] == [0, 1, 2]
+    assert found["rows_that_matter"] == [1, 2, 3]
     assert alone("c.json", "impossible.csv")[0] == 0
     assert alone("c.json", "short.csv")[0] == 1
     words = ("solve", "impossible.csv", "--point", "p.csv")
@@ -333,7 +335,7 @@ def test_json_of_solve(shell):
         "unknowns": 2,
         "method": "auto",
         "steps": None,
-        "rows_that_matter": [0, 1, 2],
+        "rows_that_matter": [1, 2, 3],
         "bounds_that_matter": [],
         "solution": {"x": 1.0, "y": 1.0},
         "certificate": None,

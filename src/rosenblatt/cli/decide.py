@@ -6,6 +6,7 @@ import csv
 import io
 import json as jsonlib
 import math
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from rosenblatt.certificate_fields import Number, number_text
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
 from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, check, read_rows
 from rosenblatt.cli.source import Source, people
-from rosenblatt.cli.words import spoken
+from rosenblatt.cli.words import from_one, spoken
 from rosenblatt.cli.work import _check_writable, _plain, _print, _printer
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.sources import contents, shown
@@ -34,6 +35,7 @@ YES, NO, UNDECIDED = 0, 1, 3  # exit statuses
 STATUSES = {"separable": YES, "feasible": YES, "undecided": UNDECIDED}
 FEW = 10  # places that people are shown
 FEW_DIGITS = 40  # of a fraction that people are shown
+ROWS = re.compile(r"\brows? \d+(?:, \d+)*")
 SHORT = 400  # characters of a solution that people are shown
 
 
@@ -47,7 +49,8 @@ def separate_file(
     if certificate is not None:
         _check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
-    found = replace(found or _unknown(examples.y), names=getattr(examples, "names", ()))
+    names = examples.names or source.column_numbers(examples.X.shape[1])
+    found = replace(found or _unknown(examples.y), names=names)
     aliased = found.aliased
     facts = {
         "data": source.data,
@@ -55,12 +58,12 @@ def separate_file(
         **_answer(found),
         "rows": examples.X.shape[0],
         "columns": examples.X.shape[1],
-        "rows_that_matter": found.rows.tolist(),
+        "rows_that_matter": (found.rows + 1).tolist(),
         "columns_that_matter": _named(found.columns, found.names),
         "aliased_columns": None if aliased is None else _named(aliased, found.names),
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
-        "explanation": spoken(found.explain()),
+        "explanation": _explained(found),
     }
     _print(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)
@@ -162,10 +165,10 @@ def margin_file(
         "exact_square": None if found.squared is None else number_text(found.squared),
         "rows": examples.X.shape[0],
         "columns": examples.X.shape[1],
-        "rows_that_matter": found.support.tolist(),
+        "rows_that_matter": (found.support + 1).tolist(),
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
-        "explanation": spoken(found.explain()),
+        "explanation": _explained(found),
     }
     _print(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)
@@ -199,8 +202,13 @@ def _unknown_margin(labels: Any, tol: float) -> rb.Margin:
     )
 
 
-def _named(places: np.ndarray, names: Sequence[str]) -> list[int | str]:
-    return [names[j] if j < len(names) else j for j in places.tolist()]
+def _named(places: np.ndarray, names: Sequence[Any]) -> list[Any]:
+    return [names[j] for j in places.tolist()]
+
+
+def _explained(found: Any) -> str:
+    """Explain what was found; rows count from 1."""
+    return ROWS.sub(from_one, spoken(found.explain()))
 
 
 def _write_proof(path: Path | None, certificate: Certificate | None) -> str | None:
@@ -218,8 +226,6 @@ def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
     if len(chosen.get("exact_square", "")) > FEW_DIGITS:
         del chosen["exact_square"]
     lists = [name for name in chosen if name.endswith(("_that_matter", "aliased_columns"))]
-    if any(isinstance(place, int) for name in lists for place in chosen[name][:1]):
-        chosen["explanation"] += " Rows and columns count from 0."
     return chosen | {name: _few(chosen[name]) for name in lists}
 
 
@@ -257,13 +263,13 @@ def solve_file(
         "unknowns": unknowns,
         "method": found.method,
         "steps": found.steps,
-        "rows_that_matter": _named(found.rows, system.rows),
+        "rows_that_matter": _named(found.rows, system.rows or range(1, rows + 1)),
         "bounds_that_matter": _bounds(found.certificate, system.names),
         "solution": None if found.w is None else _solution(found.w, system.names, json),
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
         "point": _write_point(point, found.w, system.names),
-        "explanation": spoken(found.explain()),
+        "explanation": _explained(found),
     }
     _print(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)

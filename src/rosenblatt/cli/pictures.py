@@ -14,6 +14,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.cli.source import Source, people, telling
+from rosenblatt.cli.words import spoken
 from rosenblatt.cli.work import _check_writable, _opened, _plain, _print
 from rosenblatt.data.files import make_folder, write_atomically
 from rosenblatt.data.read import format_of
@@ -89,7 +90,9 @@ def plot_file(
             name: as_bytes(f, files[name].suffix[1:].lower()) for name, f in figures.items()
         }
     _write({files[name]: content for name, content in contents.items()})
-    seen = {name: (str(files[name]), figure.get_label()) for name, figure in figures.items()}
+    seen = {
+        name: (str(files[name]), spoken(figure.get_label())) for name, figure in figures.items()
+    }
     _report(source.data, model, scene, seen, left_out, json)
 
 
@@ -223,7 +226,7 @@ def _drawn(
         except InputError as error:
             if strict or name not in OF_RUNS:
                 raise
-            left_out[name] = str(error)
+            left_out[name] = spoken(str(error))
     return figures, left_out
 
 

@@ -77,6 +77,11 @@ class Source:
             )
         return examples
 
+    def column_numbers(self, width: int) -> range:
+        """Give the numbers of columns without names, as the file counts them."""
+        first = 0 if self.options.get("zero_based") else 1
+        return range(first, first + width)
+
     def label_fact(self, columns: Columns | None, json: bool) -> dict[str, str | None]:
         """Tell which column of a table was taken for the label."""
         label = None if columns is None else columns.label

@@ -41,6 +41,7 @@ PLACES = (
     re.compile(r"(?<=\(row )\d+(?:, column \d+)?"),
     re.compile(r"(?<=\brow )\d+ of X has column \d+"),
     re.compile(r"(?<=score of row )\d+"),
+    re.compile(r"\brow \d+(?= \(from 0\))"),
 )
 
 
@@ -49,11 +50,13 @@ def spoken(text: str) -> str:
     for words, others in PHRASES.items():
         text = text.replace(words, others)
     for place in PLACES:
-        text = place.sub(_from_one, text)
+        text = place.sub(from_one, text)
+    text = text.replace(" (from 0)", "")
     return BARE.sub(lambda name: _option(name.group()), ARGUMENT.sub(_argument, text))
 
 
-def _from_one(place: re.Match[str]) -> str:
+def from_one(place: re.Match[str]) -> str:
+    """Count from 1 what counts from 0."""
     return re.sub(r"\d+", lambda number: str(int(number.group()) + 1), place.group())
 
 

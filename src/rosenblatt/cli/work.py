@@ -168,10 +168,10 @@ def _check_unread(path: Path, *inputs: str | Path) -> None:
                 raise InputError(f"{path} is what the command reads; give another name to write")
 
 
-def training_error(
-    learner: PlainLearner, examples: rb.Examples | None, json: bool
-) -> dict[str, Any]:
+def training_error(learner: Any, examples: rb.Examples | None, json: bool) -> dict[str, Any]:
     """Tell how many of the rows learned the model misclassifies; Ctrl-C leaves it open."""
+    if examples is None and learner.run_.converged and learner.output in ("last", "auto"):
+        return {"misclassified": 0, "training_error": 0.0 if json else f"{0:.2%}"}
     if examples is None:
         unknown = "a stream is not read again to measure it; `rosenblatt evaluate` does"
         return {"misclassified": None, "training_error": None if json else unknown}
