@@ -1,5 +1,6 @@
 """The public names: complete, documented, tested, and cheap to import."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -46,6 +47,18 @@ def test_a_public_name_is_tested(name):
     imported = rf"from rosenblatt[.\w]* import [^\n]*\b{name}\b"
     texts = [path.read_text(encoding="utf-8") for path in TESTS.glob("test_*.py")]
     assert any(re.search(rf"\brb\.{name}\b|{imported}", text) for text in texts)
+
+
+def test_editors_are_told_every_public_name_and_where_it_lives():
+    stub = Path(rb.__file__).with_suffix(".pyi")
+    found = {
+        name.asname: statement.module
+        for statement in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(statement, ast.ImportFrom)
+        for name in statement.names
+    }
+    assert found == rb._HOMES
+    assert stub.with_name("py.typed").exists()
 
 
 def test_dir_lists_the_public_names_and_nothing_private():

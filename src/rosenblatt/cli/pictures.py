@@ -161,8 +161,7 @@ def _fitted(
         tell("looking for the bound")
         if entries <= SMALL:
             passes = None if learner.run_.converged else learner.run_.passes
-            limits = {"passes": passes, "max_seconds": BOUND_SECONDS}
-            bound = rb.mistake_bound(X, y, **limits)
+            bound = rb.mistake_bound(X, y, passes=passes, max_seconds=BOUND_SECONDS)
         comparator = np.append(learner.coef_, learner.intercept_)
         if bound is not None and bound.comparator.any():
             comparator = bound.comparator  # in the lifted space, which is that of (w, b): lift is 1

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from scipy import sparse
@@ -59,6 +59,18 @@ from rosenblatt.examples import (
 
 # With so many coordinates a linear program costs more than many passes.
 WIDE, FEW_PASSES, MANY_PASSES, PATIENCE = 500, 12, 100, 10
+
+
+@overload
+def separate(
+    X: Any, y: Any, *, fit_intercept: bool = ..., max_seconds: float | None = ..., many: None = None
+) -> Separation: ...
+
+
+@overload
+def separate(
+    X: Any, y: Any, *, fit_intercept: bool = ..., max_seconds: float | None = ..., many: str
+) -> dict[Any, Separation]: ...
 
 
 def separate(

@@ -240,6 +240,7 @@ def record(
     bound = learner.bound(rows, labels, direction)
     first, second = column_names(X, names, 2) or ("x₁", "x₂")
     history, signs = learner.run_.history, as_signs(labels, classes)
+    assert history is not None  # there was a comparator
     known = w_star is not None
     return Frames(
         X=points,
@@ -293,7 +294,7 @@ def _taken(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _separator(points: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray | None, bool | None]:
     """Give the separator of largest margin through the origin of its rows, and if there is any."""
     found = rb.max_margin(points, labels, fit_intercept=False, max_seconds=SECONDS_FOR_THE_MARGIN)
-    if found.verdict == "separable":
+    if found.verdict == "separable" and found.coef is not None:
         return unit(found.coef), True
     return None, None if found.verdict == "undecided" else False
 

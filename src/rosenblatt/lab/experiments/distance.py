@@ -35,6 +35,8 @@ def measure(n: int, margin: float, seed: int) -> Row:
     X, y, w = planted(n, margin, seed)
     last = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
     averaged = rb.Perceptron(fit_intercept=False, max_iter=None, output="averaged").fit(X, y)
+    widest = rb.max_margin(X, y, fit_intercept=False).coef
+    assert widest is not None  # the problem was planted
     bound, mistakes = last.bound(X, y, w), last.run_.mistakes
     least_cosine = min(1.0, np.sqrt(mistakes) * bound.margin / bound.radius)
     return {
@@ -42,7 +44,7 @@ def measure(n: int, margin: float, seed: int) -> Row:
         "mistakes": mistakes,
         "angle_last": angle(last.coef_, w),
         "angle_averaged": angle(averaged.coef_, w),
-        "angle_widest": angle(rb.max_margin(X, y, fit_intercept=False).coef, w),
+        "angle_widest": angle(widest, w),
         "angle_bound": float(np.degrees(np.arccos(least_cosine))) + ROUNDING,
     }
 

@@ -15,7 +15,9 @@ from rosenblatt.lab.style import BLACK, BLUE, ORANGE
 
 DEGREES = {"degree 1": 1, "degree 2": 2, "degree 3": 3}
 WIDTH = 4.0
-KERNELS = {name: rb.Polynomial(degree, 1.0) for name, degree in DEGREES.items()}
+KERNELS: dict[str, rb.Polynomial | rb.Gaussian] = {
+    name: rb.Polynomial(degree, 1.0) for name, degree in DEGREES.items()
+}
 KERNELS["Gaussian"] = rb.Gaussian(WIDTH)
 TITLES = {"degree 1": "1 + x·z", "degree 2": "(1 + x·z)²", "degree 3": "(1 + x·z)³"}
 TITLES["Gaussian"] = f"exp(−{WIDTH:g}‖x − z‖²)"

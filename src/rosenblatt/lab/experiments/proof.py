@@ -40,6 +40,7 @@ def measure(gap: int, seed: int) -> list[Row]:
     X, y, u = planted(gap, seed)
     learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y, comparator=u)
     history = learner.run_.history
+    assert history is not None  # there was a comparator
     norm, squared_radius = float(np.sqrt(u @ u)), int((X * X).sum(axis=1).max())
     smallest = int((y * (X @ u)).min())
     whole = np.rint(history.projection * norm).astype(int)  # w·u, which rounding has blurred

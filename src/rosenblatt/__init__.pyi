@@ -1,0 +1,54 @@
+"""The public names with their types, for editors and checkers: `__init__.py` loads them lazily."""
+
+from rosenblatt.data.export import export as export
+from rosenblatt.data.info import Info as Info
+from rosenblatt.data.info import info as info
+from rosenblatt.data.models import load as load
+from rosenblatt.data.models import save as save
+from rosenblatt.data.polynomials import PolynomialFeatures as PolynomialFeatures
+from rosenblatt.data.read import read as read
+from rosenblatt.data.synthetic import make_separable as make_separable
+from rosenblatt.data.systems import solve as solve
+from rosenblatt.data.text import TextHasher as TextHasher
+from rosenblatt.decide.check import verify as verify
+from rosenblatt.decide.counts import CheapestCounts as CheapestCounts
+from rosenblatt.decide.counts import cheapest_counts as cheapest_counts
+from rosenblatt.decide.margins import Margin as Margin
+from rosenblatt.decide.margins import max_margin as max_margin
+from rosenblatt.decide.mistakes import mistake_bound as mistake_bound
+from rosenblatt.decide.separate import separate as separate
+from rosenblatt.decide.separation import Separation as Separation
+from rosenblatt.decide.solve import Solution as Solution
+from rosenblatt.errors import CertificateError as CertificateError
+from rosenblatt.errors import EmptyError as EmptyError
+from rosenblatt.errors import InputError as InputError
+from rosenblatt.errors import InseparableError as InseparableError
+from rosenblatt.errors import LargeCopyWarning as LargeCopyWarning
+from rosenblatt.errors import MissingExtraError as MissingExtraError
+from rosenblatt.errors import ModelFileError as ModelFileError
+from rosenblatt.errors import ParseError as ParseError
+from rosenblatt.errors import RosenblattError as RosenblattError
+from rosenblatt.errors import UnknownColumnsWarning as UnknownColumnsWarning
+from rosenblatt.examples import Examples as Examples
+from rosenblatt.kernel.functions import Gaussian as Gaussian
+from rosenblatt.kernel.functions import Linear as Linear
+from rosenblatt.kernel.functions import Polynomial as Polynomial
+from rosenblatt.lab.animation import animate as animate
+from rosenblatt.lab.pictures_margins import plot_margins as plot_margins
+from rosenblatt.lab.pictures_paths import plot_path as plot_path
+from rosenblatt.lab.pictures_regions import plot_regions as plot_regions
+from rosenblatt.lab.pictures_runs import plot_hardest as plot_hardest
+from rosenblatt.lab.pictures_runs import plot_learning_curve as plot_learning_curve
+from rosenblatt.learners.kernel_perceptron import KernelPerceptron as KernelPerceptron
+from rosenblatt.learners.perceptron import Perceptron as Perceptron
+from rosenblatt.learners.svm import HardMarginSVM as HardMarginSVM
+from rosenblatt.learners.svm import SoftMarginSVM as SoftMarginSVM
+from rosenblatt.margin.bounds import MistakeBound as MistakeBound
+from rosenblatt.run import History as History
+from rosenblatt.run import Operations as Operations
+from rosenblatt.run import Run as Run
+from rosenblatt.run import Stop as Stop
+
+__version__: str
+__all__: list[str]
+_HOMES: dict[str, str]
