@@ -357,14 +357,6 @@ def test_too_many_names_are_refused(monkeypatch):
         map.get_feature_names_out()
 
 
-def test_memory_is_a_number_of_bytes(monkeypatch):
-    assert 2**20 < polynomials.memory() < 2**60
-    monkeypatch.setattr(polynomials.Path, "read_text", lambda path: "MemTotal: 1 kB")
-    assert 2**20 < polynomials.memory() < 2**60
-    monkeypatch.delattr(polynomials.os, "sysconf")
-    assert polynomials.memory() == 2**63
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_products_beyond_the_floats_are_refused(kind, dtype):

@@ -105,7 +105,7 @@ def predict(
     from rosenblatt.cli.work import predict_file
 
     options = reading(format, label, missing, zero_based, header=header, by_place=by_place)
-    source = Source(data, stream, False, options)
+    source = Source(data, stream, False, options, streamable=True)
     kind = "jsonl" if json else "csv" if csv else "text"
     predict_file(model, source, out, format=kind, scores=scores or kind != "text")
 
@@ -128,7 +128,7 @@ def evaluate(
     from rosenblatt.cli.work import evaluate_file
 
     options = reading(format, label, missing, zero_based, header=header, by_place=by_place)
-    source = Source(data, stream, False, options)
+    source = Source(data, stream, False, options, streamable=True)
     evaluate_file(model, source, json=json)
 
 
@@ -235,7 +235,7 @@ def _outcome() -> tuple[int | str | None, str]:
     except KeyboardInterrupt:
         return INTERRUPTED, "interrupted; nothing was written"
     except MemoryError:
-        return 2, "not enough memory for these data; try fewer rows or columns"
+        return 2, "there is not enough memory for this; give fewer rows or columns"
     except (ReaderGoneError, BrokenPipeError):
         sys.stdout = None  # there is no flushing
         return READER_GONE, ""

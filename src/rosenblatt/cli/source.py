@@ -18,6 +18,7 @@ from rosenblatt.data.read import cut_rows, format_of, read_blocks
 from rosenblatt.data.sources import files
 from rosenblatt.data.tables_layout import usual_labels
 from rosenblatt.errors import InputError, UnknownColumnsWarning
+from rosenblatt.memory import TooLargeError
 from rosenblatt.names import Columns
 
 STREAM_BYTES = 1 << 24
@@ -36,6 +37,7 @@ class Source:
     stream: bool
     cache: bool
     options: dict[str, Any]
+    streamable: bool = False  # whether the command has --stream
 
     def with_options(self, **more: Any) -> Source:
         """Give the source, read with more options."""
@@ -47,9 +49,17 @@ class Source:
 
     def examples(self) -> rb.Examples:
         """Read it whole."""
-        if self.cache:
-            return cached(self.data, **self.options)
-        return rb.read(self.data, **self.options)
+        more = ", or --stream, which reads it block by block" if self.streamable else ""
+        try:
+            if self.cache:
+                return cached(self.data, **self.options)
+            return rb.read(self.data, **self.options)
+        except TooLargeError as error:
+            raise InputError(f"{error}{more}") from error
+        except MemoryError as error:
+            raise InputError(
+                f"there is not enough memory to read {self.data}; give a part of it{more}"
+            ) from error
 
     def blocks(self) -> Iterator[rb.Examples]:
         """Read it block by block, or whole as one block if nobody asked for a stream."""

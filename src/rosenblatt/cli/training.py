@@ -188,7 +188,7 @@ def fit(
         raise typer.BadParameter("--checkpoint goes with --stream")
     double = double or learner is Learner.hard_svm  # its proof is about the numbers as written
     how = reading(format, label, missing, zero_based, double, header, categories)
-    source = Source(data, stream, cache, how)
+    source = Source(data, stream, cache, how, streamable=learner is Learner.perceptron)
     options: dict[str, Any] = {"max_seconds": max_seconds}
     if learner in (Learner.perceptron, Learner.kernel):
         options |= {

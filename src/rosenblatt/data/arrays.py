@@ -32,6 +32,7 @@ from scipy import sparse
 from rosenblatt.data.sources import contents, shown
 from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.examples import Examples
+from rosenblatt.memory import TooLargeError, check_memory
 
 __all__ = ["check_rows", "is_idx", "read_idx", "read_npy", "read_npz"]
 
@@ -71,10 +72,7 @@ def read_npz(content: bytes | np.ndarray, *, file: str = "<bytes>") -> Examples:
     """
     try:
         with zipfile.ZipFile(io.BytesIO(_buffer(content))) as archive:
-            arrays = {
-                member.filename.removesuffix(".npy"): _member(archive, member)
-                for member in archive.infolist()
-            }
+            arrays = members(archive, file)
         X = _checked(_sparse(arrays) if "X" not in arrays else arrays["X"], NUMBERS)
         y = _checked(arrays.get("y"), LABELS)
         names = _names(arrays, X)
@@ -83,6 +81,8 @@ def read_npz(content: bytes | np.ndarray, *, file: str = "<bytes>") -> Examples:
             f"{file} has no array {error}; an .npz data set holds X and y, "
             "or data, indices, indptr, shape and y of a CSR matrix"
         ) from None
+    except TooLargeError:
+        raise
     except UNUSABLE as error:
         raise InputError(
             f"{file} is not a usable .npz file: {error}; write it anew with numpy.savez"
@@ -110,6 +110,16 @@ def check_rows(X: Any, file: str) -> None:
 
 def _buffer(content: bytes | np.ndarray) -> bytes | memoryview:
     return content if isinstance(content, bytes) else content.data
+
+
+def members(archive: zipfile.ZipFile, file: str) -> dict[str, np.ndarray]:
+    """Give the arrays of an ``.npz`` file by name."""
+    needed = sum(member.file_size for member in archive.infolist())
+    check_memory(needed, f"the arrays of {file}", "give a part of them")
+    return {
+        member.filename.removesuffix(".npy"): _member(archive, member)
+        for member in archive.infolist()
+    }
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:

@@ -17,6 +17,7 @@ from rosenblatt.examples import (
     radius,
     without_duplicates,
 )
+from rosenblatt.memory import FACTS_BYTES, check_columns
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ def info(X: Any, y: Any = None) -> Info:
     (5.0, 1, (0, 2))
     """
     matrix = as_matrix(X)
+    check_columns(matrix.shape[1], FACTS_BYTES, "the facts about")
     check_finite(matrix)
     matrix = without_zeros(without_duplicates(matrix))
     n, d = matrix.shape
@@ -98,6 +100,10 @@ def _example(
 
 def count_constant(X: Matrix) -> int:
     """Count the columns in which every row has the same value."""
+    if sparse.issparse(X) and X.nnz < X.shape[1]:
+        used, places = np.unique(X.indices, return_inverse=True)
+        narrow = sparse.csr_matrix((X.data, places, X.indptr), shape=(X.shape[0], used.size))
+        return int(X.shape[1]) - used.size + (count_constant(narrow) if used.size else 0)
     low, high = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
         low, high = low.toarray(), high.toarray()

@@ -14,13 +14,11 @@ Proof       the multinomial theorem for (c + x_1 z_1 + x_2 z_2 + …)^q
 from __future__ import annotations
 
 import math
-import os
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, combinations_with_replacement, groupby
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -46,6 +44,7 @@ from rosenblatt.examples import (
     without_duplicates,
     writable_alias,
 )
+from rosenblatt.memory import memory
 from rosenblatt.rows import Sparse, span
 
 __all__ = ["PolynomialFeatures"]
@@ -224,19 +223,6 @@ def checked_c(c: Any) -> float:
     if not (real and 0 <= float(c) < math.inf):
         raise InputError(f"c must be 0 or a positive finite number, got {c!r}")
     return float(c)
-
-
-def memory() -> int:
-    """Give the bytes of memory that are to be had, or all there are where nothing tells."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        fields = dict(line.split(":", 1) for line in lines)
-        return int(fields["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        pass
-    if hasattr(os, "sysconf"):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return 2**63  # such a system will say so itself
 
 
 def check_columns(polynomials: Polynomials, X: Matrix) -> None:

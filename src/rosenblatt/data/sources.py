@@ -34,6 +34,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.memory import TooLargeError, memory
 
 __all__ = [
     "as_text",
@@ -119,9 +120,9 @@ def contents(path: Name) -> np.ndarray:
     """
     names = files(path)
     if len(names) > 1:
-        return _gathered(chunks(path))
+        return _gathered(chunks(path), path)
     mapped = _mapped(names[0])
-    return _gathered(_pieces(names[0], 1 << 22)) if mapped is None else mapped
+    return _gathered(_pieces(names[0], 1 << 22), path) if mapped is None else mapped
 
 
 def _mapped(name: str) -> np.ndarray | None:
@@ -133,10 +134,15 @@ def _mapped(name: str) -> np.ndarray | None:
         return np.memmap(file, np.uint8, mode="r") if plain else None
 
 
-def _gathered(pieces: Iterator[bytes]) -> np.ndarray:
-    buffer = bytearray()
+def _gathered(pieces: Iterator[bytes], path: Name) -> np.ndarray:
+    buffer, most = bytearray(), memory() // 2
     for piece in pieces:
         buffer += piece
+        if len(buffer) > most:
+            raise TooLargeError(
+                f"{shown(path)} is, unpacked, longer than the {most / 2**30:,.1f} GiB that this "
+                "machine can spare; give a part of it"
+            )
     return np.frombuffer(buffer, np.uint8)
 
 

@@ -66,6 +66,7 @@ from rosenblatt.data.svmlight_errors import CHUNK_BYTES, Chunk, Source
 from rosenblatt.data.svmlight_loop import COLUMN_LIMIT, NEWLINE, count_marks
 from rosenblatt.data.workers import Apply, ahead, checked_threads, workers
 from rosenblatt.errors import EmptyError, InputError
+from rosenblatt.memory import check_memory
 
 __all__ = ["parse_svmlight", "svmlight_blocks"]
 
@@ -281,7 +282,7 @@ def checked_dtype(dtype: Any) -> np.dtype[Any]:
 def parse(source: Source, apply: Apply) -> Parsed:
     """Parse a text, which may hold no example."""
     chunks = place(apply(partial(measure, source.text), spans(source.text)))
-    table = make_table(chunks, source.dtype)
+    table = make_table(chunks, source.dtype, source.file)
     extents = list(apply(partial(parse_chunk, source, table), chunks))
     table = close_gaps(table, chunks, extents)
     worded = source.words_forced or any(extent.words for extent in extents)
@@ -330,11 +331,14 @@ def place(chunks: Iterable[Chunk]) -> list[Chunk]:
     return placed
 
 
-def make_table(chunks: list[Chunk], dtype: np.dtype[Any]) -> Table:
+def make_table(chunks: list[Chunk], dtype: np.dtype[Any], file: str) -> Table:
     """Make the arrays of the result, as large as they can become."""
     rows = sum(chunk.rows for chunk in chunks)
     entries = sum(chunk.entries for chunk in chunks)
     index = np.int32 if entries <= ENTRY_LIMIT else np.int64
+    each = np.dtype(index).itemsize
+    needed = rows * (8 + each) + entries * (dtype.itemsize + each)
+    check_memory(needed, f"the {rows:,} rows of {file}", "give a part of them")
     starts = np.empty(rows + 1, index)
     starts[0] = 0
     return Table(np.empty(rows), starts, np.empty(entries, index), np.empty(entries, dtype))

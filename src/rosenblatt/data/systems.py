@@ -30,7 +30,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.checker import DECIMAL, RELATIONS, csv_cells
-from rosenblatt.data.arrays import NUMBERS, UNUSABLE, _checked, _member, _sparse
+from rosenblatt.data.arrays import NUMBERS, UNUSABLE, _checked, _sparse, members
 from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import read_program
 from rosenblatt.data.sources import beginning, contents, files, is_pipe, shown
@@ -41,6 +41,7 @@ from rosenblatt.decide.hand import System
 from rosenblatt.decide.solve import Solution
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix
+from rosenblatt.memory import TooLargeError
 
 __all__ = ["SystemFile", "read_system", "solve", "system_format", "write_system_csv"]
 
@@ -240,10 +241,7 @@ def _is_usable(cell: str) -> bool:
 def _read_npz(content: np.ndarray, name: str) -> SystemFile:
     try:
         with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
-            arrays = {
-                member.filename.removesuffix(".npy"): _member(archive, member)
-                for member in archive.infolist()
-            }
+            arrays = members(archive, name)
         A = _checked(_sparse(arrays) if "A" not in arrays else arrays["A"], NUMBERS)
         b = _checked(arrays["b"], NUMBERS)
     except KeyError as error:
@@ -251,6 +249,8 @@ def _read_npz(content: np.ndarray, name: str) -> SystemFile:
             f"{name} has no array {error}; a system is made of A and b, "
             "or of data, indices, indptr, shape and b"
         ) from None
+    except TooLargeError:
+        raise
     except UNUSABLE as error:
         raise InputError(
             f"{name} is not a usable .npz file: {error}; write it anew with numpy.savez"

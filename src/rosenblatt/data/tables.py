@@ -64,6 +64,7 @@ from rosenblatt.data.tables_match import matched
 from rosenblatt.data.tables_text import SEPARATORS, WORDS, ForeignTextError, Text, quoted
 from rosenblatt.errors import InputError, ParseError
 from rosenblatt.examples import Examples
+from rosenblatt.memory import check_memory
 from rosenblatt.names import Wanted
 
 if TYPE_CHECKING:
@@ -372,6 +373,8 @@ def _gathered(origin: Origin, options: Options) -> Examples:
     # Pages of memory that no row reaches are never touched.
     assert origin.text is not None
     likely = SPARE * sum(map(_size, origin.sources)) / origin.text.line_length
+    needed = int(likely / SPARE) * layout.table.width * options.dtype.itemsize
+    check_memory(needed, f"the rows of {options.file}", "give a part of them")
     X = np.empty((int(likely) + 1, layout.table.width), options.dtype)
     labels: list[pl.Series] = []
     done = 0

@@ -28,6 +28,7 @@ from scipy import sparse
 from rosenblatt.data.files import replacing
 from rosenblatt.errors import InputError, MissingExtraError
 from rosenblatt.examples import Examples
+from rosenblatt.memory import check_memory
 
 __all__ = [
     "prediction_pieces",
@@ -44,6 +45,7 @@ PLAIN_WORD = re.compile(r"[^\s#:]+")
 NEEDS_QUOTES = re.compile(r'[",\r\n]')
 # A frame of this size is made only where it takes no more than the rows themselves do.
 LARGEST_TABLE = 1 << 30
+COLUMN_BYTES = 1000  # of a frame, besides its numbers
 
 
 def write_svmlight(path: Name, examples: Examples, *, zero_based: bool = False) -> None:
@@ -167,6 +169,9 @@ def _frames(examples: Examples, label: str, whole: bool = False) -> Iterator[Any
         raise MissingExtraError("polars", "files") from None
     X, y = _checked(examples)
     width = X.shape[1]
+    check_memory(
+        width * COLUMN_BYTES, f"tables of {width:,} columns", "write svmlight text instead"
+    )
     names = list(examples.names or (f"x{place}" for place in range(width)))
     if label in names and y is not None:
         raise InputError(f"a column of X is named {label!r} like the label; give it another name")

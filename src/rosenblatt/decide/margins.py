@@ -52,6 +52,7 @@ from rosenblatt.decide.separation import SEPARABLE, UNDECIDED, Separation, liste
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_labels, as_signs, check_finite, two_classes
 from rosenblatt.margin.hard import hard_margin
+from rosenblatt.memory import DECISION_BYTES, check_columns
 
 SMALL = 50  # with so few coordinates, the exact margin costs a fraction of a second
 MOST_ROWS = 200  # with more rows in a proof, exact arithmetic takes too long to be tried
@@ -139,6 +140,7 @@ def max_margin(
     ([1.0, 0.0], -2.0)
     """
     matrix = exact_matrix(X)
+    check_columns(matrix.shape[1], DECISION_BYTES, "a decision about")
     if not is_exact(matrix):
         check_finite(matrix)
     labels = as_labels(y, matrix.shape[0])

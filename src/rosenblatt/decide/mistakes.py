@@ -63,6 +63,7 @@ from rosenblatt.margin.bounds import (
 )
 from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.soft import SoftMargin, soft_margin
+from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.online.perceptron import ALL_ONE
 
 TIGHTER = (1.0, 1 / 8, 1 / 64)  # what the tolerance is multiplied by, one after the other
@@ -153,6 +154,7 @@ def mistake_bound(
     True
     """
     X = as_matrix(X)
+    check_columns(X.shape[1], DECISION_BYTES, "a bound for")
     check_finite(X)
     X = without_duplicates(X)
     labels = as_labels(y, X.shape[0])

@@ -56,6 +56,7 @@ from rosenblatt.examples import (
     radius,
     two_classes,
 )
+from rosenblatt.memory import DECISION_BYTES, check_columns
 
 # With so many coordinates a linear program costs more than many passes.
 WIDE, FEW_PASSES, MANY_PASSES, PATIENCE = 500, 12, 100, 10
@@ -107,6 +108,7 @@ def separate(
     True
     """
     matrix, names = exact_matrix(X), tuple(column_names(X) or ())
+    check_columns(matrix.shape[1], DECISION_BYTES, "a decision about")
     if not is_exact(matrix):
         check_finite(matrix)
     labels = as_labels(y, matrix.shape[0])

@@ -7,7 +7,6 @@ a `Halfspace` for two classes, a `Partition` for more.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, Self
@@ -16,6 +15,7 @@ import numpy as np
 
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
+from rosenblatt.memory import FEWER_COLUMNS, check_memory
 from rosenblatt.online.averaging import Ballot, mean_weights, trim
 from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
 from rosenblatt.online.perceptron import ALL_ONE, LOGGED, SEEN
@@ -222,13 +222,6 @@ def _widen(w: np.ndarray, width: int) -> np.ndarray:
 
 def check_room(columns: int, classes: int = 1) -> None:
     """Refuse a number of columns whose weights, held three times over, would fill the memory."""
-    if not hasattr(os, "sysconf"):
-        return  # not a POSIX system; it will say so itself
-    needed = 3 * 8 * columns * classes
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > memory // 2:  # others, and the data, want some too
-        each = f" in each of {classes:,} classes" if classes > 1 else ""
-        raise InputError(
-            f"weights for {columns:,} columns{each} need about {needed / 2**30:,.0f} GiB, more "
-            "than this machine can spare; number the columns densely, or hash them to fewer"
-        )
+    each = f" in each of {classes:,} classes" if classes > 1 else ""
+    what = f"weights for {columns:,} columns{each}"
+    check_memory(3 * 8 * columns * classes, what, FEWER_COLUMNS)
