@@ -261,3 +261,47 @@ def test_columns_whose_names_are_partly_numbers_are_refused():
         rb.Perceptron().fit(frame, [0, 1])
     with refused("X.columns = X.columns.astype\\(str\\)"):
         rb.Perceptron().fit(np.eye(2), [0, 1]).predict(frame)
+
+
+@every_frame
+def test_a_table_of_documents_is_refused_since_its_columns_would_be_hashed(frame):
+    with refused("documents must be one column of texts, got a .*; give that column .* X\\['t'\\]"):
+        rb.TextHasher().transform(frame({"t": ["a b", "c"]}))
+
+
+def test_an_answer_in_the_place_of_its_certificate_is_refused():
+    X, y = [[0.0], [1.0]], [0, 1]
+    with refused("got a Separation; give its certificate"):
+        rb.verify(rb.separate(X, y), X, y)
+
+
+@pytest.mark.parametrize("path", [None, pd.DataFrame({"a": [1]})])
+def test_a_table_in_the_place_of_a_file_is_refused(path):
+    with refused("read takes the name of a file, got a (NoneType|DataFrame); learners take tables"):
+        rb.read(path)
+
+
+def test_a_misspelt_option_of_read_is_told_as_one_of_read():
+    with pytest.raises(
+        TypeError, match=r"^read\(\) got an unexpected keyword argument 'zerobased'"
+    ):
+        rb.read("a.svm", zerobased=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n": 10.5}, "n >= 2.*got n=10.5"),
+        ({"margin": "wide"}, "margin between 0 and 1, got .*margin='wide'"),
+        ({"seed": -1}, "seed must be None or a whole number from 0 on, got -1"),
+        ({"seed": "x"}, "seed must be None or a whole number from 0 on, got 'x'"),
+    ],
+)
+def test_problems_that_cannot_be_planted_are_refused(options, words):
+    with refused(words):
+        rb.make_separable(**{"n": 10, "d": 2, "margin": 0.1, **options})
+
+
+def test_no_start_at_all_is_refused():
+    with refused("initial must be one of 'zero', 'unit', 'random', got None"):
+        rb.Perceptron(initial=None).fit(np.eye(2), [0, 1])

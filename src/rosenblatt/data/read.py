@@ -97,7 +97,23 @@ class Reading:
         return {"file": file, **{name: getattr(self, name) for name in names}}
 
 
-def read(path: str | os.PathLike[str], **options: Any) -> Examples:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    zero_based: bool = False,
+    width: int | None = None,
+    dtype: Any = np.float32,
+    label: str | int | None = None,
+    labels: bool = True,
+    header: bool | None = None,
+    categories: Any = "onehot",
+    missing: Any = "refuse",
+    columns: int = 2**18,
+    like: Any = None,
+    by_place: bool = False,
+    threads: int | None = None,
+) -> Examples:
     r"""Read a data set; the format is found by content and extension.
 
     Parameters
@@ -139,8 +155,28 @@ def read(path: str | os.PathLike[str], **options: Any) -> Examples:
     >>> learner.feature_names_in_.tolist(), X.toarray().tolist()
     (['size', 'colour=blue', 'colour=red'], [[1.0, 0.0, 1.0], [2.0, 0.0, 0.0]])
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(
+            f"read takes the name of a file, got a {type(path).__name__}; learners take tables "
+            "and arrays as they are"
+        )
+    reading = Reading(
+        format=format,
+        zero_based=zero_based,
+        width=width,
+        dtype=dtype,
+        label=label,
+        labels=labels,
+        header=header,
+        categories=categories,
+        missing=missing,
+        columns=columns,
+        like=like,
+        by_place=by_place,
+        threads=threads,
+    )
     with _placed_in(path):
-        return _read(path, Reading(**options))
+        return _read(path, reading)
 
 
 def _read(path: str | os.PathLike[str], reading: Reading) -> Examples:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+
 import numpy as np
 
 from rosenblatt.errors import InputError
@@ -35,11 +37,14 @@ def make_separable(
     >>> round(float((y * (X @ w)).min()), 12)
     0.01
     """
-    if n < 2 or d < 1 or not 0 < margin < 1:
+    whole = all(isinstance(size, Integral) for size in (n, d))
+    if not whole or n < 2 or d < 1 or not isinstance(margin, Real) or not 0 < margin < 1:
         raise InputError(
             "a planted problem needs n >= 2, d >= 1 and a margin between 0 and 1, "
-            f"got n={n}, d={d}, margin={margin}"
+            f"got n={n!r}, d={d!r}, margin={margin!r}"
         )
+    if seed is not None and not (isinstance(seed, Integral) and seed >= 0):
+        raise InputError(f"seed must be None or a whole number from 0 on, got {seed!r}")
     random = np.random.default_rng(seed)
     w = random.standard_normal(d)
     w /= np.sqrt(_sums(w * w))

@@ -12,7 +12,7 @@ batches as threads are under way, whatever the number of documents.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from numbers import Integral
@@ -23,6 +23,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from rosenblatt.blocks import cores
+from rosenblatt.columns import column_names
 from rosenblatt.data.sources import as_text
 from rosenblatt.data.text_loops import (
     BINARY,
@@ -317,6 +318,13 @@ def jobs_of(n_jobs: Any) -> int:
 
 def checked_iterable(documents: Any) -> Iterable[Any]:
     """Refuse a single text, whose documents would be its letters, and what has no documents."""
+    names = column_names(documents)
+    if names is not None or isinstance(documents, Mapping):
+        some = list(documents)[:1] if names is None else names[:1]
+        raise InputError(
+            f"documents must be one column of texts, got a {type(documents).__name__}; give that "
+            f"column alone, such as X[{', '.join(map(repr, some))}]"
+        )
     if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
         raise InputError(
             f"documents must be an iterable of str or bytes, got {type(documents).__name__}; "

@@ -128,6 +128,11 @@ def as_certificate(given: Any) -> Certificate:
         return from_dict(given)
     if isinstance(given, str | bytes) and given[:64].lstrip()[:1] in ("{", b"{"):
         return from_json(given)
+    if isinstance(getattr(given, "certificate", None), Certificate):
+        raise InputError(
+            f"a certificate or the name of its file is needed, got a {type(given).__name__}; give "
+            "its certificate"
+        )
     if not isinstance(given, str | os.PathLike):
         raise InputError(f"a certificate or the name of its file is needed, got {given!r:.80}")
     try:

@@ -29,7 +29,7 @@ def check_options(learner: Any) -> None:
     options.one_of("order", learner.order, ORDERS)
     options.one_of("output", learner.output, OUTPUTS)
     options.one_of("tie", learner.tie, TIES)
-    if isinstance(learner.initial, str):
+    if learner.initial is None or isinstance(learner.initial, str):
         options.one_of("initial", learner.initial, STARTS)
     if isinstance(learner.lift, str):
         options.one_of("lift", learner.lift, ["radius"])
