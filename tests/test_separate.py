@@ -777,6 +777,18 @@ def test_time_that_is_over_ends_exact_work_too():
     assert found.verdict == "undecided"
     assert found.seconds < 5
     assert found.enclosure[1] == 0  # the contradictions were found in time
+    assert rb.verify(found.certificate, X, y).ok
+    assert found.columns.size == 0
+    margin = rb.max_margin(X, y, max_seconds=0.05)
+    assert (margin.verdict, margin.lower, margin.upper) == ("not separable", 0, 0)
+    assert margin.certificate == found.certificate
+    assert "There is no margin" in margin.explain()
+    assert margin.explain().endswith(
+        "Whether weakly is undecided: the time was over; allow more seconds."
+    )
+    with pytest.raises(rb.InseparableError, match=r"\(not separable\)") as refusal:
+        rb.HardMarginSVM(max_seconds=0.05).fit(X, y)
+    assert rb.verify(refusal.value.certificate, X, y).ok
 
 
 def test_time_that_is_over_leaves_every_pair_open():

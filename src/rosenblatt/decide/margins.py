@@ -54,6 +54,7 @@ from rosenblatt.examples import Matrix, as_labels, as_signs, check_finite, two_c
 from rosenblatt.margin.hard import hard_margin
 from rosenblatt.memory import DECISION_BYTES, check_columns
 
+NOT_SEPARABLE = "not separable"
 SMALL = 50  # with so few coordinates, the exact margin costs a fraction of a second
 MOST_ROWS = 200  # with more rows in a proof, exact arithmetic takes too long to be tried
 FINEST = 1e-11  # the narrowest gap that floats may be asked for
@@ -66,7 +67,8 @@ class Margin:
 
     Attributes
     ----------
-    verdict : "separable", "weakly separable", "inseparable" or "undecided", as in `Separation`.
+    verdict : "separable", "weakly separable", "inseparable" or "undecided", as in `Separation`; or
+        "not separable" if it was left open whether the classes are weakly separable.
     lower, upper : the largest margin lies between them; 0 and 0 if nothing separates the classes.
     width : (upper - lower) / upper.
     coef, intercept : the hyperplane x·coef + intercept = 0 with margin `lower`, scaled so that
@@ -314,7 +316,9 @@ class _Search:
     def _without_margin(self, found: Separation) -> Margin:
         """Give the verdict of `separate`; its upper end holds for lifted rows too."""
         ends = (0.0, max(0.0, found.enclosure[1]))
-        return self._margin(found, found.verdict, ends, found.certificate, found.stop)
+        none = found.verdict == UNDECIDED and found.certificate is not None
+        verdict = NOT_SEPARABLE if none else found.verdict
+        return self._margin(found, verdict, ends, found.certificate, found.stop)
 
     def _margin(
         self,
@@ -363,6 +367,7 @@ def explain(found: Margin) -> str:
         return (
             f"There is no margin: the classes {a!r} and {b!r} are {found.verdict}, which the "
             "certificate proves."
+            + (f" Whether weakly is undecided: {REASONS[found.stop]}." if found.stop else "")
         )
     return f"{_interval(found)} {_reasons(found)}{_shortfall(found)}"
 

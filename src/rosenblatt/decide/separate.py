@@ -6,6 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -378,7 +379,8 @@ class _Problem:
 
     def undecided(self, stop: str) -> Separation:
         """Tell what is known when the search ends."""
-        if self.search is not None and self.search.face.weights:
+        certificate = self._contradiction()
+        if certificate is not None:
             self.upper = 0.0
         elif self.steps is not None:
             self._enclose_above(self.steps)
@@ -391,13 +393,23 @@ class _Problem:
             None,
             0.0,
             (self.lower, self.upper),
-            None,
+            certificate,
             np.zeros(0, np.int64),
             self.classes,
             stop=stop,
             design=self._design(),
             seconds=self._elapsed(),
         )
+
+    def _contradiction(self) -> NonSeparability | None:
+        """Give the proof that nothing separates, if rows that sum to zero were found by now."""
+        if self.search is None or not self.search.face.weights:
+            return None
+        found = NonSeparability(**self._proof(self.search.face.first))
+        with suppress(Refused):
+            proven(found, Labelled.of(self.X, self.signs))
+            return found
+        return None
 
     def _answer(
         self,

@@ -31,7 +31,8 @@ class Separation:
         class, for the first two verdicts; None otherwise. The exact numbers are in the certificate.
     margin : the distance of the nearest point to the hyperplane, rounded down; 0 unless separable.
     enclosure : a lower and an upper bound of the largest margin that any hyperplane has.
-    certificate : the proof, for `verify`; None if undecided.
+    certificate : the proof, for `verify`. If undecided, the proof that nothing separates the
+        classes strictly, where that much is known, else None.
     rows : the rows that matter. Separable: those nearest to the hyperplane. Weakly separable: those
         that lie on it. Inseparable: those that the proof rests on.
     columns : the columns that matter, aliased ones left out. Separable: those with a coefficient,
@@ -77,7 +78,7 @@ class Separation:
     @cached_property
     def blame(self) -> Blame:
         """What can be said of the columns."""
-        if self.design is None or self.certificate is None:
+        if self.design is None or self.certificate is None or self.verdict == UNDECIDED:
             return Blame(np.zeros(0, np.int64))
         return self.design.blame(self.certificate, self.rows)
 
@@ -154,7 +155,7 @@ def _explain_undecided(found: Separation) -> str:
     high = found.enclosure[1]
     if high <= 0:
         return (
-            "No hyperplane separates the classes: contradicting rows prove it. Whether they are "
+            "No hyperplane separates the classes, which the certificate proves. Whether they are "
             f"weakly separable or inseparable is undecided: {REASONS[found.stop]}."
         )
     known = f" No hyperplane has a margin above {high:.6g}." if high < math.inf else ""

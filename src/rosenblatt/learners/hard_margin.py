@@ -103,16 +103,16 @@ class PlainHardMarginSVM(PlainLinear):
                 f"{REASONS[found.stop]}"
             )
         if found.verdict != "separable":
-            self._refuse(found.separation)
+            self._refuse(found)
         return found
 
-    def _refuse(self, proof: Any) -> None:
-        a, b = (repr(label) for label in proof.classes)
+    def _refuse(self, found: Any) -> None:
+        a, b = (repr(label) for label in found.classes)
         through = " through the origin" if self._kind() == "none" else ""
         raise InseparableError(
             f"no hyperplane{through} separates the classes {a} and {b}, as the certificate of this "
-            f"error proves ({proof.verdict}); use SoftMarginSVM, which allows for mistakes",
-            proof,
+            f"error proves ({found.verdict}); use SoftMarginSVM, which allows for mistakes",
+            found.separation,
         )
 
     def _hold(
