@@ -24,7 +24,6 @@ from rosenblatt.certificates import (
     Separator,
 )
 from rosenblatt.checker import Refused
-from rosenblatt.columns import column_names
 from rosenblatt.decide.answers import UNPROVEN, Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.blame import Design
 from rosenblatt.decide.check import proven
@@ -58,6 +57,7 @@ from rosenblatt.examples import (
     two_classes,
 )
 from rosenblatt.memory import DECISION_BYTES, check_columns
+from rosenblatt.names import names_of
 
 # With so many coordinates a linear program costs more than many passes.
 WIDE, FEW_PASSES, MANY_PASSES, PATIENCE = 500, 12, 100, 10
@@ -108,7 +108,7 @@ def separate(
     >>> rb.verify(found.certificate, [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).ok
     True
     """
-    matrix, names = exact_matrix(X), tuple(column_names(X) or ())
+    matrix, names = exact_matrix(X), names_of(X) or ()
     check_columns(matrix.shape[1], DECISION_BYTES, "a decision about")
     if not is_exact(matrix):
         check_finite(matrix)

@@ -41,7 +41,7 @@ class Separation:
         Inseparable: those of the proof's rows.
     aliased : the columns that are linear combinations of the intercept and of columns before them.
     classes : the two labels; the second one is positive.
-    names : what a frame calls its columns; empty if X has no names.
+    names : what the columns are called, by a frame or a file; empty if they have no names.
     stop : why it is undecided: "out of time", "interrupted", "the proof did not pass the check".
 
     Notes
@@ -60,7 +60,7 @@ class Separation:
     certificate: Certificate | None
     rows: np.ndarray
     classes: tuple[Any, Any]
-    names: Sequence[Any] = ()
+    names: Sequence[str] = ()
     stop: str = ""
     design: Design | None = field(compare=False, repr=False, default=None)
     seconds: float = field(compare=False, default=0.0)
@@ -173,7 +173,7 @@ _EXPLAIN = {
 }
 
 
-def listed(what: str, places: np.ndarray, names: Sequence[Any] = ()) -> str:
+def listed(what: str, places: np.ndarray, names: Sequence[str] = ()) -> str:
     """Name a few places, and count the rest."""
     shown = ", ".join(str(names[k] if len(names) else k) for k in places[:FEW].tolist())
     if places.size > FEW:
