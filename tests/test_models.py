@@ -205,3 +205,15 @@ def test_saving_keeps_the_permissions_of_the_file(problem, path):
     path.chmod(0o600)
     rb.save(learner, path)
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_settings_that_are_nested_deeply_are_refused_in_a_sentence(problem, path):
+    X, y = problem
+    rb.save(rb.Perceptron().fit(X, y), path)
+    tensors = load_tensors(path.read_bytes())
+    text = f'{{"options": {"[" * 100_000}{"]" * 100_000}}}'
+    notes = {"format": "rosenblatt model 1", "learner": "Perceptron", "settings": text}
+    notes["digest"] = digest("Perceptron", text, tensors)
+    path.write_bytes(save_tensors(tensors, notes))
+    with pytest.raises(rb.ModelFileError, match="not a usable model: its settings are nested too"):
+        rb.load(path)

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import rosenblatt as rb
+from rosenblatt.cli.confusion import print_confusion
 from rosenblatt.cli.source import Source, people, tell, telling
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.cache import fingerprint
@@ -287,7 +288,7 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
         ]
     _print(facts, json)
     if not json:
-        _print_confusion(pairs, learner.classes_.tolist())
+        print_confusion(_printer(), pairs, learner.classes_.tolist())
 
 
 @dataclass
@@ -325,13 +326,6 @@ def _check_labels(found: set[Any], classes: list[Any], data: str) -> None:
             f"no label of {data} ({names}) is a class of the model "
             f"({', '.join(map(repr, classes))}); they may be numbers here and strings there"
         )
-
-
-def _print_confusion(pairs: dict[tuple[Any, Any], int], classes: list[Any]) -> None:
-    table = Table("label", *(f"answered {label}" for label in classes))
-    for label in sorted({label for label, _ in pairs}, key=str):
-        table.add_row(str(label), *(str(pairs.get((label, answer), 0)) for answer in classes))
-    _printer().print(table)
 
 
 def convert_file(source: Source, out: Path) -> None:

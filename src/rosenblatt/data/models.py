@@ -157,6 +157,10 @@ def read_model(
         model = KINDS[name].together(settings, tensors, make(name))
         model._columns = Columns.of_parts(settings["made_of"], model.n_features_in_)
         return model, dict(settings["notes"])
+    except RecursionError as error:
+        raise ModelFileError(
+            f"{path} is not a usable model: its settings are nested too deeply"
+        ) from error
     except MISFITS as error:
         raise ModelFileError(f"{path} is not a usable model: {_brief(error)}") from error
 
