@@ -381,3 +381,35 @@ def test_a_hard_margin_leaves_out_rows_of_weight_0_and_counts_the_others_alike()
         learner.fit(X, y, [-1, 1, 1, 1, 1])
     with pytest.raises(rb.InputError, match="shape"):
         learner.score(X, y, [1])
+
+
+# ---- a bound speaks of the run as it was made
+
+
+@pytest.mark.parametrize("make", [rb.Perceptron, rb.KernelPerceptron])
+def test_a_bound_wants_the_weights_of_the_run(make, tmp_path):
+    weights = np.array([1, 1, 4, 1, 2, 0])
+    fitted = make().fit(SIX_X, SIX_Y, weights)
+    rb.save(fitted, tmp_path / "model")
+    batches, single = make(), make()
+    batches.partial_fit(SIX_X[:3], SIX_Y[:3], sample_weight=weights[:3])
+    batches.partial_fit(SIX_X[3:], SIX_Y[3:], sample_weight=weights[3:])
+    for x, y, weight in zip(SIX_X, SIX_Y, weights, strict=True):
+        single.learn_one(x, y, weight)
+    comparator = [1, 0] if make is rb.Perceptron else fitted
+    for learner in (fitted, rb.load(tmp_path / "model"), batches, single):
+        with pytest.raises(rb.InputError, match="made with weights; give the bound the same sampl"):
+            learner.bound(SIX_X, SIX_Y, comparator)
+        bound = learner.bound(SIX_X, SIX_Y, comparator, weights)
+        assert learner.run_.mistakes <= bound.value
+    plain = make().fit(SIX_X, SIX_Y)
+    with pytest.raises(rb.InputError, match="made without weights; leave out sample_weight"):
+        plain.bound(SIX_X, SIX_Y, comparator, weights)
+    assert plain.bound(SIX_X, SIX_Y, comparator, [1] * 6).value >= plain.run_.mistakes
+
+
+def test_weights_of_0_and_1_bound_by_all_rows_or_by_those_that_count():
+    weights = [0, 1, 1, 1, 0, 1]  # the two long rows do not count
+    learner = rb.Perceptron(fit_intercept=False).fit(SIX_X, SIX_Y, weights)
+    assert learner.bound(SIX_X, SIX_Y, [1, 0], weights).value == pytest.approx(2)
+    assert learner.bound(SIX_X, SIX_Y, [1, 0]).value == pytest.approx(5)

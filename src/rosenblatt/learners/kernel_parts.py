@@ -62,6 +62,7 @@ def kernel_parts(learner: PlainKernelPerceptron) -> tuple[Settings, Tensors]:
         "lift": held.space.lift,
         "dense": held.space.dense,
         "output": held.output,
+        "weighted": learner._weighted,
         "presented": held.presented,
         "store": _store_parts(held.store, tensors),
         "run": run_parts(learner._run_so_far(), tensors),
@@ -96,6 +97,7 @@ def kernel_from(
     learner.n_features_in_ = width
     learner._reader = RowReader(None if settings["open_width"] else width, names)
     learner._hold(expansion, classes, run_from(settings["run"], tensors))
+    learner._weighted = settings.get("weighted") is True
     return learner
 
 

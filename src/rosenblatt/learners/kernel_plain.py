@@ -102,6 +102,7 @@ class PlainKernelPerceptron(StreamLearner):
         run = fit(expansion, shown, as_codes(shown.labels, classes), manner)
         self._adopt_columns(X, matrix)
         self._hold(expansion, classes, run)
+        self._weighted = shown.weighted
         return self
 
     @in_turn
@@ -135,6 +136,7 @@ class PlainKernelPerceptron(StreamLearner):
         if first:
             self._adopt_columns(X, matrix)
         self._hold(expansion, known, run, goes_on=True)
+        self._weighted |= shown.weighted
         self._adopt_names(new)
         return self
 
@@ -170,6 +172,7 @@ class PlainKernelPerceptron(StreamLearner):
             expansion = self._prepared(width, known, labels)
         shown = Presented(matrix, labels, np.array([weight]), 1)
         wrong = self._learn(expansion, shown, as_codes(labels, known))
+        self._weighted |= weight != 1.0
         if first:
             self._hold(expansion, known, None)
             self._journal = Journal(None, np.zeros(8))  # which has not seen this row yet
@@ -283,6 +286,7 @@ class PlainKernelPerceptron(StreamLearner):
         matrix = self._as_given(self._take(X))
         self._check_presented(matrix.shape[0])
         shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
+        self._check_weighted(shown)
         known = joint_classes(shown.labels, self.classes_, None)
         shown = replace(shown, X=given.fitted_to(shown.X))
         coefficients = given.coefficients()[:, : given.size]

@@ -46,6 +46,7 @@ def perceptron_parts(learner: PlainPerceptron) -> tuple[Settings, Tensors]:
         "rule": _rule_parts(separator.rule),
         "lift": separator.lift,
         "output": separator.output,
+        "weighted": learner._weighted,
         "run": _run_parts(learner._run_so_far(), tensors),
     }
     if isinstance(separator, Partition):
@@ -78,6 +79,7 @@ def perceptron_from(
     if names is not None:
         learner.feature_names_in_ = np.array(names, object)
     learner._hold(separator, classes, _run(settings["run"], tensors))
+    learner._weighted = settings.get("weighted") is True
     learner._reader = RowReader(None if settings["open_width"] else width, names)
     return learner
 

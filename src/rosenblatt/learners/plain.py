@@ -139,6 +139,7 @@ class PlainPerceptron(StreamLearner):
         if not warm:
             self._adopt_columns(X, matrix)
         self._hold(separator, classes, shown.told(run))
+        self._weighted = shown.weighted
         return self
 
     @in_turn
@@ -171,6 +172,7 @@ class PlainPerceptron(StreamLearner):
         if first:
             self._adopt_columns(X, matrix)
         self._hold(separator, known, run, goes_on=True)
+        self._weighted |= shown.weighted
         self._adopt_names(new)
         return self
 
@@ -198,6 +200,8 @@ class PlainPerceptron(StreamLearner):
             outcome = separator.learn(row, move, weight) if separator.plain else np.nan
             if outcome != outcome:
                 outcome = self._learn_with_care(row, move, weight)
+            if weight != 1.0:
+                self._weighted = True
             if outcome > 0.0:
                 self._missed_one()
             return outcome > 0.0
@@ -325,7 +329,9 @@ class PlainPerceptron(StreamLearner):
         self._check_presented(matrix.shape[0])
         check_finite(matrix)
         labels = as_labels(y, matrix.shape[0])
-        return presented(without_duplicates(matrix), labels, sample_weight)
+        shown = presented(without_duplicates(matrix), labels, sample_weight)
+        self._check_weighted(shown)
+        return shown
 
     def _mistake_problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """Give the examples, and the runs that are like the one that was made."""

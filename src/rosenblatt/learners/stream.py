@@ -11,6 +11,7 @@ import numpy as np
 from rosenblatt.errors import InputError
 from rosenblatt.learners.base import PlainLearner
 from rosenblatt.online.perceptron import LOOKS, MISTAKES, WORK
+from rosenblatt.online.presented import Presented
 from rosenblatt.run import Operations, Run, Stop
 
 
@@ -108,6 +109,7 @@ class StreamLearner(PlainLearner):
     """A learner that goes on learning: blocks and single rows continue its run."""
 
     _journal: Journal
+    _weighted = False  # whether the run so far met weights of examples other than 1
 
     def _counters(self) -> np.ndarray:
         """Give the counters of `online.perceptron`."""
@@ -149,4 +151,13 @@ class StreamLearner(PlainLearner):
             raise InputError(
                 f"the run was made on {presented:,} rows, but X has {rows:,}; the bound of a run "
                 "needs all examples that were presented"
+            )
+
+    def _check_weighted(self, shown: Presented) -> None:
+        """Refuse weights that cannot be those of the run, which is what a bound speaks of."""
+        if shown.weighted != self._weighted:
+            raise InputError(
+                "the run was made with weights; give the bound the same sample_weight"
+                if self._weighted
+                else "the run was made without weights; leave out sample_weight"
             )

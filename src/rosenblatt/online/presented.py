@@ -32,13 +32,17 @@ class Presented:
     @classmethod
     def of(cls, X: Matrix, labels: np.ndarray, weights: np.ndarray) -> Presented:
         """Leave out the examples of weight 0."""
-        if (weights == 1).all():
-            return cls(X, labels, ALL_ONE, labels.size)
-        if weights.all():
-            return cls(X, labels, weights, labels.size)
-        check_finite(X)  # as long as rows have the numbers that were given to them
-        places = np.flatnonzero(weights)
-        return cls(X[places], labels[places], weights[places], labels.size, places)
+        rows, places = labels.size, None
+        if not weights.all():
+            check_finite(X)  # as long as rows have the numbers that were given to them
+            places = np.flatnonzero(weights)
+            X, labels, weights = X[places], labels[places], weights[places]
+        return cls(X, labels, ALL_ONE if (weights == 1).all() else weights, rows, places)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether some weight is another one than 1."""
+        return self.weights.size > 0
 
     def numbers(self) -> np.ndarray:
         """Give the numbers of the rows among those given."""
