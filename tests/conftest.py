@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments import run_once, tables_of
 from rosenblatt.cli.main import run
 
 # What tests share has no examples to run: looking for some would import it all a second time.
@@ -26,3 +27,16 @@ def shell(folder, monkeypatch, capsys):
         return ended.value.code or 0, shown.out, shown.err
 
     return call
+
+
+@pytest.fixture(scope="session")
+def laboratory(tmp_path_factory, request):
+    """Give the folder of all experiments at quick size, run once for all workers of pytest."""
+    base = tmp_path_factory.getbasetemp()
+    return run_once((base.parent if hasattr(request.config, "workerinput") else base) / "lab")
+
+
+@pytest.fixture(scope="session")
+def tables(laboratory):
+    """Give the rows of each experiment."""
+    return tables_of(laboratory)

@@ -9,8 +9,6 @@ from browser import needs_browser, visit
 from experiments import rows_of
 from rosenblatt.lab.catalogue import NAMES, find
 from rosenblatt.lab.experiment import Table, slope
-from rosenblatt.lab.report import write_report
-from rosenblatt.lab.runner import Plan, run
 from rosenblatt.lab.style import look, new_figure
 
 WITHOUT_BOUND = {"outputs"}  # no theorem bounds test errors
@@ -18,16 +16,11 @@ every_experiment = pytest.mark.parametrize("name", NAMES)
 
 
 @pytest.fixture(scope="module")
-def laboratory(tmp_path_factory):
-    plan = Plan(NAMES, tmp_path_factory.mktemp("lab"), quick=True)
-    return plan.out, write_report(plan, run(plan), 1.0)
-
-
-@pytest.fixture(scope="module")
 def tables(laboratory):
-    out = laboratory[0]
+    """Give the rows of each experiment as they were written."""
     return {
-        name: Table(polars.read_parquet(out / name / "rows.parquet").to_dicts()) for name in NAMES
+        name: Table(polars.read_parquet(laboratory / name / "rows.parquet").to_dicts())
+        for name in NAMES
     }
 
 
@@ -74,7 +67,7 @@ def test_figures_have_data_and_named_axes(tables, name, laboratory):
     assert all(axes.has_data() or not axes.axison for axes in figure.axes)
     assert any([figure.get_supxlabel(), *(axes.get_xlabel() for axes in figure.axes)])
     assert any([figure.get_supylabel(), *(axes.get_ylabel() for axes in figure.axes)])
-    assert (laboratory[0] / name / "figure.svg").stat().st_size < 400_000
+    assert (laboratory / name / "figure.svg").stat().st_size < 400_000
 
 
 @every_experiment
@@ -109,6 +102,6 @@ def test_rows_do_not_repeat_their_case(name):
 @needs_browser
 def test_the_report_shows_every_figure_in_a_browser(laboratory):
     script = "return [...document.images].filter(i => i.naturalWidth > 300).length"
-    seen = visit(laboratory[1], script)
+    seen = visit(laboratory / "report.html", script)
     assert seen.errors == []
     assert seen.value == len(NAMES)

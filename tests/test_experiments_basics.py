@@ -6,28 +6,9 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from experiments import tables_of
 from rosenblatt.lab.drawing import halves
 from rosenblatt.lab.experiment import Table, at_most, slope
 from rosenblatt.lab.experiments import distance, examples, lifting, orders, proof, rate, starts
-
-NAMES = (
-    "examples",
-    "dimension",
-    "distance",
-    "proof",
-    "rate",
-    "starts",
-    "renormalise",
-    "orders",
-    "lifting",
-)
-
-
-@pytest.fixture(scope="module")
-def tables():
-    return tables_of(NAMES)
-
 
 # ---- examples and dimension
 

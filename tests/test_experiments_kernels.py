@@ -4,19 +4,10 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from experiments import tables_of
 from rosenblatt.lab import timing
 from rosenblatt.lab.experiment import Table, at_most
 from rosenblatt.lab.experiments import budgets, classes, kernels, operations, primal_dual
 from rosenblatt.lab.style import look, new_figure
-
-NAMES = ("operations", "primal-dual", "kernels", "budgets", "classes")
-
-
-@pytest.fixture(scope="module")
-def tables():
-    return tables_of(NAMES)
-
 
 # ---- operations
 

@@ -4,20 +4,11 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from experiments import tables_of
 from rosenblatt.lab.catalogue import find
 from rosenblatt.lab.experiment import Table, slope
 from rosenblatt.lab.experiments import outputs, stream, worst_case
 from rosenblatt.lab.planted import make_noisy, make_slab
 from rosenblatt.lab.style import look, new_figure
-
-NAMES = ("worst-case", "noise", "outputs", "svm", "stream", "rivals")
-
-
-@pytest.fixture(scope="module")
-def tables():
-    return tables_of(NAMES)
-
 
 # ---- planted problems
 
