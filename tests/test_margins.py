@@ -631,7 +631,7 @@ def test_seconds_are_positive(seconds):
         ([[0], [1]], [0, 0], "labels must be two classes, got 1"),
         ([[0], [1], [2]], [0, 1, 2], "labels must be two classes, got 3"),
         ([[0], [1]], [0, 1, 1], "X has 2 rows but y has 3 labels"),
-        ([[0], [1, 2]], [0, 1], "a table"),
+        ([[0], [1, 2]], [0, 1], "rows of the table differ in length"),
         ([0, 1], [0, 1], "a table with rows and columns is needed"),
         ([[], []], [0, 1], "a table with rows and columns is needed"),
     ],
