@@ -35,6 +35,12 @@ def entries(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="module")
 def margin(tmp_path_factory):
     out = tmp_path_factory.mktemp("lab")
@@ -232,11 +238,11 @@ def test_the_animation_steps_inside_the_report(tmp_path):
 # ---- the command
 
 
-def test_without_names_the_experiments_are_listed():
-    told = command()
-    assert told.returncode == 0
-    assert all(name in told.stdout for name in catalogue.NAMES)
-    listed = json.loads(command("--json").stdout)
+def test_without_names_the_experiments_are_listed(shell):
+    status, told, _ = shell("lab")
+    assert status == 0
+    assert all(name in told for name in catalogue.NAMES)
+    listed = json.loads(shell("lab", "--json")[1])
     assert [entry["name"] for entry in listed] == list(catalogue.NAMES)
 
 
@@ -257,13 +263,13 @@ def test_the_command_writes_and_echoes_the_seed(tmp_path):
         (["margin", "--out", "file/in"], "cannot make the folder"),
     ],
 )
-def test_bad_usage_is_one_sentence(tmp_path, arguments, sentence):
+def test_bad_usage_is_one_sentence(tmp_path, shell, arguments, sentence):
     (tmp_path / "file").write_text("")
     shutil.copy(OWN, tmp_path / "mine.py")
-    refused = command(*arguments, cwd=tmp_path)
-    assert refused.returncode == 2
-    assert sentence in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    status, _, complaint = shell("lab", *arguments)
+    assert status == 2
+    assert sentence in complaint
+    assert complaint.count("\n") == 1
     assert {path.name for path in tmp_path.iterdir()} - {"__pycache__"} == {"file", "mine.py"}
 
 
