@@ -202,7 +202,7 @@ def test_predictions_that_cannot_be_written_are_refused(tmp_path):
         write_predictions(tmp_path / "a", LABELS, [1.0])
     with pytest.raises(rb.InputError, match="there are 1 classes, but 2 columns of scores"):
         write_predictions(tmp_path / "a", LABELS, MANY, classes=["a"])
-    with pytest.raises(rb.InputError, match="does not fit on a line; write csv or jsonl"):
+    with pytest.raises(rb.InputError, match="does not fit on a line; give --csv or --json"):
         write_predictions(tmp_path / "a", np.array(["a\nb"]))
     assert os.listdir(tmp_path) == []
 

@@ -274,7 +274,7 @@ def _text(rows: list[tuple[Any, ...]], names: list[str]) -> bytes:
     for label, *scores in rows:
         word = str(label)
         if "\t" in word or len(word.splitlines()) > 1:
-            raise InputError(f"the label {word!r} does not fit on a line; write csv or jsonl")
+            raise InputError(f"the label {word!r} does not fit on a line; give --csv or --json")
         lines.append("\t".join([word, *map(repr, scores)]))
     return "".join(f"{line}\n" for line in lines).encode()
 
