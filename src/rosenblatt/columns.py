@@ -48,7 +48,7 @@ def as_numbers(X: Any) -> Any:
     table = as_table(X)
     if not isinstance(table, list | tuple):  # lists may have rows of different lengths
         shape = table.shape if hasattr(table, "shape") else np.asarray(table).shape
-        if len(shape) != 2:
+        if len(shape) != 2 or 0 in shape:
             refuse_shape(shape)
     try:
         return check_array(
@@ -83,7 +83,7 @@ def as_table(X: Any) -> Any:
     found = [_numbers(column, in_words(j, names)) for j, column in enumerate(frame_columns(X))]
     if not all(column.dtype.kind in NUMBERS for column in found):
         return side_by_side(found)
-    return np.column_stack(found) if found else X
+    return np.column_stack(found) if hasattr(X, "iloc") else X  # others convert themselves faster
 
 
 def _is_plain(kind: Any) -> bool:
@@ -213,12 +213,9 @@ def _refuse_table(X: Any, error: Exception) -> NoReturn:
         raise InputError(COMPLEX) from None
     if isinstance(X, list | tuple):
         table = as_table(table_of_lists(X))  # which knows the entry, if there is one to blame
-        if table.ndim != 2:
+        if table.ndim != 2 or 0 in table.shape:
             refuse_shape(table.shape)
-    words = " ".join(str(error).split())
-    if words.startswith("Found array with 0"):
-        words = f"{words.removesuffix('.')}; give at least one row and one column"
-    raise InputError(words) from error
+    raise InputError(" ".join(str(error).split())) from error
 
 
 def table_of_lists(X: Any) -> np.ndarray:
@@ -235,6 +232,11 @@ def table_of_lists(X: Any) -> np.ndarray:
 
 def refuse_shape(shape: tuple[int, ...]) -> NoReturn:
     """Refuse an array that has no rows and columns, in scikit-learn's words."""
+    if len(shape) == 2:
+        raise InputError(
+            f"Found array with 0 {'feature' if shape[0] else 'sample'}(s) (shape={shape}) while a "
+            "minimum of 1 is required; give at least one row and one column"
+        )
     if len(shape) > 2:
         raise InputError(
             f"Found array with dim {len(shape)}, while dim <= 2 is required: X has the shape "
