@@ -147,6 +147,17 @@ def test_fit_and_others_tell_the_label_and_the_training_error(told, folder):
         assert f"training error {said}" in shown
 
 
+def test_convert_keeps_names_and_tells_the_label(told, folder):
+    (folder / "a.csv").write_text("kind,size\nno,1\nyes,5\n")
+    for out in ("b.csv", "b.parquet", "b.rows", "b.svm"):
+        assert told("convert", "a.csv", out)[1].endswith(
+            "column 'size', the last; --label names another"
+        )
+        assert told("convert", "a.csv", out, "--label", "kind")[1].endswith("is column 'kind'")
+        expected = None if out == "b.svm" else ("size",)
+        assert rb.read(out, label=None if out in ("b.rows", "b.svm") else "kind").names == expected
+
+
 def test_two_columns_that_could_be_the_label_are_refused(told, refused, folder):
     (folder / "a.csv").write_text("label,size,target\n0,1,0\n1,5,1\n")
     complaint = refused("fit", "a.csv", "-m", "m")

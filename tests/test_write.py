@@ -138,6 +138,10 @@ def test_tables_keep_names_and_may_lack_labels(tmp_path, monkeypatch):
     assert (tmp_path / "a.csv").read_text() == "a,b,y\n" + "1.0,2.0,0\n" * 50
     write_csv(tmp_path / "a.csv", rb.Examples(found.X, None))
     assert (tmp_path / "a.csv").read_text().startswith("x0,x1\n1.0,2.0\n")
+    write_csv(tmp_path / "a.csv", found)
+    assert (tmp_path / "a.csv").read_text().startswith("a,b,y\n1.0,2.0,0\n")
+    write_csv(tmp_path / "a.csv", rb.Examples(found.X, found.y, names=("label", "y")))
+    assert (tmp_path / "a.csv").read_text().startswith("label,y,class\n1.0,2.0,0\n")
     with pytest.raises(rb.InputError, match="a column of X is named 'a' like the label"):
         write_csv(tmp_path / "a.csv", found, label="a")
 

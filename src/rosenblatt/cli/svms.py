@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.source import Source, people
+from rosenblatt.cli.words import spoken
 from rosenblatt.cli.work import _check_writable, _keep, _plain, _print, training_error
 from rosenblatt.errors import InseparableError
 from rosenblatt.learners.hard_margin import PlainHardMarginSVM
@@ -76,7 +77,7 @@ def stop(learner: PlainLinear) -> str:
     if isinstance(learner, PlainSoftMarginSVM):
         complaint = learner._complaint()
         if complaint is not None:
-            return f"Not converged: {complaint}."
+            return f"Not converged: {spoken(complaint)}."
         return (
             f"Converged: no hyperplane has an objective smaller by more than {learner.gap_:.2g} of "
             "this one."

@@ -339,13 +339,19 @@ def convert_file(source: Source, out: Path) -> None:
     suffix = out.suffix.lower()
     with people.status(f"reading {source.data}"):
         if suffix in writers:
-            writers[suffix](out, source.labelled(replace(source, stream=False).examples()))
+            examples = source.labelled(replace(source, stream=False).examples())
+            writers[suffix](out, examples)
+            known = examples.columns
         elif suffix in ("", ".rows"):
             write_store(out, map(source.labelled, source.blocks()))
+            known = open_store(out).columns
         else:
             raise InputError(
                 f"{out} does not say what to write: end its name in .rows, .svm, .csv or .parquet"
             )
+    label = source.label_fact(known, json=False)["label"]
+    if label is not None:
+        tell(f"the label is {label}")
 
 
 def describe_file(source: Source, *, json: bool) -> None:

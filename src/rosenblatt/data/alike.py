@@ -70,19 +70,17 @@ class Alike:
         return self._by_name(examples, known, own)
 
     def _by_name(self, examples: Examples, known: Columns, own: Columns) -> Examples:
-        both = known.table is not None and own.table is not None
-        found, features = _features(known, both), _features(own, both)
+        lacking = _lacking(known, own)
+        if lacking:
+            raise InputError(
+                f"{self.file} has no column {lacking[0]!r}, which the model was fitted with; add "
+                "it, or check that the file belongs to the model"
+            )
+        found, features = _features(known, own), _features(own, known)
         places = {feature: k for k, feature in enumerate(features)}
         words = {} if own.table is None else own.table.words
-        optional = {f"{name}={word}" for name in words for word in words[name]}
-        for name, word in features:
-            if (name, word) not in found and word is None and name not in optional:
-                raise InputError(
-                    f"{self.file} has no column {name!r}, which the model was fitted with; add it, "
-                    "or check that the file belongs to the model"
-                )
-        strangers = [name for name, _ in found if (name, _) not in places and name not in words]
-        tell_strangers(strangers, self.file)
+        unknown = dict.fromkeys(name for name, word in found if (name, word) not in places)
+        tell_strangers([name for name in unknown if name not in words], self.file)
         pairs = [(k, places[feature]) for k, feature in enumerate(found) if feature in places]
         moved, to = np.array(pairs, np.int64).reshape(-1, 2).T
         ones = np.ones(len(pairs), examples.X.dtype)
@@ -118,10 +116,19 @@ class Alike:
             )
 
 
-def _features(columns: Columns, by_word: bool) -> list[Feature]:
+def _features(columns: Columns, other: Columns) -> list[Feature]:
     """Give the features by what they are made of, or by name where the other side knows no more."""
-    if not by_word or columns.table is None:
+    if columns.table is None or other.table is None:
         return [(name, None) for name in columns.names or ()]
     numbers: list[Feature] = [(name, None) for name in columns.table.numbers]
     words = columns.table.words
     return numbers + [(name, word) for name in words for word in words[name]]
+
+
+def _lacking(known: Columns, own: Columns) -> list[str]:
+    """Give what data lack of the columns of a model; a word is nothing that they could lack."""
+    if known.table is not None and own.table is not None:
+        return [name for name in own.table.inputs if name not in known.table.inputs]
+    numbers = own.names or () if own.table is None else own.table.numbers
+    present = set(known.names or ())
+    return [name for name in numbers if name not in present]

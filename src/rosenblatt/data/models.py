@@ -155,7 +155,7 @@ def read_model(
     try:
         settings = json.loads(text)
         model = KINDS[name].together(settings, tensors, make(name))
-        model._columns = Columns.of_parts(settings["made_of"], model.n_features_in_)
+        model._columns = Columns.of_parts(settings.get("made_of"), model.n_features_in_)
         return model, dict(settings["notes"])
     except RecursionError as error:
         raise ModelFileError(

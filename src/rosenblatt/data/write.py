@@ -9,7 +9,8 @@ The rules
   Zeros of dense rows are left out, those stored in sparse rows are written. Labels are numbers
   (truth values are 0 and 1) or words without blanks, ``#`` and ``:``; `read` takes both.
 - CSV and Parquet (with Polars): columns are named by the examples, or x0, x1, ..., and the last one
-  holds the labels. Sparse rows are filled up with zeros.
+  holds the labels, named as in the table that they come from, or "label". Sparse rows are filled up
+  with zeros.
 - Predictions: ``label`` or ``label<TAB>score...`` as text, a table with a header as CSV, or one
   object a line as JSON lines. Scores are written with the digits that give the same float64 back.
 """
@@ -133,15 +134,18 @@ def _label_word(label: Any) -> str:
     return _short(repr(label)) if isinstance(label, float) else str(label)
 
 
-def write_csv(path: Name, examples: Examples, *, label: str = "label") -> None:
-    """Write examples as CSV with a header; needs Polars."""
+def write_csv(path: Name, examples: Examples, *, label: str | None = None) -> None:
+    """Write examples as CSV with a header; needs Polars.
+
+    The column of the labels is called as in the table that they come from, or "label".
+    """
     frames = _frames(examples, label)
     with replacing(path) as file:
         for place, frame in enumerate(frames):
             frame.write_csv(file, include_header=place == 0)
 
 
-def write_parquet(path: Name, examples: Examples, *, label: str = "label") -> None:
+def write_parquet(path: Name, examples: Examples, *, label: str | None = None) -> None:
     """Write examples as Parquet; needs Polars, and memory for a copy of the rows."""
     X = examples.X
     size = X.shape[0] * X.shape[1] * X.dtype.itemsize
@@ -161,7 +165,15 @@ def write_parquet(path: Name, examples: Examples, *, label: str = "label") -> No
                 raise
 
 
-def _frames(examples: Examples, label: str, whole: bool = False) -> Iterator[Any]:
+def _label_name(examples: Examples, names: list[str]) -> str:
+    """Give a name to the column of the labels that no other column has."""
+    known = examples.columns.label if examples.columns and examples.names else None
+    candidates = (known, "label", "class", "target", "y")
+    free = (name for name in candidates if name is not None and name not in names)
+    return next(free, "the label")
+
+
+def _frames(examples: Examples, label: str | None, whole: bool = False) -> Iterator[Any]:
     """Give the examples as Polars frames, one for each piece, after all checks."""
     try:
         import polars
@@ -173,6 +185,7 @@ def _frames(examples: Examples, label: str, whole: bool = False) -> Iterator[Any
         width * COLUMN_BYTES, f"tables of {width:,} columns", "write svmlight text instead"
     )
     names = list(examples.names or (f"x{place}" for place in range(width)))
+    label = _label_name(examples, names) if label is None else label
     if label in names and y is not None:
         raise InputError(f"a column of X is named {label!r} like the label; give it another name")
 
