@@ -309,3 +309,14 @@ def test_problems_that_cannot_be_planted_are_refused(options, words):
 def test_no_start_at_all_is_refused():
     with refused("initial must be one of 'zero', 'unit', 'random', got None"):
         rb.Perceptron(initial=None).fit(np.eye(2), [0, 1])
+
+
+@pytest.mark.parametrize("names", [["b", "a"], ["a", "b", "c"]], ids=["order", "more"])
+def test_columns_of_another_order_or_number_come_with_the_advice_that_mends_them(names):
+    learner = rb.Perceptron().fit(
+        pd.DataFrame([[0.0, 1.0], [2.0, 1.0]], columns=["a", "b"]), [0, 1]
+    )
+    other = pd.DataFrame([[2.0] * len(names)], columns=names)
+    with refused(r"Give the columns of the fit: X\[list\(learner.feature_names_in_\)\]\.$"):
+        learner.predict(other)
+    assert learner.predict(other[list(learner.feature_names_in_)]).shape == (1,)

@@ -17,6 +17,7 @@ from rosenblatt.learners.base import PlainLearner
 from rosenblatt.names import columns_of
 from rosenblatt.run import Stop
 
+PICK = "Give the columns of the fit: X[list(learner.feature_names_in_)]."
 LIMITED = (Stop.PASSES, Stop.UPDATES, Stop.SECONDS)
 
 
@@ -65,7 +66,8 @@ class Front(PlainLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             validate_data(self, X, reset=reset, skip_check_array=True)
         except (TypeError, ValueError) as error:  # the former for names of which some are no text
-            raise InputError(str(error)) from error
+            other = str(error).startswith("The feature names should match")
+            raise InputError(f"{error}{PICK if other else ''}") from error
 
 
 def warn_of_limits(learner: Any) -> None:
