@@ -14,6 +14,7 @@ from rosenblatt import memory
 from rosenblatt.cli.source import Source
 from rosenblatt.data.info import count_constant
 
+KINDS = ("svm", "svm.gz", "npz", "csv", "csv.gz")
 SMALL = 1 << 20
 TEXT = b"1 1:0.5 2:1\n-1 1:2 2:0.25\n" * 50_000
 
@@ -26,6 +27,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "long.svm.gz").write_bytes(gzip.compress(TEXT))
     np.savez_compressed("long.npz", X=np.zeros((1 << 16, 9)), y=np.arange(1 << 16) % 2)
     (tmp_path / "long.csv").write_bytes(b"1,2,0\n3,4,1\n" * 50_000)
+    (tmp_path / "long.csv.gz").write_bytes(gzip.compress((tmp_path / "long.csv").read_bytes()))
     rb.save(rb.Perceptron().fit([[1.0, 2.0], [2.0, 1.0]], [1, -1]), "m")
     return tmp_path
 
@@ -57,7 +59,7 @@ def test_columns_that_would_fill_the_memory_are_refused(shell, folder, small, wo
     assert not os.path.exists(words[-1]) or words[-1] == "wide.svm"
 
 
-@pytest.mark.parametrize("data", ["long.svm", "long.svm.gz", "long.npz", "long.csv"])
+@pytest.mark.parametrize("data", [f"long.{kind}" for kind in KINDS])
 def test_rows_that_would_fill_the_memory_are_refused(shell, folder, small, data):
     status, _, complaint = shell("separate", data)
     assert status == 2

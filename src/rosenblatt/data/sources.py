@@ -39,6 +39,7 @@ from rosenblatt.memory import TooLargeError, memory
 __all__ = [
     "as_text",
     "beginning",
+    "bounded",
     "chunks",
     "contents",
     "files",
@@ -135,15 +136,23 @@ def _mapped(name: str) -> np.ndarray | None:
 
 
 def _gathered(pieces: Iterator[bytes], path: Name) -> np.ndarray:
-    buffer, most = bytearray(), memory() // 2
-    for piece in pieces:
+    buffer = bytearray()
+    for piece in bounded(pieces, path):
         buffer += piece
-        if len(buffer) > most:
+    return np.frombuffer(buffer, np.uint8)
+
+
+def bounded(pieces: Iterator[bytes], path: Name) -> Iterator[bytes]:
+    """Give pieces that are to be held together, as long as there is memory for them."""
+    held, most = 0, memory() // 2
+    for piece in pieces:
+        held += len(piece)
+        if held > most:
             raise TooLargeError(
                 f"{shown(path)} is, unpacked, longer than the {most / 2**30:,.1f} GiB that this "
                 "machine can spare; give a part of it"
             )
-    return np.frombuffer(buffer, np.uint8)
+        yield piece
 
 
 def chunks(path: Name, size: int = 1 << 19) -> Iterator[bytes]:

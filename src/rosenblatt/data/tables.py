@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data import tables_text
-from rosenblatt.data.sources import chunks, files, is_compressed, is_pipe, shown
+from rosenblatt.data.sources import bounded, chunks, files, is_compressed, is_pipe, shown
 from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import (
     ANYTHING,
@@ -277,7 +277,7 @@ def _sources(
     if all(plain):
         found: list[Any] = names
     elif folder is None:
-        found = [b"".join(_unmarked(chunks(name))) for name in names]
+        found = [b"".join(_unmarked(bounded(chunks(name), name))) for name in names]
     else:
         found = [
             name if plain[place] else _unpacked(name, os.path.join(folder, str(place)))
