@@ -1104,7 +1104,7 @@ def some_zero_mean(points: Points) -> tuple[list[int], list[str]]:
     return [0], ["1"]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(points, st.data())
 def test_separators_are_accepted_just_if_they_separate(points: Points, data: st.DataObject) -> None:
     w, margin = some_separator(points)
@@ -1118,7 +1118,7 @@ def test_separators_are_accepted_just_if_they_separate(points: Points, data: st.
     assert accepts(claim) == is_margin(points, w, margin)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(points, st.data())
 def test_means_are_accepted_just_if_they_are_zero(points: Points, data: st.DataObject) -> None:
     rows, weights = some_zero_mean(points)
@@ -1140,7 +1140,7 @@ def test_means_are_accepted_just_if_they_are_zero(points: Points, data: st.DataO
     assert accepts(claim) == true
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(points, st.data())
 def test_a_claim_of_one_data_set_is_checked_on_another(points: Points, data: st.DataObject) -> None:
     w, margin = some_separator(points)
@@ -1184,7 +1184,7 @@ def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return ways
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=300)
 @given(st.sampled_from(sorted(EXAMPLES)), junk, st.data())
 def test_hostile_content_is_refused_and_nothing_else(
     name: str, value: Any, data: st.DataObject

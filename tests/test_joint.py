@@ -403,9 +403,9 @@ def test_limits_leave_an_honest_gap(intercept):
 def test_time_limit_is_kept():
     X, y = load_digits(return_X_y=True)
     joint_margin(X[:50], y[:50], 10, 1.0)
-    began = time.perf_counter()
+    began = time.process_time()
     result = joint_margin(X, y, 10, 1e-9, tol=1e-12, max_seconds=0.2)
-    assert time.perf_counter() - began < 2.0
+    assert time.process_time() - began < 2.0
     assert not result.converged
 
 

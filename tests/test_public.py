@@ -116,12 +116,10 @@ def test_the_import_loads_nothing_heavy():
 
 
 def test_the_import_takes_less_than_a_tenth_of_a_second():
-    seconds = []
-    for _ in range(5):
-        lines = python("-X", "importtime", "-c", "import rosenblatt").stderr.splitlines()
-        (line,) = [line for line in lines if line.split("|")[-1].strip() == "rosenblatt"]
-        seconds.append(int(line.split("|")[1]) / 1e6)
-    assert min(seconds) < 0.1
+    # Of the processor: how long a clock on the wall sees it take hangs on what else is running.
+    code = "import time; began = time.process_time(); import rosenblatt"
+    code += "; print(time.process_time() - began)"
+    assert min(float(python("-c", code).stdout) for _ in range(3)) < 0.1
 
 
 def test_the_package_is_typed():

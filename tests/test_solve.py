@@ -889,11 +889,11 @@ def test_methods_stop_at_the_limit_on_steps(method):
 
 @pytest.mark.parametrize("method", ["perceptron", "smoothed"])
 def test_methods_stop_at_the_limit_on_time(method):
-    began = time.perf_counter()
+    began = time.process_time()
     found = rb.solve(worst_case(1e9), method=method, max_seconds=0.2)
     assert found.verdict == "undecided"
     assert "time" in found.stop
-    assert time.perf_counter() - began < 20  # the loops may have to be compiled
+    assert time.process_time() - began < 20  # the loops may have to be compiled
 
 
 def test_no_proof_is_given_that_is_too_long_to_be_checked_again():
@@ -910,9 +910,10 @@ def test_auto_stops_at_the_limit_on_time():
 @pytest.mark.parametrize("K", WORST_CASES)
 def test_the_worst_case_is_decided_at_once(K):
     rb.solve(worst_case(2))  # so that loops are compiled or loaded before the clock starts
+    began = time.process_time()
     found = rb.solve(worst_case(K))
     assert found.verdict == "feasible"
-    assert found.seconds < 0.5
+    assert time.process_time() - began < 0.5
     confirm(found, System(worst_case(K)))
 
 

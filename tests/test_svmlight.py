@@ -22,7 +22,7 @@ from rosenblatt.errors import InputError, ParseError
 from svmlight_texts import assert_equal_to_naive, chunks_of, damaged, named_texts, numbers, texts
 
 DTYPES = [np.float32, np.float64]
-quickly = settings(deadline=None, max_examples=200)
+quickly = settings(deadline=None, max_examples=100)
 
 
 @quickly
@@ -73,7 +73,7 @@ def read(number: str) -> tuple[float, int, int]:
     return float(value), int(stop), int(kind)
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=300)
 @given(numbers)
 @example("9007199254740993")
 @example("9007199254740992.9999999999999999999999")
@@ -100,7 +100,7 @@ def test_values_and_labels_are_what_python_reads(number: str) -> None:
     assert_equal_to_naive(f"1 2:{number}".encode(), dtype=np.float32)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=200)
 @given(st.floats(2.3e-308, 8.9e307), st.integers(17, 25))
 def test_no_double_written_with_17_to_25_digits_is_left_to_python(value: float, count: int) -> None:
     assert read(f"{value:.{count - 1}e}") == (value, ANY, EXACT)

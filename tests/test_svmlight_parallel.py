@@ -18,7 +18,7 @@ from rosenblatt.data.svmlight_loop import count_marks
 from rosenblatt.errors import InputError, ParseError
 from svmlight_texts import chunks_of, damaged, named_texts, texts
 
-quickly = settings(deadline=None, max_examples=150)
+quickly = settings(deadline=None, max_examples=60)
 
 
 def outcome(data: bytes, **options: Any) -> tuple[Any, ...]:

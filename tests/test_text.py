@@ -25,7 +25,7 @@ from rosenblatt.data.text_lines import label_text_lines
 from rosenblatt.data.unicode_words import NOT_IN_WORDS, UNICODE_VERSION, case_steps
 from rosenblatt.errors import InputError, ParseError
 
-quickly = settings(deadline=None, max_examples=150)
+quickly = settings(deadline=None, max_examples=60)
 
 # Documents ---------------------------------------------------------------------------------------
 

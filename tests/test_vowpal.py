@@ -53,7 +53,7 @@ def written(draw):
     return text, label, 1.0 if weight is None else weight, namespaces
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(examples=st.lists(written(), min_size=1, max_size=4), end=st.sampled_from(["\n", "\r\n"]))
 def test_what_was_written_is_read(examples, end):
     text = end.join(line for line, *_ in examples).encode()
@@ -172,7 +172,7 @@ def test_lines_may_count_from_elsewhere():
         parse_vowpal(b"1 | a\nx | a", file="f", first_line=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=40) | st.text("01 |:'ae.-\t\r\n", max_size=25).map(str.encode))
 @example(b"1 |a:\x00")
 def test_any_bytes_are_read_or_refused_in_one_sentence(data):
