@@ -274,7 +274,7 @@ def test_an_error_names_the_place_and_what_to_do(
         (
             b"1 12:1",
             {"width": 10},
-            "column 12 is beyond the width 10 (columns count from 1); leave",
+            "column 12 is beyond the width 10 (columns count from 1); give a larger width",
         ),
         (b"1 10:1", {"width": 10, "zero_based": True}, "column 10 is beyond the width 10 (columns"),
         (b"1 0:1", {}, "if columns count from 0, pass zero_based=True"),
