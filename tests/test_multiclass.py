@@ -452,7 +452,7 @@ def test_a_warm_fit_goes_on_and_may_meet_new_classes():
         ["ham", "spam", "later", "x"],
         [b"a", b"b", b"c", b"d"],
         [(1, 2), (3,), (), (0, 0)],
-        [None, "a", 3, (1,)],
+        ["", "a", 3, (1,)],
         [1.0, 5.0, -2.0, 0.0],
         [np.str_("a"), np.str_("c"), np.str_("b"), np.str_("d")],
     ],

@@ -11,6 +11,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.learners.one_row import RowReader
+from rosenblatt.learners.parts import perceptron_from, perceptron_parts
 
 LEARNERS = [rb.Perceptron, rb.KernelPerceptron]
 every_learner = pytest.mark.parametrize("make", LEARNERS)
@@ -236,3 +237,10 @@ def test_a_bound_speaks_of_streams_of_names():
     found = learner.bound(pd.concat([frame, frame])[["b", "c", "a"]], [*y, *y], w)
     assert found.value == learner.bound(np.vstack([X, X]), [*y, *y], w).value
     assert found.value >= learner.run_.mistakes
+
+
+@pytest.mark.parametrize("names", [NAMES[:2], None, "abcd"])
+def test_a_model_file_whose_names_do_not_fit_its_columns_is_refused(names):
+    settings, tensors = perceptron_parts(taught(rb.Perceptron()))
+    with pytest.raises(rb.ModelFileError, match="the names of the columns do not fit"):
+        perceptron_from({**settings, "names": names}, tensors, rb.Perceptron)

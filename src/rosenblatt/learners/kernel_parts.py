@@ -25,7 +25,6 @@ from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.voting import Ballots
 from rosenblatt.learners.beginning import OUTPUTS
 from rosenblatt.learners.kernel_plain import PlainKernelPerceptron
-from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.parts import _run as run_from
 from rosenblatt.learners.parts import _run_parts as run_parts
 from rosenblatt.learners.values import (
@@ -36,6 +35,7 @@ from rosenblatt.learners.values import (
     column_names,
     option_parts,
     options_from,
+    reader_from,
     require,
     require_numbers,
 )
@@ -59,6 +59,7 @@ def kernel_parts(learner: PlainKernelPerceptron) -> tuple[Settings, Tensors]:
         "columns": learner.n_features_in_,
         "names": column_names(learner),
         "open_width": learner._reader.width is None,
+        "names_grow": learner._reader.names_grow,
         "lift": held.space.lift,
         "dense": held.space.dense,
         "output": held.output,
@@ -95,7 +96,7 @@ def kernel_from(
         require(len(names) == width, "the names of the columns have another number")
         learner.feature_names_in_ = np.array(names, object)
     learner.n_features_in_ = width
-    learner._reader = RowReader(None if settings["open_width"] else width, names)
+    learner._reader = reader_from(settings, width)
     learner._hold(expansion, classes, run_from(settings["run"], tensors))
     learner._weighted = settings.get("weighted") is True
     return learner

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.learners.beginning import OUTPUTS, check_options
-from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.learners.values import (
     Settings,
@@ -18,6 +17,7 @@ from rosenblatt.learners.values import (
     column_names,
     option_parts,
     options_from,
+    reader_from,
     require,
     require_numbers,
 )
@@ -43,6 +43,7 @@ def perceptron_parts(learner: PlainPerceptron) -> tuple[Settings, Tensors]:
         "columns": learner.n_features_in_,
         "names": column_names(learner),
         "open_width": learner._reader.width is None,
+        "names_grow": learner._reader.names_grow,
         "rule": _rule_parts(separator.rule),
         "lift": separator.lift,
         "output": separator.output,
@@ -80,7 +81,7 @@ def perceptron_from(
         learner.feature_names_in_ = np.array(names, object)
     learner._hold(separator, classes, _run(settings["run"], tensors))
     learner._weighted = settings.get("weighted") is True
-    learner._reader = RowReader(None if settings["open_width"] else width, names)
+    learner._reader = reader_from(settings, width)
     return learner
 
 

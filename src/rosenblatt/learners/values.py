@@ -12,6 +12,7 @@ import numpy as np
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import as_objects
 from rosenblatt.learners.base import PlainLearner
+from rosenblatt.learners.one_row import RowReader
 
 Settings = dict[str, Any]
 Tensors = dict[str, np.ndarray]
@@ -65,6 +66,17 @@ def column_names(learner: PlainLearner) -> list[str] | None:
     """Give the names of the columns, None if they have none."""
     names = getattr(learner, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def reader_from(settings: Settings, width: int) -> RowReader:
+    """Give back what reads single rows of so many columns, or of those that a stream knows."""
+    names = settings["names"]
+    if not settings["open_width"]:
+        return RowReader(width, names)
+    if not settings.get("names_grow"):
+        return RowReader(None)
+    require(isinstance(names, list) and len(names) == width, "the names of the columns do not fit")
+    return RowReader(None, names)
 
 
 def class_parts(classes: np.ndarray) -> Settings:
