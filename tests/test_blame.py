@@ -121,7 +121,7 @@ def test_too_many_columns_are_told_and_nobody_is_called_innocent(monkeypatch):
     monkeypatch.setattr("rosenblatt.decide.blame.MOST_COLUMNS", 2)
     found = rb.separate(*weak())
     assert found.aliased is None
-    assert "was not found out: exact elimination takes up to 2 columns" in found.explain()
+    assert "was not found out: exact elimination is for at most 2 columns" in found.explain()
     assert set(found.columns) == set(np.flatnonzero(found.coef))
 
 

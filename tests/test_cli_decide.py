@@ -116,6 +116,13 @@ def test_aliased_columns_of_a_table_are_named_and_nobody_else_is_blamed(shell, f
     assert "columns that matter sex=f aliased columns sex=m seconds" in shown
 
 
+def test_that_aliased_columns_are_unknown_is_told(shell, monkeypatch):
+    monkeypatch.setattr("rosenblatt.decide.blame.MOST_COLUMNS", 1)
+    shown = " ".join(shell("separate", "apart.svm")[1].split())
+    assert "aliased columns unknown: exact elimination is for at most 1 columns" in shown
+    assert facts(shell, "separate", "apart.svm")[1]["aliased_columns"] is None
+
+
 def test_columns_of_tables_are_named(shell, folder):
     (folder / "t.csv").write_text("age,given,ill\n1,0,yes\n2,0,no\n1,0,no\n2,0,yes\n3,1,no\n")
     status, found = facts(shell, "separate", "t.csv", "--certificate", "c.json")

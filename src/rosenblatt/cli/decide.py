@@ -34,6 +34,7 @@ from rosenblatt.errors import CertificateError, InputError
 YES, NO, UNDECIDED = 0, 1, 3  # exit statuses
 STATUSES = {"separable": YES, "feasible": YES, "undecided": UNDECIDED}
 FEW = 10  # places that people are shown
+LISTS = ("rows_that_matter", "columns_that_matter", "bounds_that_matter", "aliased_columns")
 FEW_DIGITS = 40  # of a fraction that people are shown
 ROWS = re.compile(r"\brows? \d+(?:, \d+)*")
 SHORT = 400  # characters of a solution that people are shown
@@ -51,7 +52,6 @@ def separate_file(
     examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
     names = examples.names or source.column_numbers(examples.X.shape[1])
     found = replace(found or _unknown(examples.y), names=names)
-    aliased = found.aliased
     facts = {
         "data": source.data,
         **source.label_fact(examples.columns, json),
@@ -60,13 +60,20 @@ def separate_file(
         "columns": examples.X.shape[1],
         "rows_that_matter": (found.rows + 1).tolist(),
         "columns_that_matter": _named(found.columns, found.names),
-        "aliased_columns": None if aliased is None else _named(aliased, found.names),
+        "aliased_columns": _aliased(found, json),
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
         "explanation": _explained(found),
     }
     _print(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)
+
+
+def _aliased(found: rb.Separation, json: bool) -> list[int | str] | str | None:
+    """Name the columns that are set apart; tell people why they are unknown, if they are."""
+    if found.aliased is not None:
+        return _named(found.aliased, found.names)
+    return f"unknown: {found.blame.doubt}" if found.blame.doubt and not json else None
 
 
 def separate_many(
@@ -225,7 +232,7 @@ def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
     chosen.pop("largest_margin", None)
     if len(chosen.get("exact_square", "")) > FEW_DIGITS:
         del chosen["exact_square"]
-    lists = [name for name in chosen if name.endswith(("_that_matter", "aliased_columns"))]
+    lists = [name for name, value in chosen.items() if isinstance(value, list) and name in LISTS]
     return chosen | {name: _few(chosen[name]) for name in lists}
 
 

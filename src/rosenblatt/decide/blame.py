@@ -110,7 +110,7 @@ def _set_apart(cone: Cone, aliases: dict[int, Vector] | None) -> np.ndarray | No
 def _aliases(cone: Cone, clock: Clock) -> dict[int, Vector]:
     """Give, for each column that depends on earlier ones, a vector that tells how."""
     if cone.used.size > MOST_COLUMNS:
-        raise _TooLargeError(f"exact elimination takes up to {MOST_COLUMNS:,} columns")
+        raise _TooLargeError(f"exact elimination is for at most {MOST_COLUMNS:,} columns")
     spread = np.linspace(0, cone.size - 1, cone.used.size + MORE_ROWS)
     rows, tried = set(spread.astype(np.int64).tolist()), set[tuple[tuple[int, int], ...]]()
     while True:
