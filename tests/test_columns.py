@@ -320,3 +320,10 @@ def test_columns_of_another_order_or_number_come_with_the_advice_that_mends_them
     with refused(r"Give the columns of the fit: X\[list\(learner.feature_names_in_\)\]\.$"):
         learner.predict(other)
     assert learner.predict(other[list(learner.feature_names_in_)]).shape == (1,)
+
+
+@pytest.mark.parametrize("learner", [rb.Perceptron(), rb.KernelPerceptron(), rb.SoftMarginSVM()])
+def test_another_frame_is_told_before_what_is_wrong_with_its_numbers(learner):
+    learner.fit(pd.DataFrame([[0.0, 1.0], [2.0, 1.0]], columns=["a", "b"]), [0, 1])
+    with refused("Feature names unseen at fit time"):
+        learner.predict(pd.DataFrame([[np.nan, "x"]], columns=["c", "d"]))

@@ -28,7 +28,9 @@ ADVICE = {
 
 
 def column_names(X: Any) -> list[Any] | None:
-    """Give what a frame calls its columns; None if X is no frame."""
+    """Give what a frame calls its columns; None if X is no frame, or one without rows as yet."""
+    if hasattr(X, "collect"):
+        return None
     names = getattr(X, "column_names", getattr(X, "columns", None))  # Arrow has the former
     return None if names is None or callable(names) else list(names)
 

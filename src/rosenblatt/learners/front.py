@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from inspect import signature
 from typing import Any
 
@@ -54,11 +55,17 @@ class Front(PlainLearner, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._compare_names(X, reset=True)
         super()._adopt_columns(X, matrix)
 
+    def _take(self, X: Any, new: Iterable[str] = ()) -> Matrix:
+        """Take rows; that a frame is another one is told before what is wrong with its numbers."""
+        if column_names(X) is not None and self._reader.width is not None:
+            self._compare_names(X, reset=False)
+        return super()._take(X, new)
+
     def _check_columns(self, X: Any, matrix: Matrix) -> None:
         """Check the columns as scikit-learn does, but ask no array for names that a file gave."""
-        if column_names(X) is None and (self._columns is not None or columns_of(X) is not None):
+        if self._columns is not None or columns_of(X) is not None:
             super()._check_columns(X, matrix)
-        else:
+        elif column_names(X) is None:
             self._compare_names(X, reset=False)
 
     def _compare_names(self, X: Any, *, reset: bool) -> None:
