@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -139,7 +140,8 @@ def test_one_pass_meets_a_file_block_by_block_with_the_same_outcome(options, she
     shell("fit", "data.svm", "-m", "m", "--max-iter", 1, *options)
     learner = rb.load("m")
     whole = rb.Perceptron(**learner.get_params())
-    with pytest.warns(ConvergenceWarning):
+    warned = pytest.warns(ConvergenceWarning) if whole.output == "last" else nullcontext()
+    with warned:
         whole.fit(*rb.read("data.svm"))
     np.testing.assert_array_equal(learner.coef_, whole.coef_)
     np.testing.assert_array_equal(learner.run_.counts, whole.run_.counts)
