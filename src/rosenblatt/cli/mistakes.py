@@ -14,6 +14,7 @@ from rosenblatt.cli.source import Source, people
 from rosenblatt.cli.words import spoken
 from rosenblatt.cli.work import _check_writable, _plain, _print
 from rosenblatt.decide.answers import Clock
+from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.examples import as_labels, two_classes
 from rosenblatt.learners.plain import PlainPerceptron
 
@@ -54,7 +55,10 @@ def _bounded(
     """Bound all runs like this one; orders that begin anew may err on a row more than once."""
     problem = learner._mistake_problem(examples.X, examples.y, examples.weights)
     most = max(passes, int(learner.run_.counts.max())) if passes else None
-    return replace(problem, runs=replace(problem.runs, passes=most), clock=clock).bound()
+    try:
+        return replace(problem, runs=replace(problem.runs, passes=most), clock=clock).bound()
+    except InseparableError as error:
+        raise InputError(str(error)) from error  # which is no answer to this question
 
 
 def _facts(
