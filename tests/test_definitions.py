@@ -60,7 +60,7 @@ def options_of(data, width):
     passes, updates = data.draw(st.integers(1, 9)), data.draw(st.sampled_from([None, 1, 7]))
     ours = {"initial": start, "eta0": eta, "tie": tie, "max_iter": passes, "max_updates": updates}
     ours |= {"fit_intercept": lift != 0, "lift": lift or 1.0}
-    ours |= {"class_weight": {-1: negative, 1: positive}}
+    ours |= {"class_weight": {-1: negative, 1: positive}, "output": "last", "patience": None}
     theirs = {"eta": eta, "lift": lift, "weights": (negative, positive), "tie": tie}
     return ours, naive.learner(width, start, **theirs), (passes, updates or np.inf)
 
@@ -154,7 +154,8 @@ def test_a_given_start_is_used_as_it_is():
 def test_a_renormalised_run_keeps_norm_one_and_is_the_naive_one(problem, order, lift, passes):
     X, y, _ = problem
     options = {"fit_intercept": lift != 0, "lift": lift or 1.0, "max_iter": passes}
-    learner = fit(X, y, order=order, renormalize=True, random_state=3, **options)
+    options |= {"renormalize": True, "output": "last"}
+    learner = fit(X, y, order=order, random_state=3, **options)
     twin = naive.learner(X.shape[1], lift=lift, renormalize=True)
     ran = naive.run(twin, X, y, order, seed_of(3), passes * len(y))
     w = np.append(learner.coef_[0], learner.intercept_ / (lift or 1.0))

@@ -1,5 +1,6 @@
 """Options of the learners: what cannot be used is refused in a sentence that names the option."""
 
+from functools import partial
 from inspect import signature
 
 import numpy as np
@@ -196,7 +197,7 @@ def test_averages_and_votes_end_at_a_limit_of_the_users_without_a_warning(learne
     assert found.run_.stop in (rb.Stop.PASSES, rb.Stop.UPDATES, rb.Stop.SECONDS)
 
 
-@pytest.mark.parametrize("learner", [rb.Perceptron, rb.KernelPerceptron])
+@pytest.mark.parametrize("learner", [partial(rb.Perceptron, patience=None), rb.KernelPerceptron])
 @pytest.mark.parametrize(
     "options", [{"output": "averaged"}, {"output": "voted"}, {"output": "last", "max_iter": 3}]
 )

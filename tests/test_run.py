@@ -41,7 +41,7 @@ def test_every_reason_to_stop_is_a_full_sentence(stop):
 
 
 def test_reasons_to_stop_differ():
-    assert len({str(stop) for stop in rb.Stop}) == len(rb.Stop) == 6
+    assert len({str(stop) for stop in rb.Stop}) == len(rb.Stop) == 7
 
 
 def test_operations_add_up():

@@ -35,6 +35,11 @@ class Stop(StrEnum):
         "Stopped at the limit on time (max_seconds) while mistakes were still being made: "
         f"allow more time, or {SEPARABLE}"
     )
+    STALLED = (
+        "Stopped since nothing was gained any more (patience): the weights jump about without "
+        "growing, as they do where no hyperplane separates the data. To go on all the same, give "
+        f"patience=None; or {SEPARABLE}"
+    )
     INTERRUPTED = "Interrupted by the user: the weights learned up to then were kept."
     STREAM = "Every example given so far was presented once; give more at any time."
 

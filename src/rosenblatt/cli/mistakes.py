@@ -39,7 +39,7 @@ def bound_file(
         two_classes(as_labels(y, X.shape[0]))  # before the learning, which takes more of them
         status.update(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
         clock = Clock(chosen["max_seconds"])
-        learner = PlainPerceptron(max_iter=passes or MOST_PASSES, **chosen)
+        learner = PlainPerceptron(max_iter=passes or MOST_PASSES, patience=None, **chosen)
         learner._fit(X, y, examples.weights)
         status.update("looking for the least bound")
         bound = _bounded(learner, examples, passes, clock)

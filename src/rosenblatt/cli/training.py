@@ -63,6 +63,7 @@ class Start(StrEnum):
 class Output(StrEnum):
     """What predicts."""
 
+    auto = "auto"
     last = "last"
     averaged = "averaged"
     voted = "voted"
@@ -93,6 +94,7 @@ OWN = {
     "eta0": [Learner.perceptron],
     "renormalize": [Learner.perceptron],
     "output": [Learner.perceptron, Learner.kernel],
+    "patience": [Learner.perceptron],
     "max_updates": [Learner.perceptron, Learner.kernel],
     "stream": [Learner.perceptron],
     "lam": [Learner.svm],
@@ -138,7 +140,9 @@ def fit(
         bool, typer.Option("--no-intercept", help="The same as --intercept none.")
     ] = False,
     lift: Annotated[str, typer.Option(help="Constant of the added coordinate, or radius.")] = "1",
-    output: Annotated[Output, typer.Option(help="What predicts.")] = Output.last,
+    output: Annotated[
+        Output, typer.Option(help="What predicts; auto: last if the run converges, else averaged.")
+    ] = Output.auto,
     lam: Annotated[float | None, typer.Option(help="SVM: λ of Σ hinge + λ‖w‖².")] = None,
     c: Annotated[float | None, typer.Option("--C", help="SVM: the same as --lam 1/(2C).")] = None,
     tol: Annotated[
@@ -152,6 +156,9 @@ def fit(
         int | None,
         typer.Option(help="Most passes; 0 for no limit. [default: 1000 for the perceptron]"),
     ] = None,
+    patience: Annotated[
+        int, typer.Option(help="Passes without progress to stop after; 0 for no such limit.")
+    ] = 5,
     max_updates: Annotated[int | None, typer.Option(help="Most updates.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Most seconds of training.")] = None,
     balanced: Annotated[
@@ -205,7 +212,7 @@ def fit(
         else:
             weights = "balanced" if balanced else None
             options |= {"initial": initial.value, "eta0": eta0, "class_weight": weights}
-            options |= {"renormalize": renormalize}
+            options |= {"renormalize": renormalize, "patience": patience or None}
         from rosenblatt.cli.work import fit_file
 
         name = "KernelPerceptron" if learner is Learner.kernel else "Perceptron"

@@ -25,6 +25,7 @@ from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import Examples
 from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress, Watch
+from rosenblatt.online.growth import Length, stalled
 from rosenblatt.online.perceptron import MISTAKES
 from rosenblatt.run import Run, Stop
 
@@ -41,20 +42,22 @@ class Place:
     ----------
     earlier : mistakes of each pass that has ended.
     blocks, mistakes : blocks done in the pass after them, and its mistakes so far.
+    lengths : how long the weights were after each pass that has ended.
     """
 
     earlier: tuple[int, ...] = ()
     blocks: int = 0
     mistakes: int = 0
+    lengths: tuple[Length, ...] = ()
 
     @property
     def per_pass(self) -> tuple[int, ...]:
         """The mistakes of each pass begun."""
         return (*self.earlier, self.mistakes) if self.blocks else self.earlier
 
-    def next_pass(self) -> Place:
+    def next_pass(self, length: Length) -> Place:
         """Give the place at the beginning of the next pass."""
-        return Place((*self.earlier, self.mistakes))
+        return Place((*self.earlier, self.mistakes), lengths=(*self.lengths, length))
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ class Checkpoint:
                 "delete it to start anew"
             )
         place = Place(**notes["place"])
-        return learner, replace(place, earlier=tuple(place.earlier))
+        lengths = tuple(Length(*length) for length in place.lengths)
+        return learner, replace(place, earlier=tuple(place.earlier), lengths=lengths)
 
 
 def fit_stream(
@@ -110,7 +114,7 @@ def fit_stream(
         stop = Stop.INTERRUPTED
         if checkpoint is not None:
             checkpoint.write(learner, walk.place)
-    learner._conclude(_joined(learner.run_, walk, stop))
+    learner._conclude(_joined(learner.run_, walk, stop), blocks)
     if checkpoint is not None and stop is not Stop.INTERRUPTED:
         checkpoint.path.unlink(missing_ok=True)
     return learner
@@ -164,9 +168,18 @@ class _Walk:
                 return stop
             if not self.place.mistakes:
                 return Stop.CONVERGED
-            self.place = self.place.next_pass()
+            self.place = self.place.next_pass(self.learner._length())
             if len(self.place.earlier) == self.learner.max_iter:
                 return Stop.PASSES
+            if self._stalled():
+                return Stop.STALLED
+
+    def _stalled(self) -> bool:
+        patience = self.learner._patience()
+        if patience is None:
+            return False
+        examples = self.learner.run_.operations.dot_products // len(self.place.earlier)
+        return stalled(self.place.earlier, self.place.lengths, examples, patience)
 
     def _one_pass(self) -> Stop | None:
         number = -1
@@ -197,7 +210,7 @@ class _Walk:
             self.counts.append(nothing if latest is None else latest.counts)
         if latest is not None:
             self.learner._journal.forget_examples()
-        self.place = Place(self.place.earlier, number + 1, self.place.mistakes + made)
+        self.place = replace(self.place, blocks=number + 1, mistakes=self.place.mistakes + made)
 
     def _shuffled(self, number: int, size: int) -> np.ndarray:
         seed = self.learner.random_state or 0
@@ -229,6 +242,6 @@ class _Walk:
 def present_block(learner: PlainPerceptron, block: Examples) -> None:
     """Present a block once; columns without names may grow from block to block."""
     first = not learner._is_fitted()
-    learner.partial_fit(block.X, block.y, sample_weight=block.weights)
+    learner._present(block.X, block.y, None, block.weights, learner.output)
     if first and learner._columns is None:
         learner._open_columns()

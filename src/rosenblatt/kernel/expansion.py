@@ -21,6 +21,7 @@ from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.threads import Apply, in_turn, working_on
 from rosenblatt.kernel.voting import Ballots, vote
 from rosenblatt.kernel.walk import judge
+from rosenblatt.online.averaging import AVERAGING
 from rosenblatt.online.perceptron import CLOCK, LOOKS, MISTAKES, SEEN, WORK
 
 
@@ -31,7 +32,7 @@ class Expansion:
     Attributes
     ----------
     space : the kernel, and how rows are kept.
-    output : ``"last"``, ``"averaged"`` or ``"voted"`` (theory D17).
+    output : ``"last"``, ``"averaged"`` or ``"voted"`` (theory D17); ``"auto"`` until a run ends.
     store : the stored rows.
     alphas : α, one row for each class, one column for each stored row and some room.
     drift : for averaged output, such that CLOCK·α - drift is the sum of all α held; else empty.
@@ -101,7 +102,7 @@ class Expansion:
         room = max(rows, 2 * self.counts.size) - self.counts.size
         self.alphas = np.pad(self.alphas, ((0, 0), (0, room)))
         self.counts = np.pad(self.counts, (0, room))
-        if self.output == "averaged":
+        if self.output in AVERAGING:
             self.drift = np.pad(self.drift, ((0, 0), (0, room)))
 
     def correct(
@@ -120,12 +121,19 @@ class Expansion:
         np.subtract.at(self.alphas, (rivals, places), weights)
         np.add.at(self.counts, places, 1)
         clock = self.tally[CLOCK] + earlier
-        if self.output == "averaged":
+        if self.output in AVERAGING:
             np.add.at(self.drift, (codes, places), clock * weights)
             np.subtract.at(self.drift, (rivals, places), clock * weights)
         if self.ballots is not None:
             self.ballots.add(places, codes, rivals, self.tally[SEEN] + earlier, weights)
         self.tally[MISTAKES] += places.size
+
+    def settle(self, converged: bool) -> None:
+        """End a run of automatic output: choose the last coefficients if it converged."""
+        if self.output == "auto":
+            self.output = "last" if converged else "averaged"
+        if self.output == "last":
+            self.drift = self.drift[:, :0].copy()
 
     def learn(self, block: Block, code: int, weight: float) -> bool:
         """Present one row, in float64; tell whether it was a mistake."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from threading import RLock
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
@@ -164,10 +164,15 @@ def in_turn(learn: Callable[Concatenate[L, P], T]) -> Callable[Concatenate[L, P]
     return alone
 
 
+@cache
+def _kinds(learner: type[PlainLearner]) -> dict[str, Any]:
+    parameters = signature(learner.__init__).parameters.values()
+    return {option.name: option.kind for option in parameters}
+
+
 def _check_named(learner: type[PlainLearner], given: int, options: dict[str, Any]) -> None:
     """Refuse what `__init__` would refuse in the name of the class that it is written in."""
-    parameters = signature(learner.__init__).parameters.values()
-    kinds = {option.name: option.kind for option in parameters}
+    kinds = _kinds(learner)
     if Parameter.VAR_POSITIONAL in kinds.values() or Parameter.VAR_KEYWORD in kinds.values():
         return
     names = [name for name in kinds if name != "self"]

@@ -20,7 +20,7 @@ from rosenblatt.online.perceptron import ALL_ONE, Rule
 from rosenblatt.online.separator import check_room
 
 STARTS = ("zero", "unit", "random")
-OUTPUTS = ("last", "averaged", "voted")
+OUTPUTS = ("auto", "last", "averaged", "voted")
 TIES = ("mistake", "positive")
 
 
@@ -41,6 +41,7 @@ def check_options(learner: Any) -> None:
     options.flag("warm_start", learner.warm_start)
     options.limit("max_iter", learner.max_iter)
     options.limit("max_updates", learner.max_updates)
+    options.limit("patience", learner.patience)
     if learner.max_seconds is not None:
         options.positive("max_seconds", learner.max_seconds)
     options.random_numbers(learner.random_state)
@@ -67,6 +68,8 @@ def begin(
     marks: np.ndarray,
     classes: np.ndarray,
     weights: np.ndarray = ALL_ONE,
+    *,
+    output: str | None = None,
 ) -> Halfspace | Partition:
     """Begin at the chosen start; no marks where all that is to come is not known."""
     check_room(X.shape[1], discriminators(classes))
@@ -74,7 +77,8 @@ def begin(
     w = start_of(learner, X.shape[1], lift, discriminators(classes))
     if classes.size > 2 and sparse.issparse(X):  # as `rows.favoured` has it
         w = np.asfortranarray(w) if w.any() else np.zeros(w.shape, order="F")
-    return _begun(learner, w, lift, rule_of(learner, classes, marks, weights))
+    rule = rule_of(learner, classes, marks, weights)
+    return _begun(w, lift, rule, output or learner.output)
 
 
 def begin_again(
@@ -89,15 +93,20 @@ def begin_again(
     lift = lift_of(learner, X)
     w = earlier.state.w.copy()
     w[..., -1] = w[..., -1] * earlier.lift / lift if lift else 0.0
-    return _begun(learner, w, lift, rule_of(learner, classes, marks, weights))
+    return _begun(w, lift, rule_of(learner, classes, marks, weights), learner.output)
 
 
 def _begun(
-    learner: Any, w: np.ndarray, lift: float, rule: Rule | ClassRule
+    w: np.ndarray, lift: float, rule: Rule | ClassRule, output: str
 ) -> Halfspace | Partition:
     if isinstance(rule, Rule):
-        return Halfspace.begin(w, lift, rule, learner.output)
-    return Partition.begin(w, lift, rule, learner.output)
+        return Halfspace.begin(w, lift, rule, output)
+    return Partition.begin(w, lift, rule, output)
+
+
+def stream_output(learner: Any) -> str:
+    """Give the kind of output of a stream, which has no end at which to choose one (theory D1)."""
+    return "last" if learner.output == "auto" else str(learner.output)
 
 
 def discriminators(classes: np.ndarray) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -81,9 +82,17 @@ def warn_of_limits(learner: Any) -> None:
     """Warn if a limit that nobody set ended the run, or if it left weights that still change.
 
     Averages and votes are made to be stopped: where a limit was set for them, it was the intention.
+    A run that stalled has been judged, and is answered by averages unless others were asked for.
     """
     stop = learner.run_.stop
-    option = signature(type(learner)).parameters.get("max_iter")
-    unasked = stop is Stop.PASSES and option is not None and learner.max_iter == option.default
-    if stop in LIMITED and (unasked or learner.output == "last"):
+    if stop is Stop.CONVERGED:
+        return
+    unasked = stop is Stop.PASSES and learner.max_iter == _default_of(type(learner), "max_iter")
+    unsettled = stop in LIMITED and learner.output in ("auto", "last")
+    if unasked or unsettled or (stop is Stop.STALLED and learner.output == "last"):
         warnings.warn(str(stop), ConvergenceWarning, stacklevel=levels_inside() + 1)
+
+
+@cache
+def _default_of(kind: type, option: str) -> Any:
+    return signature(kind).parameters[option].default

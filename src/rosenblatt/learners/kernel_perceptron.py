@@ -36,8 +36,9 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
         ``fit_intercept``.
     lift : the constant of the added coordinate, or ``"radius"`` for the largest norm of a row.
     output : predict with the ``"last"`` coefficients, the ``"averaged"`` ones, or by the weighted
-        vote of all that were held (``"voted"``).
-    budget : most examples to store, None for all mistakes. Goes with the output ``"last"`` and the
+        vote of all that were held (``"voted"``). ``"auto"`` takes the last ones if the run
+        converged, else the averaged ones; with a budget, and in streams, the last ones.
+    budget : most examples to store, None for all mistakes. Goes with the last coefficients and the
         orders ``"cycle"`` and ``"shuffle"`` only.
     forget : what makes room when the budget is used up: the ``"oldest"`` example, a ``"random"``
         one (the expected mistakes are at most (L + B·R·U) / ε for every comparator of norm U and

@@ -30,7 +30,7 @@ from rosenblatt.kernel.space import TRIED, Space, check_function, check_gram, ch
 from rosenblatt.kernel.store import dense_pays
 from rosenblatt.learners import options
 from rosenblatt.learners.base import in_turn
-from rosenblatt.learners.beginning import OUTPUTS, lift_of
+from rosenblatt.learners.beginning import OUTPUTS, lift_of, stream_output
 from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix
 from rosenblatt.learners.stream import Journal, StreamLearner
 from rosenblatt.learners.weights import as_codes as sorted_codes
@@ -54,7 +54,7 @@ class PlainKernelPerceptron(StreamLearner):
         order: str = "cycle",
         fit_intercept: bool = True,
         lift: float | str = 1.0,
-        output: str = "last",
+        output: str = "auto",
         budget: int | None = None,
         forget: str = "oldest",
         max_iter: int | None = 1000,
@@ -96,10 +96,12 @@ class PlainKernelPerceptron(StreamLearner):
             check_finite(matrix)
             check_gram(matrix)
         seed = self._draw_seed()
-        expansion = self._begin(shown.X, classes.size, seed)
+        output = stream_output(self) if self.budget is not None else self.output
+        expansion = self._begin(shown.X, classes.size, seed, output)
         limits = Limits(self.max_iter, self.max_updates, self.max_seconds)
         manner = Manner(self.order, seed, limits, watch, int(self.gram_bytes))
         run = fit(expansion, shown, as_codes(shown.labels, classes), manner)
+        expansion.settle(run.converged)
         self._adopt_columns(X, matrix)
         self._hold(expansion, classes, run)
         self._weighted = shown.weighted
@@ -127,7 +129,7 @@ class PlainKernelPerceptron(StreamLearner):
         if first:
             self._check_options()
             self._check_stream()
-            expansion = self._begin(shown.X, known.size, self._draw_seed())
+            expansion = self._begin(shown.X, known.size, self._draw_seed(), stream_output(self))
         else:
             expansion = self._prepared(matrix.shape[1], known, shown.labels).copied()
         self._check_numbers(expansion, matrix)
@@ -167,7 +169,7 @@ class PlainKernelPerceptron(StreamLearner):
             self._check_options()
             self._check_stream()
             like = self._as_given(self._thin_or_not(matrix))
-            expansion = self._begin(like, known.size, self._draw_seed())
+            expansion = self._begin(like, known.size, self._draw_seed(), stream_output(self))
         else:
             expansion = self._prepared(width, known, labels)
         shown = Presented(matrix, labels, np.array([weight]), 1)
@@ -344,7 +346,7 @@ class PlainKernelPerceptron(StreamLearner):
     def _check_budget(self) -> None:
         if self.budget is None:
             return
-        if self.output != "last":
+        if self.output not in ("auto", "last"):
             raise InputError(
                 f"output={self.output!r} needs all mistakes, but a budget forgets some; "
                 "use output='last', or no budget"
@@ -370,14 +372,14 @@ class PlainKernelPerceptron(StreamLearner):
 
     # ---- keeping
 
-    def _begin(self, matrix: Matrix, classes: int, seed: int) -> Expansion:
+    def _begin(self, matrix: Matrix, classes: int, seed: int, output: str) -> Expansion:
         kernel = as_kernel(self.kernel)
         if isinstance(kernel, Custom):
             check_function(kernel, matrix)
         lift = lift_of(self, matrix) if self._lifts(kernel) else 0.0
         space = Space.around(kernel, lift, matrix)
         budget = None if self.budget is None else Budget.of(int(self.budget), self.forget, seed)
-        return Expansion.begin(space, matrix, max(classes, 2), self.output, budget)
+        return Expansion.begin(space, matrix, max(classes, 2), output, budget)
 
     def _as_given(self, matrix: Matrix) -> Matrix:
         """Give rows as the kernel wants them: Gram matrices are dense."""

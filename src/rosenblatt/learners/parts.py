@@ -21,12 +21,12 @@ from rosenblatt.learners.values import (
     require,
     require_numbers,
 )
-from rosenblatt.online.averaging import Ballot, Votes, as_wide
+from rosenblatt.online.averaging import AVERAGING, Ballot, Votes, as_wide
 from rosenblatt.online.class_votes import ClassBallot, ClassVotes
 from rosenblatt.online.discriminators import ClassRule, ClassState
 from rosenblatt.online.halfspace import Halfspace
 from rosenblatt.online.partition import Partition
-from rosenblatt.online.perceptron import SEEN, Rule, State
+from rosenblatt.online.perceptron import PLACES, SEEN, Rule, State
 from rosenblatt.run import History, Operations, Run, Stop
 
 RUN_NUMBERS = ("mistakes", "updates", "passes", "converged", "seconds")
@@ -130,14 +130,14 @@ def _check_state(
     w, drift, tally = tensors["w"], tensors["drift"], tensors["tally"]
     require(w.shape == shape, "the weights have another width")
     require(drift.shape in (empty, shape), "the averages have another width")
-    require(tally.shape == (8,), "the counters are incomplete")
+    require(tally.shape == (PLACES,), "the counters are incomplete")
     require(tensors["start"].shape == shape, "the start has another width")
     parts = (w, drift, tally)
     require(all(part.dtype == np.float64 for part in parts), "the weights are not float64")
     require(all(np.isfinite(part).all() for part in parts), "a weight is NaN or infinity")
     output = settings["output"]
     require(output in OUTPUTS, f"it has the unknown output {output!r}")
-    require((output == "averaged") == bool(drift.size), "the averages do not fit")
+    require((output in AVERAGING) == bool(drift.size), "the averages do not fit")
     require((output == "voted") == ("votes" in settings), "the votes do not fit")
 
 

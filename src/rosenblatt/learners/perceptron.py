@@ -33,8 +33,16 @@ class Perceptron(Front, PlainPerceptron):
         ``fit_intercept``.
     lift : the constant of the added coordinate, or ``"radius"`` for the largest norm of a row.
     output : predict with the ``"last"`` weights, the ``"averaged"`` ones, or by the weighted vote
-        of all weights held (``"voted"``; keeps the mistaken rows).
+        of all weights held (``"voted"``; keeps the mistaken rows). ``"auto"`` takes the last ones
+        if the run converged, since they separate the data, else the averaged ones; after a run
+        that stalled, the last ones if they misclassify clearly fewer training rows, as may happen
+        where columns differ wildly in scale. Streams (`partial_fit`, `learn_one`) have no end to
+        judge by: they answer with the last weights, or go on as the `fit` before them chose.
     max_iter : most passes, None for no limit. A pass is as many looks as there are examples.
+    patience : end the run (``Stop.STALLED``) when this many passes made no progress: the weights
+        jump about without growing (see `rosenblatt.online.growth`). None to go on up to the other
+        limits, as do runs with ``max_iter=None``, with ``renormalize``, and in orders other than
+        ``"cycle"`` and ``"shuffle"``.
     max_updates, max_seconds : most updates, most seconds of one `fit`.
     warm_start : let `fit` begin from the weights of the fit before.
     class_weight : None, ``"balanced"`` or a dict from label to a factor of the update.

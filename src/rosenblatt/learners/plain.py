@@ -7,7 +7,7 @@ and what was learned into attributes. `Perceptron` adds scikit-learn's manners.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy import sparse
 
 from rosenblatt.errors import InputError
 from rosenblatt.examples import (
+    Examples,
     as_labels,
     as_matrix,
     as_signs,
@@ -29,6 +30,7 @@ from rosenblatt.learners.beginning import (
     begin_again,
     check_options,
     check_stream,
+    stream_output,
     with_classes,
 )
 from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix
@@ -44,8 +46,10 @@ from rosenblatt.learners.weights import (
 from rosenblatt.margin.bounds import MistakeBound, lifted, unit
 from rosenblatt.margin.class_bounds import class_theorem, lifted_classes
 from rosenblatt.online.driver import Limits, Watch
+from rosenblatt.online.growth import Length, length_of
 from rosenblatt.online.halfspace import Halfspace
 from rosenblatt.online.partition import Partition
+from rosenblatt.online.perceptron import LOST
 from rosenblatt.online.presented import Presented
 from rosenblatt.online.separator import OneRow
 from rosenblatt.run import Run, Stop
@@ -70,8 +74,9 @@ class PlainPerceptron(StreamLearner):
         renormalize: bool = False,
         fit_intercept: bool = True,
         lift: float | str = 1.0,
-        output: str = "last",
+        output: str = "auto",
         max_iter: int | None = 1000,
+        patience: int | None = 5,
         max_updates: int | None = None,
         max_seconds: float | None = None,
         warm_start: bool = False,
@@ -89,6 +94,7 @@ class PlainPerceptron(StreamLearner):
         self.lift = lift
         self.output = output
         self.max_iter = max_iter
+        self.patience = patience
         self.max_updates = max_updates
         self.max_seconds = max_seconds
         self.warm_start = warm_start
@@ -132,7 +138,7 @@ class PlainPerceptron(StreamLearner):
             weights=shown.weights,
             order=self.order,
             seed=int(random_numbers(self.random_state).randint(2**31 - 1)),
-            limits=Limits(self.max_iter, self.max_updates, self.max_seconds),
+            limits=Limits(self.max_iter, self.max_updates, self.max_seconds, self._patience()),
             watch=watch,
             comparator=None if comparator is None else unit(_lifted(comparator, separator)),
         )
@@ -155,6 +161,10 @@ class PlainPerceptron(StreamLearner):
         sample_weight : a factor of the update on each row, from 0 on; rows of weight 0 are left
             out.
         """
+        return self._present(X, y, classes, sample_weight, stream_output(self))
+
+    def _present(self, X: Any, y: Any, classes: Any, sample_weight: Any, output: str) -> Self:
+        """Present examples once; those that come first begin with this kind of output."""
         first = not self._is_fitted()
         new = [] if first else self._reader.new_names(X)
         matrix = as_matrix(X) if first else self._take(X, new)
@@ -165,7 +175,7 @@ class PlainPerceptron(StreamLearner):
         marks = as_marks(shown.labels, known)
         if first:
             check_stream(self, known)
-            separator = begin(self, shown.X, UNKNOWN, known)
+            separator = begin(self, shown.X, UNKNOWN, known, output=output)
         else:
             separator = self._prepared(matrix.shape[1], known, shown.labels).copied()
         run = shown.told(separator.once(shown.X, marks, shown.weights))
@@ -222,6 +232,10 @@ class PlainPerceptron(StreamLearner):
         run = learned.once(matrix, mark, np.array([weight]))
         self._separator = learned
         return float(run.mistakes)
+
+    def _patience(self) -> int | None:
+        """Give the passes without progress that are allowed: no limit on passes means none."""
+        return None if self.max_iter is None or self.renormalize else self.patience
 
     # ---- predicting
 
@@ -427,8 +441,22 @@ class PlainPerceptron(StreamLearner):
         """Let the columns grow from here on, as those of a stream do."""
         self._reader = RowReader(None)
 
-    def _conclude(self, run: Run) -> None:
+    def _length(self) -> Length:
+        """Give how long the last weights are, and what mistakes took from that."""
+        state = self._separator.state
+        return length_of(state.w, state.tally[LOST])
+
+    def _errors(self, block: Examples) -> np.ndarray:
+        """Give how many of these examples the last and the averaged weights misclassify."""
+        matrix = as_matrix(block.X)
+        shown = presented(matrix, as_labels(block.y, matrix.shape[0]), block.weights)
+        marks = as_marks(shown.labels, self.classes_)
+        return self._separator.errors(shown.X, marks, shown.weights)
+
+    def _conclude(self, run: Run, blocks: Callable[[], Iterable[Examples]]) -> None:
         """End a stream: its columns are known now, and what is learned later is counted anew."""
+        if self._separator.output == "auto":
+            self._separator.settle(run, lambda: np.sum([self._errors(b) for b in blocks()], axis=0))
         self._hold(self._separator, self.classes_, run)
         self._reader = RowReader(self.n_features_in_, getattr(self, "feature_names_in_", None))
 
@@ -463,7 +491,8 @@ class PlainPerceptron(StreamLearner):
         if not fitted:
             check_stream(self, known)
             nothing = sparse.csr_matrix((1, needed))
-            self._hold(begin(self, nothing, UNKNOWN, known), known, None)
+            separator = begin(self, nothing, UNKNOWN, known, output=stream_output(self))
+            self._hold(separator, known, None)
         elif known is not self.classes_:
             self._separator = self._prepared(self._separator.width, known, labels)
             self._name_classes(known)

@@ -32,6 +32,8 @@ NOTED = 1024  # mistakes of single rows that are noted before they become a ball
 BLOCK_ENTRIES = 2**22  # products held at a time while voting, 32 MiB
 LogKind = TypeVar("LogKind", bound=tuple[np.ndarray, ...])
 
+AVERAGING = ("averaged", "auto")  # the kinds of output that need averages
+
 
 def mean_weights(state: State | ClassState) -> np.ndarray:
     """Give the mean of the weights over all examples presented so far."""

@@ -29,7 +29,9 @@ from rosenblatt.online.perceptron import (
     CURSOR,
     LOGGED,
     LOOKS,
+    LOST,
     MISTAKES,
+    PLACES,
     SEEN,
     UNUSABLE,
     WORK,
@@ -71,7 +73,7 @@ class ClassState(NamedTuple):
         """Begin from the weights w (taken, not copied)."""
         order: Any = "C" if w.flags.c_contiguous else "F"
         drift = np.zeros((w.shape[0], w.shape[1] if averaging else 0), order=order)
-        return cls(w, drift, np.zeros(8), np.zeros(w.shape[0]))
+        return cls(w, drift, np.zeros(PLACES), np.zeros(w.shape[0]))
 
 
 class ClassLog(NamedTuple):
@@ -103,9 +105,18 @@ def best_rival(scores: np.ndarray, y: int | np.int64) -> tuple[int, float]:
 
 @part
 def correct_classes(
-    rows: Rows, i: int | np.int64, y: int | np.int64, rival: int, rule: ClassRule, state: ClassState
+    rows: Rows,
+    i: int | np.int64,
+    y: int | np.int64,
+    beside: tuple[int, float],
+    rule: ClassRule,
+    state: ClassState,
 ) -> float:
-    """Update the state on a mistaken example; give the norm that W was divided by."""
+    """Update the state on a mistaken example; give the norm that W was divided by.
+
+    `beside` is its best wrong class and its lead over it.
+    """
+    rival, lead = beside
     step = rule.eta * rule.weights[y] * weight_of(rule, i)
     clock = state.tally[CLOCK]
     if state.drift.size and not rule.renormalize:
@@ -115,6 +126,7 @@ def correct_classes(
         settle(state)
     add(rows, i, step, state.w[y])
     add(rows, i, -step, state.w[rival])
+    state.tally[LOST] -= 2.0 * step * lead
     state.tally[MISTAKES] += 1
     state.tally[WORK] += 2 * size(rows, i)
     return rescale_classes(state.w) if rule.renormalize else 1.0
@@ -189,7 +201,7 @@ def present_classes(
         cursor += 1
         work += classes * size(rows, i)
         if mistaken(1.0, lead, False):
-            norm = correct_classes(rows, i, codes[i], rival, rule, state)
+            norm = correct_classes(rows, i, codes[i], (rival, lead), rule, state)
             if log.example.size:
                 record_rival(log, state, i, rival, lead, norm)
             counts[i] += 1
@@ -235,7 +247,7 @@ def correct_one_of_many(
     """Learn from one example that is known to be mistaken."""
     dots(rows, i, state.w, state.scores)
     rival, lead = best_rival(state.scores, y)
-    norm = correct_classes(rows, i, y, rival, rule, state)
+    norm = correct_classes(rows, i, y, (rival, lead), rule, state)
     if log.example.size:
         record_rival(log, state, i, rival, lead, norm)
     counts[i] += 1

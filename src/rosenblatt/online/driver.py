@@ -25,11 +25,13 @@ from rosenblatt.online.discriminators import (
     furthest_behind,
     present_classes,
 )
+from rosenblatt.online.growth import Length, length_of, stalled
 from rosenblatt.online.perceptron import (
     CLOCK,
     CURSOR,
     LOGGED,
     LOOKS,
+    LOST,
     MISTAKES,
     SEEN,
     UNUSABLE,
@@ -58,6 +60,7 @@ class Limits:
     passes: int | None = None
     updates: int | None = None
     seconds: float | None = None
+    patience: int | None = None  # passes without progress, see `growth`
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class Training:
     log: Any = field(init=False)
     counts: np.ndarray = field(init=False)
     mistakes_per_pass: list[int] = field(init=False, default_factory=list)
+    lengths: list[Length] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         n = self.signs.size
@@ -152,6 +156,8 @@ class Training:
                 self._end_pass()
             if stop:
                 return stop
+            if ended and self._stalled():
+                return Stop.STALLED
             if ended:
                 self._begin_pass()
 
@@ -164,6 +170,14 @@ class Training:
 
     def _end_pass(self) -> None:
         self.mistakes_per_pass.append(self._gained(MISTAKES, self.pass_began))
+        if self.limits.patience is not None:
+            self.lengths.append(length_of(self.state.w, self.state.tally[LOST]))
+
+    def _stalled(self) -> bool:
+        """Tell whether no progress is made; this is not known where passes begin anew."""
+        if self.limits.patience is None or self.plan.restart or self.order == "worst":
+            return False
+        return stalled(self.mistakes_per_pass, self.lengths, self.signs.size, self.limits.patience)
 
     def _portion(self) -> bool:
         """Let the loop work for a while; tell whether every example was seen without a mistake."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.examples import Matrix, as_rows
-from rosenblatt.online.averaging import Ballot, Votes, history, steps, trim
+from rosenblatt.online.averaging import AVERAGING, Ballot, Votes, history, steps, trim
 from rosenblatt.online.driver import Training
 from rosenblatt.online.perceptron import CLOCK, LOGGED, SEEN, Rule, State, learn_row, score_row
 from rosenblatt.online.separator import OneRow, Separator
@@ -31,7 +31,7 @@ class Halfspace(Separator):
     @classmethod
     def begin(cls, w: np.ndarray, lift: float, rule: Rule, output: str) -> Halfspace:
         """Begin from the weights w of the lifted rows."""
-        state = State.start(w.copy(), output == "averaged")
+        state = State.start(w.copy(), output in AVERAGING)
         votes = Votes(lift) if output == "voted" else None
         return cls(rule, lift, state, output, w, votes)
 
@@ -45,10 +45,13 @@ class Halfspace(Separator):
         log = trim(training.log, int(self.state.tally[LOGGED]))
         return Ballot.of(X, log, steps(log, training.signs, training.rule))
 
-    def _linear_scores(self, X: Matrix) -> np.ndarray:
+    def _linear_scores(self, X: Matrix, w: np.ndarray) -> np.ndarray:
         out = np.empty(X.shape[0])
-        scores(as_rows(X, self.lift), self.weights(), out)
+        scores(as_rows(X, self.lift), w, out)
         return out
+
+    def _wrong(self, scores: np.ndarray, marks: np.ndarray) -> np.ndarray:
+        return np.asarray(marks * scores <= 0)
 
     def moves(self) -> tuple[float, float]:
         """Give what `learn` wants to know of the label: the steps η·c·y of the two classes."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.examples import Matrix, as_rows
-from rosenblatt.online.averaging import trim
+from rosenblatt.online.averaging import AVERAGING, trim
 from rosenblatt.online.class_votes import ClassBallot, ClassVotes, class_history, class_steps
 from rosenblatt.online.discriminators import (
     ClassRule,
@@ -39,7 +39,7 @@ class Partition(Separator):
     @classmethod
     def begin(cls, w: np.ndarray, lift: float, rule: ClassRule, output: str) -> Partition:
         """Begin from the weights w of the lifted rows."""
-        state = ClassState.start(w.copy(order="K"), output == "averaged")
+        state = ClassState.start(w.copy(order="K"), output in AVERAGING)
         votes = ClassVotes(lift) if output == "voted" else None
         return cls(rule, lift, state, output, w, votes)
 
@@ -91,10 +91,13 @@ class Partition(Separator):
         factors = class_steps(log, training.signs, training.rule)
         return ClassBallot.of_classes(X, log, training.signs, factors)
 
-    def _linear_scores(self, X: Matrix) -> np.ndarray:
+    def _linear_scores(self, X: Matrix, w: np.ndarray) -> np.ndarray:
         rows, out = as_rows(X, self.lift), np.empty((X.shape[0], self.state.scores.size))
-        class_scores(rows, favoured(rows, self.weights()), out)
+        class_scores(rows, favoured(rows, w), out)
         return out
+
+    def _wrong(self, scores: np.ndarray, marks: np.ndarray) -> np.ndarray:
+        return np.asarray(scores.argmax(axis=1) != marks)
 
     def moves(self) -> tuple[int, ...]:
         """Give what `learn` wants to know of the label: the place of its class."""

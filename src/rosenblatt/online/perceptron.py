@@ -26,7 +26,9 @@ from rosenblatt.rows import Rows, add, dot, prefetch, rows_ahead, size
 #   MISTAKES   updates made                    WORK       multiply-adds spent
 #   SEEN       examples presented              CLOCK      those that count in CLOCK·w - drift
 #   LOGGED     entries of the log in use       UNUSABLE   1 + the row that cannot be used, or 0
-CURSOR, LOOKS, MISTAKES, WORK, SEEN, CLOCK, LOGGED, UNUSABLE = range(8)
+#   LOST       Σ -2η·c·y·s over mistakes: what the length of w lost by them (see `growth`)
+CURSOR, LOOKS, MISTAKES, WORK, SEEN, CLOCK, LOGGED, UNUSABLE, LOST = range(9)
+PLACES = 9
 
 ALL_ONE = np.zeros(0)  # in the place of weights of examples that are all 1
 
@@ -59,7 +61,7 @@ class State(NamedTuple):
     @classmethod
     def start(cls, w: np.ndarray, averaging: bool) -> State:
         """Begin from the weights w (taken, not copied)."""
-        return cls(w, np.zeros(w.size if averaging else 0), np.zeros(8))
+        return cls(w, np.zeros(w.size if averaging else 0), np.zeros(PLACES))
 
 
 class Plan(NamedTuple):
@@ -137,7 +139,9 @@ def weight_of(rule: Any, i: int | np.int64) -> float:
 
 
 @part
-def correct(rows: Rows, i: int | np.int64, sign: float, rule: Rule, state: State) -> float:
+def correct(
+    rows: Rows, i: int | np.int64, sign: float, score: float, rule: Rule, state: State
+) -> float:
     """Update the state on a mistaken example; give the norm that w was divided by."""
     weight = rule.positive_weight if sign > 0 else rule.negative_weight
     step = rule.eta * weight * sign * weight_of(rule, i)
@@ -150,6 +154,7 @@ def correct(rows: Rows, i: int | np.int64, sign: float, rule: Rule, state: State
             state.drift[j] -= clock * state.w[j]
         state.tally[CLOCK] = 0.0
     add(rows, i, step, state.w)
+    state.tally[LOST] -= 2.0 * step * score
     state.tally[MISTAKES] += 1
     state.tally[WORK] += size(rows, i)
     return rescale(state.w) if rule.renormalize else 1.0
@@ -238,7 +243,7 @@ def present(
         cursor += 1
         work += size(rows, i)
         if mistaken(sign, score, rule.zero_is_positive):
-            norm = correct(rows, i, sign, rule, state)
+            norm = correct(rows, i, sign, score, rule, state)
             if log.example.size:
                 record(log, state, i, score, norm)
             counts[i] += 1
@@ -282,7 +287,7 @@ def correct_one(
 ) -> None:
     """Learn from one example that is known to be mistaken."""
     score = dot(rows, i, state.w)
-    norm = correct(rows, i, sign, rule, state)
+    norm = correct(rows, i, sign, score, rule, state)
     if log.example.size:
         record(log, state, i, score, norm)
     counts[i] += 1

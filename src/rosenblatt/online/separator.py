@@ -7,6 +7,7 @@ a `Halfspace` for two classes, a `Partition` for more.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, Self
@@ -20,9 +21,11 @@ from rosenblatt.online.averaging import Ballot, mean_weights, trim
 from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
 from rosenblatt.online.perceptron import ALL_ONE, LOGGED, SEEN
 from rosenblatt.rows import Rows
-from rosenblatt.run import History, Run
+from rosenblatt.run import History, Run, Stop
 
 OneRow = tuple[np.ndarray, np.ndarray, int]  # columns, values, how many of them count
+
+CLEARLY = 0.9  # the share of the errors of averages at which the last weights are preferred
 
 
 @dataclass
@@ -34,7 +37,8 @@ class Separator:
     rule : what an update does.
     lift : the constant of the added coordinate, 0 for none (theory D7).
     state : weights w of the lifted rows, and counters.
-    output : ``"last"``, ``"averaged"`` or ``"voted"`` (theory D17).
+    output : ``"last"``, ``"averaged"`` or ``"voted"`` (theory D17); ``"auto"`` until the run ends,
+        which is then settled as one of the first two.
     start : the weights at the start of the run.
     votes : the weights held so far, for voted output.
     """
@@ -76,8 +80,12 @@ class Separator:
         """Collect the mistakes of a run."""
         raise NotImplementedError
 
-    def _linear_scores(self, X: Matrix) -> np.ndarray:
-        """Give the scores of each row by the weights to predict with."""
+    def _linear_scores(self, X: Matrix, w: np.ndarray) -> np.ndarray:
+        """Give the scores of each row by the weights w."""
+        raise NotImplementedError
+
+    def _wrong(self, scores: np.ndarray, marks: np.ndarray) -> np.ndarray:
+        """Tell for each row whether its scores misclassify it."""
         raise NotImplementedError
 
     # ---- learning
@@ -110,6 +118,8 @@ class Separator:
             watch=watch,
         )
         run = self._train(training, X)
+        if self.output == "auto":
+            self.settle(run, lambda: self.errors(X, marks, weights))
         if comparator is None:
             return run
         log = trim(training.log, int(self.state.tally[LOGGED]))
@@ -139,6 +149,28 @@ class Separator:
             )
         return run
 
+    def settle(self, run: Run, errors: Callable[[], np.ndarray]) -> None:
+        """End a run of automatic output: choose the last weights if they separate, else averages.
+
+        Of a run that stalled, the last weights are chosen all the same if they are clearly better
+        by their `errors`: where columns differ wildly in scale, averages come late.
+        """
+        last = run.converged
+        if run.stop is Stop.STALLED:
+            of_last, of_averaged = errors()
+            last = of_last < CLEARLY * of_averaged
+        self.output = "last" if last else "averaged"
+        if last:
+            self.state = self.state._replace(drift=self.state.drift[..., :0].copy(order="K"))
+
+    def errors(self, X: Matrix, marks: np.ndarray, weights: np.ndarray = ALL_ONE) -> np.ndarray:
+        """Give the (weighted) number of rows misclassified by the last and by the averaged w."""
+        found = []
+        for w in (self.state.w, mean_weights(self.state)):
+            wrong = self._wrong(self._linear_scores(X, w), marks)
+            found.append(weights[wrong].sum() if weights.size else np.count_nonzero(wrong))
+        return np.array(found, np.float64)
+
     # ---- answering
 
     def scores(self, X: Matrix) -> np.ndarray:
@@ -147,7 +179,7 @@ class Separator:
             check_finite(X)
             votes: np.ndarray = self.votes.scores(X, self.start, float(self.state.tally[SEEN]))
             return votes
-        out = self._linear_scores(X)
+        out = self._linear_scores(X, self.weights())
         if not np.isfinite(out).all():
             fine = np.isfinite(out.reshape(X.shape[0], -1)).all(axis=1)
             refuse_unusable(X, int(np.argmin(fine)), scored=True)
