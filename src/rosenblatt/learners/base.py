@@ -172,7 +172,7 @@ def _kinds(learner: type[PlainLearner]) -> dict[str, Any]:
 
 def _check_named(learner: type[PlainLearner], given: int, options: dict[str, Any]) -> None:
     """Refuse what `__init__` would refuse in the name of the class that it is written in."""
-    kinds = _kinds(learner)
+    kinds = _kinds(learner)  # type: ignore[arg-type]  # classes can be hashed
     if Parameter.VAR_POSITIONAL in kinds.values() or Parameter.VAR_KEYWORD in kinds.values():
         return
     names = [name for name in kinds if name != "self"]

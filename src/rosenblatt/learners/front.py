@@ -87,7 +87,8 @@ def warn_of_limits(learner: Any) -> None:
     stop = learner.run_.stop
     if stop is Stop.CONVERGED:
         return
-    unasked = stop is Stop.PASSES and learner.max_iter == _default_of(type(learner), "max_iter")
+    option = _default_of(type(learner), "max_iter")  # type: ignore[arg-type]  # can be hashed
+    unasked = stop is Stop.PASSES and learner.max_iter == option
     unsettled = stop in LIMITED and learner.output in ("auto", "last")
     if unasked or unsettled or (stop is Stop.STALLED and learner.output == "last"):
         warnings.warn(str(stop), ConvergenceWarning, stacklevel=levels_inside() + 1)
