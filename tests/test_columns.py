@@ -32,8 +32,11 @@ REFUSED = {
     "moments": ([DAY] * 2, "holds dates or times \\(2020-01-01.*\\); give numbers"),
     "hours": ([dt.time(1)] * 2, "holds dates or times \\(01:00:00 in row 0\\); give numbers"),
     "durations": ([dt.timedelta(1)] * 2, "holds durations .*; give numbers"),
-    "lists": ([[1], [2]], "holds values that are no numbers \\(\\[1\\] in row 0\\); an argument"),
-    "structs": ([{"a": 1}] * 2, "holds values that are no numbers .*; an argument"),
+    "lists": (
+        [[1], [2]],
+        "holds values that are no numbers \\(\\[1\\] in row 0\\); give numbers \\(an argument",
+    ),
+    "structs": ([{"a": 1}] * 2, "holds values that are no numbers .*; give numbers \\(an argument"),
 }
 TAKEN = {
     "booleans": ([True, False], [1, 0]),

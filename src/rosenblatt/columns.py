@@ -23,7 +23,7 @@ ADVICE = {
     TEXT: "encode it as numbers, for instance with scikit-learn's OneHotEncoder",
     DATES: "give numbers, such as the days or hours since a fixed time",
     DURATIONS: "give numbers, such as their seconds",
-    OTHERS: "an argument must be a string or a real number, as float() takes it",
+    OTHERS: "give numbers (an argument must be a string or a real number, as float() takes it)",
 }
 
 
