@@ -79,9 +79,9 @@ class RowReader:
         A KeyError tells of a name that is new to a stream: see `known` and `meet`.
         """
         if isinstance(x, dict):
-            return self._dict(x)
+            return _packed(x, x) if self.places is None else self._dict(x, self.places)
         if self.places is not None and (self.width is None or hasattr(x, "to_dict")):
-            return self._dict(self._named(x))
+            return self._dict(self._named(x), self.places)
         if type(x) is tuple and len(x) == 2:
             return _pair(x[0], x[1])
         if sparse.issparse(x):
@@ -158,11 +158,9 @@ class RowReader:
         out[:, found[kept]] = X[:, kept]
         return out
 
-    def _dict(self, x: dict[Any, Any]) -> OneRow:
-        if self.places is None:
-            return _packed(x, x)
+    def _dict(self, x: dict[Any, Any], places: dict[Any, int]) -> OneRow:
         try:
-            return _packed(x, map(self.places.__getitem__, x))
+            return _packed(x, map(places.__getitem__, x))
         except KeyError as stranger:
             if self.width is None:
                 raise

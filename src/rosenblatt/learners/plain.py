@@ -214,7 +214,8 @@ class PlainPerceptron(StreamLearner):
                 self._weighted = True
             if outcome > 0.0:
                 self._missed_one()
-            return outcome > 0.0
+                return True
+            return False
 
     def _learn_with_care(self, row: OneRow, move: Any, weight: float) -> float:
         """Learn a row that needs more columns or another rule than the short path knows."""
