@@ -275,6 +275,7 @@ def test_advice_about_data_is_given_in_options_of_the_shell():
         for m in messages(path)
     ]
     assert len(said) > 100
+    said += map(str, rb.Stop)
     spelled = [text for text in map(spoken, said) if not text.startswith("block_bytes must")]
     assert [text for text in spelled if ARGUMENT.search(text)] == []
 

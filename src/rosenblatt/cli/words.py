@@ -15,6 +15,8 @@ PHRASES = {
     "class_weight='balanced'": "--balanced",
     "rosenblatt.mistake_bound the number of passes (passes=)": "--passes in place of --any",
     "(passes)": "(--passes)",
+    "(patience)": "(--patience)",
+    "patience=None": "--patience 0",
     ": rosenblatt.separate for a hyperplane, rosenblatt.cheapest_counts for two classes and a "
     "kernel.": " with `rosenblatt separate`.",
     "rosenblatt.solve, in the shell `rosenblatt solve`,": "`rosenblatt solve`",
