@@ -180,9 +180,10 @@ def test_a_row_whose_score_is_too_large_changes_nothing(case):
 @pytest.mark.parametrize(("row", "match"), ROWS.values(), ids=ROWS)
 def test_a_row_that_cannot_be_used_teaches_no_class(row, match):
     learner = rb.Perceptron()
-    with refused(match):
-        learner.learn_one(row, "typo")
-    assert set(vars(learner)) == set(vars(rb.Perceptron()))
+    if match != "'size'":  # a name, with which a stream may begin
+        with refused(match):
+            learner.learn_one(row, "typo")
+        assert set(vars(learner)) == set(vars(rb.Perceptron()))
     learner.learn_one({0: 1.0}, "ham")
     with refused(match):
         learner.learn_one(row, "typo")
