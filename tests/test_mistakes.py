@@ -99,7 +99,8 @@ def test_the_numbers_of_theorem_two():
 @pytest.mark.filterwarnings(STOPPED)
 @pytest.mark.parametrize(("passes", "mistakes"), [(1, 4), (20, 42)])
 def test_the_run_of_theorem_two(passes, mistakes):
-    learner = rb.Perceptron(fit_intercept=False, max_iter=passes).fit(SEVEN_X, SEVEN_Y)
+    options = {"fit_intercept": False, "max_iter": passes, "patience": None}
+    learner = rb.Perceptron(**options).fit(SEVEN_X, SEVEN_Y)
     assert learner.run_.mistakes == mistakes
     assert mistakes <= learner.bound(SEVEN_X, SEVEN_Y).value <= 85 * 1.01
     assert learner.bound(SEVEN_X, SEVEN_Y, [1, 0]).value == pytest.approx(5 + 4 * passes)
@@ -397,8 +398,10 @@ def test_part_of_the_rows_has_no_bound_of_the_run(classes):
         learner.bound(X[:5], y[:5], W)
     twice = np.concatenate([X, X]), np.concatenate([y, y])
     assert learner.bound(*twice, W).value >= learner.bound(X, y, W).value * (1 - 0.01)
-    learner.partial_fit(X[:2], y[:2])  # of its earlier rows, a stream knows no number
-    assert learner.bound(X[:3], y[:3], W).value >= 0
+    learner.partial_fit(X[:2], y[:2])  # which may repeat rows of the fit, or not
+    assert learner.bound(X, y, W).value >= 0
+    with pytest.raises(rb.InputError, match=r"on 6 rows, but X has 3"):
+        learner.bound(X[:3], y[:3], W)
 
 
 def test_labels_that_json_cannot_hold_get_a_bound_without_a_certificate():

@@ -58,6 +58,7 @@ def fitted(X, y, **options):
     comparator = options.pop("comparator", None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        options = {"output": "last", "patience": None, **options}
         return rb.Perceptron(**options).fit(X, y, comparator=comparator)
 
 

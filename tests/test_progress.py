@@ -63,6 +63,13 @@ def test_a_stalled_run_is_the_beginning_of_a_patient_one(X, y):
     assert late.mistakes_per_pass[: early.passes] == early.mistakes_per_pass
 
 
+def test_few_points_with_a_thin_margin_are_not_taken_for_stalled():
+    assert rb.Perceptron().fit([[10.0], [8.0]], [1, -1]).run_.converged
+    for K in (5, 10, 20):  # theory F10
+        X, y = [[1, 1], [1, 0], [1 / K, 1], [0, 1]], [1, 1, 1, -1]
+        assert rb.Perceptron(fit_intercept=False).fit(X, y).run_.converged
+
+
 @pytest.mark.parametrize("patience", [1, 2, 7])
 def test_patience_counts_the_passes_looked_back_on(patience):
     X = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])  # exclusive or: w only jumps about
@@ -180,14 +187,18 @@ def test_what_mistakes_take_and_bring_adds_up_to_the_length_of_the_weights(class
 
 
 def test_the_rule_looks_at_lengths_and_mistakes():
+    n = 10_000
     grown = [Length(10.0 * k, 5.0 * k) for k in range(4)]
-    bounded = [Length(10.0, 50.0 * k) for k in range(4)]
+    bounded = [Length(10.0 + k, 50.0 * k) for k in range(4)]
+    cycling = [Length(10.0, 50.0 * k) for k in range(4)]
     shrinking = [Length(400.0 - 100 * k, 150.0 * k) for k in range(4)]
-    assert not stalled([9, 9, 9, 9], grown, 100, 2)
-    assert stalled([9, 9, 9, 9], bounded, 100, 2)
-    assert not stalled([9, 9, 9], bounded, 100, 2)  # too early to tell
-    assert not stalled([9, 9, 5, 5], bounded, 100, 2)  # mistakes become fewer
-    assert not stalled([9, 9, 9, 9], shrinking, 100, 2)  # a start that was far off
+    assert not stalled([99, 99, 99, 99], grown, n, 2)
+    assert stalled([99, 99, 99, 99], bounded, n, 2)
+    assert not stalled([99, 99, 99], bounded, n, 2)  # too early to tell
+    assert not stalled([9, 9, 9, 9], bounded, 10, 2)  # too few looks to tell
+    assert stalled([9, 9, 9, 9], cycling, 10, 2)
+    assert not stalled([99, 99, 55, 55], bounded, n, 2)  # mistakes become fewer
+    assert not stalled([99, 99, 99, 99], shrinking, n, 2)  # a start that was far off
     rare = [900, 40, 2, *[3] * 8]
     lengths = [Length(10.0 * k, 5.0 * k) for k in range(11)]
     assert stalled(rare, lengths, 100_000, 2)
