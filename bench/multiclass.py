@@ -93,7 +93,11 @@ def errors(split: Split) -> Race:
         learner = quietly(make(), X, y)
         return Contestant(lambda _: 1 - learner.score(rows, marks))
 
-    makers = {OURS: lambda: rb.Perceptron(max_iter=1), AVERAGED: averaged, PEER: peer}
+    makers = {
+        OURS: lambda: rb.Perceptron(max_iter=1, output="last"),
+        AVERAGED: averaged,
+        PEER: peer,
+    }
     sides = {"training": (X, y), "test": (more, labels)}
     return Race(
         entries={

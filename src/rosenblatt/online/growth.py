@@ -16,9 +16,9 @@ Measured    Over any five passes, runs that converged kept at least 0.25 of what
             but for one in the plane that kept 0.08. On a9a, a1a, phishing, splice, covtype, german,
             fourclass and heart it was below 0.05 from the tenth pass on, on spambase 0.03 to 0.06,
             on MNIST 0.08. Few points with a thin margin can keep as little for a while (theory F10:
-            0.05 for K = 30), and passes over them cost next to nothing, hence ENOUGH. FEWER lets spambase go on, whose columns differ wildly in scale; RARE
-            ends rcv1, which is separable by a margin of some 1e-12, after 90 passes of 18,000 rows
-            with 4 mistakes each.
+            0.05 for K = 30), and passes over them cost next to nothing, hence ENOUGH. FEWER lets
+            spambase go on, whose columns differ wildly in scale; RARE ends rcv1, which is separable
+            by a margin of some 1e-12, after 90 passes of 18,000 rows with 4 mistakes each.
 """
 
 from __future__ import annotations
