@@ -19,7 +19,7 @@ demo: .venv/with-lab
 	$(BIN)/rosenblatt demo --out demo
 
 test: .venv/with-test
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: .venv/with-check
 	$(BIN)/ruff check src tests bench

@@ -52,6 +52,7 @@ def scores(model, X):
 def test_weights_reach_the_perceptron_by_every_way(told, channel, order):
     X, y = rb.read("heavy.vw")
     options = ["-m", "m", "--max-iter", "2", "--order", order, "--seed", "1", "--json"]
+    options += ["--output", "last"]
     data, more = "heavy.vw", []
     if "rows" in channel:
         told("convert", "heavy.vw", "heavy.rows")
@@ -62,7 +63,7 @@ def test_weights_reach_the_perceptron_by_every_way(told, channel, order):
     if channel == "cache":
         more = ["--cache"]
     told("fit", data, *options, *more)
-    learner = rb.Perceptron(order=order, max_iter=2, random_state=1)
+    learner = rb.Perceptron(order=order, output="last", max_iter=2, random_state=1)
     if more == ["--stream"]:
         for number in range(2):
             places = np.arange(40)

@@ -75,6 +75,7 @@ def test_mistakes_are_those_of_one_example_at_a_time(kernel, classes, order, gra
     learner = rb.KernelPerceptron(
         kernel,
         order=order,
+        output="last",
         fit_intercept=False,
         max_iter=4,
         gram_bytes=gram_bytes,

@@ -218,14 +218,14 @@ def test_support_examples_are_marked_on_the_rows_of_the_fit_only(model):
 
 def test_a_region_without_an_answer_is_blank_and_its_examples_are_mistaken():
     X, y = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 3.0]]), np.array([0, 1, 0])
-    model = learned(rb.Perceptron(max_updates=2), X, y)
+    model = learned(rb.Perceptron(max_updates=2, output="last"), X, y)
     assert not model.coef_.any()
     figure = rb.plot_regions(model, X, y)
     assert figure.get_label() == "3 of 3 mistaken; I don't know on 3"
     assert np.allclose(colours(figure)[0], to_rgb(NO_ANSWER))
     assert "region: I don't know" in legend(figure.axes[0])
     assert rb.plot_regions(model, X).get_label() == "3 examples; I don't know on 3"
-    textbook = learned(rb.Perceptron(max_updates=2, tie="positive"), X, y)
+    textbook = learned(rb.Perceptron(max_updates=2, output="last", tie="positive"), X, y)
     assert not textbook.coef_.any()
     figure = rb.plot_regions(textbook, X, y)
     assert figure.get_label() == "2 of 3 mistaken"
@@ -398,7 +398,7 @@ def left_of_zero(figure):
 
 def test_scores_that_are_all_zero_have_a_narrow_bar_around_zero():
     X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
-    model = learned(rb.Perceptron(max_iter=4), X, y)
+    model = learned(rb.Perceptron(max_iter=4, output="last"), X, y)
     assert not model.coef_.any()
     axes = rb.plot_margins(model, X, y).axes[0]
     bars = [bar for group in axes.containers for bar in group if bar.get_height()]
@@ -508,7 +508,8 @@ def ticks(axis, limits):
 
 def test_a_long_run_is_thinned_evenly_and_says_so():
     X, y = noisy()
-    learner = learned(rb.Perceptron(max_iter=100), X, y, comparator=[1.0, 1.0])
+    learner = rb.Perceptron(max_iter=100, output="last", patience=None)
+    learned(learner, X, y, comparator=[1.0, 1.0])
     history = learner.run_.history
     assert history.k.size > 1000
     figure = rb.plot_learning_curve(learner)
@@ -658,7 +659,8 @@ def test_the_path_of_more_weights_is_seen_along_the_last_ones(options, factors, 
 @pytest.mark.parametrize("initial", ["unit", "random", [1.0, -2.0, 0.5, 3.0]])
 def test_a_path_begins_where_the_run_did(initial):
     X, y = noisy(60, 4)
-    learner = rb.Perceptron(max_iter=4, initial=initial, fit_intercept=False, random_state=1)
+    options = {"initial": initial, "fit_intercept": False, "output": "last"}
+    learner = rb.Perceptron(max_iter=4, random_state=1, **options)
     learned(learner, X, y, comparator=np.ones(4))
     path = path_of(rb.plot_path(learner, X, y))
     start = np.linalg.norm(initial) if isinstance(initial, list) else 1.0

@@ -8,6 +8,7 @@ and what was learned into attributes. `Perceptron` adds scikit-learn's manners.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -447,17 +448,21 @@ class PlainPerceptron(StreamLearner):
         state = self._separator.state
         return length_of(state.w, state.tally[LOST])
 
-    def _errors(self, block: Examples) -> np.ndarray:
+    def _errors(self, blocks: Callable[[], Iterable[Examples]]) -> np.ndarray:
         """Give how many of these examples the last and the averaged weights misclassify."""
-        matrix = as_matrix(block.X)
-        shown = presented(matrix, as_labels(block.y, matrix.shape[0]), block.weights)
-        marks = as_marks(shown.labels, self.classes_)
-        return self._separator.errors(shown.X, marks, shown.weights)
+        wrong = np.zeros(2)
+        for X, y, weights in ((block.X, block.y, block.weights) for block in blocks()):
+            matrix = as_matrix(X)
+            shown = presented(matrix, as_labels(y, matrix.shape[0]), weights)
+            marks = as_marks(shown.labels, self.classes_)
+            wrong += self._separator.errors(shown.X, marks, shown.weights)
+        return wrong
 
     def _conclude(self, run: Run, blocks: Callable[[], Iterable[Examples]]) -> None:
         """End a stream: its columns are known now, and what is learned later is counted anew."""
         if self._separator.output == "auto":
-            self._separator.settle(run, lambda: np.sum([self._errors(b) for b in blocks()], axis=0))
+            stalled = run.stop is Stop.STALLED
+            self._separator.settle(run, partial(self._errors, blocks) if stalled else None)
         self._hold(self._separator, self.classes_, run)
         self._reader = RowReader(self.n_features_in_, getattr(self, "feature_names_in_", None))
 

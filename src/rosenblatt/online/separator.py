@@ -119,7 +119,8 @@ class Separator:
         )
         run = self._train(training, X)
         if self.output == "auto":
-            self.settle(run, lambda: self.errors(X, marks, weights))
+            judged = run.stop is Stop.STALLED or order not in ("cycle", "shuffle")
+            self.settle(run, (lambda: self.errors(X, marks, weights)) if judged else None)
         if comparator is None:
             return run
         log = trim(training.log, int(self.state.tally[LOGGED]))
@@ -149,14 +150,15 @@ class Separator:
             )
         return run
 
-    def settle(self, run: Run, errors: Callable[[], np.ndarray]) -> None:
+    def settle(self, run: Run, errors: Callable[[], np.ndarray] | None) -> None:
         """End a run of automatic output: choose the last weights if they separate, else averages.
 
-        Of a run that stalled, the last weights are chosen all the same if they are clearly better
-        by their `errors`: where columns differ wildly in scale, averages come late.
+        If `errors` are given, the last weights are chosen all the same if they are clearly better:
+        where columns differ wildly in scale, averages come late, and orders that return to the
+        first or the worst example do not show all of them alike.
         """
         last = run.converged
-        if run.stop is Stop.STALLED:
+        if errors is not None and not last:
             of_last, of_averaged = errors()
             last = of_last < CLEARLY * of_averaged
         self.output = "last" if last else "averaged"
