@@ -276,7 +276,7 @@ def test_a_model_is_applied_with_the_precision_it_was_fitted_with(shell, folder)
 
 
 def test_columns_beyond_the_memory_are_refused_before_training(shell, folder, monkeypatch):
-    monkeypatch.setattr("os.sysconf", lambda name: 1 << 17)  # a machine of 16 GiB
+    monkeypatch.setattr("rosenblatt.memory.memory", lambda: 16 << 30)
     (folder / "far.svm").write_text("-1 1:1\n+1 2147483647:1\n")
     status, _, complaint = shell("fit", "far.svm", "-m", "m")
     assert status == 2

@@ -287,3 +287,6 @@ def test_names_that_look_like_arguments_are_shown_as_they_are():
     assert spoken("give many='pairs', method='auto' or max_seconds=3") == (
         "give --pairs, --method auto or --max-seconds 3"
     )
+    assert spoken("in column 'label'; name another column with label=") == (
+        "in column 'label'; name another column with --label"
+    )

@@ -25,6 +25,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.cli.main import run
+from rosenblatt.cli.words import spoken
 from rosenblatt.data.read import FORMATS, read_blocks
 from rosenblatt.data.store import write_store
 from rosenblatt.data.text import TextHasher
@@ -38,7 +39,8 @@ class Case(NamedTuple):
 
     Content is that of the file, or of several by their names, or a function that writes them. A
     complaint is what the message says, with FILE for the name and ... for anything; without one,
-    the input is read as X and y. `unfit` is what learning, but not reading, complains about.
+    the input is read as X and y. `unfit` is what learning, but not reading, complains about, as the
+    shell says it.
     """
 
     kind: str
@@ -73,6 +75,14 @@ def rows(*entries, width):
     parts = [(value, i, j) for i, row in enumerate(entries) for j, value in row.items()]
     values, i, j = zip(*parts, strict=True)
     return sparse.csr_matrix((values, (i, j)), shape=(len(entries), width))
+
+
+def too_wide(columns):
+    """Say what becomes of a column whose weights would fill the memory."""
+    return (
+        f"weights for {columns} columns need about 22.4 GiB, more than this machine can spare; "
+        "number the columns densely, or hash them to fewer"
+    )
 
 
 # ---- svmlight
@@ -142,8 +152,7 @@ SVMLIGHT = [
         f"1 1:1\n-1 {FAR}:1\n".encode(),
         X=rows({0: 1}, {FAR - 1: 1}, width=FAR),
         y=Y,
-        unfit="weights for 1,000,000,000 columns need about 22 GiB, more than this machine can "
-        "spare; number the columns densely",
+        unfit=too_wide("1,000,000,000"),
     ),
     Case(
         "column beyond all",
@@ -680,7 +689,7 @@ def frames(file, write):
 X = np.array([[1.0, 2.0], [3.0, -4.0]])
 BROKEN = {"nan": np.array([[1, 2], [3, np.nan]]), "inf": np.array([[1, 2], [3, np.inf]])}
 CONTAINS = {"nan": "NaN", "inf": "infinity"}
-DROP = "(row 1, column 1); drop such rows or fill them in before fitting"
+DROP = "(row 2, column 2); drop such rows or fill them in before fitting"
 
 
 def npz(**arrays):
@@ -702,7 +711,7 @@ def csr(matrix, **others):
 
 
 FAR_X = rows({0: 1.0}, {FAR: 1.0}, width=FAR + 1)
-TOO_WIDE = "weights for 1,000,000,001 columns need about 22 GiB, more than this machine can spare"
+TOO_WIDE = too_wide("1,000,000,001")
 NPZ = npz(X=X, y=Y)
 NPZ_ANEW = "FILE is not a usable .npz file: ...; write it anew with numpy.savez"
 NPY_ANEW = "FILE is not a usable .npy file: ...; write it anew with numpy.save"
@@ -716,7 +725,14 @@ NPZ_CASES = [
     Case("flipped byte", "a.npz", NPZ.replace(X.tobytes(), X[::-1].tobytes()), NPZ_ANEW),
     Case("empty", "a.npz", b"", NPZ_ANEW),
     *(
-        Case(kind, "a.npz", npz(X=array, y=Y), X=array, y=Y, unfit=f"...{CONTAINS[kind]} {DROP}")
+        Case(
+            kind,
+            "a.npz",
+            npz(X=array, y=Y),
+            X=array,
+            y=Y,
+            unfit=f"X contains {CONTAINS[kind]} {DROP}",
+        )
         for kind, array in BROKEN.items()
     ),
     Case(
@@ -748,7 +764,7 @@ NPZ_CASES = [
     ),
     Case("objects", "a.npz", npz(X=X, y=np.array([{}, 1])), NPZ_ANEW),
     Case("complex numbers", "a.npz", npz(X=X + 1j, y=Y), NPZ_ANEW),
-    Case("far column", "a.npz", csr(FAR_X, y=Y), X=FAR_X, y=Y, unfit=f"...{TOO_WIDE}"),
+    Case("far column", "a.npz", csr(FAR_X, y=Y), X=FAR_X, y=Y, unfit=TOO_WIDE),
     *(
         Case(
             kind,
@@ -780,7 +796,7 @@ NPY_CASES = [
             {"a.npy": npy(array), "y.npy": npy(Y)},
             X=array,
             y=Y,
-            unfit=f"...{CONTAINS[kind]} {DROP}",
+            unfit=f"X contains {CONTAINS[kind]} {DROP}",
         )
         for kind, array in BROKEN.items()
     ),
@@ -909,7 +925,7 @@ STORE_CASES = [
             stored(array),
             X=array,
             y=["spam", "ham"],
-            unfit=f"...{CONTAINS[kind]} {DROP}",
+            unfit=f"X contains {CONTAINS[kind]} {DROP}",
         )
         for kind, array in BROKEN.items()
     ),
@@ -919,7 +935,7 @@ STORE_CASES = [
         stored(FAR_X),
         X=FAR_X,
         y=["spam", "ham"],
-        unfit=f"...{TOO_WIDE}",
+        unfit=TOO_WIDE,
     ),
 ]
 
@@ -1046,7 +1062,7 @@ every_streamed_case = pytest.mark.parametrize(
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("os.sysconf", lambda name: 1 << 17)  # a machine of 16 GiB
+    monkeypatch.setattr("rosenblatt.memory.memory", lambda: 16 << 30)
     return tmp_path
 
 
@@ -1093,6 +1109,11 @@ def assert_refused(message, case):
     assert says(message, case.complaint, case.file), message
     assert "\n" not in message
     assert len(message) < 400
+
+
+def assert_refused_in_the_shell(message, case):
+    message = message.removeprefix("rosenblatt: ").rstrip()
+    assert_refused(message, case._replace(complaint=spoken(case.complaint)))
 
 
 def assert_same(found, expected):
@@ -1152,7 +1173,7 @@ def test_an_input_is_learned_or_refused_from_the_shell(written, folder, shell):
     status, shown, complaint = shell("fit", written.file, "--model", "m", "--max-iter", "5")
     assert complaint.count("\n") == (status == 2)
     if written.complaint:
-        assert_refused(complaint.removeprefix("rosenblatt: ").rstrip(), written)
+        assert_refused_in_the_shell(complaint, written)
     if written.unfit:
         assert says(complaint, f"rosenblatt: {written.unfit}", written.file), complaint
     learned = not written.complaint and not written.unfit
@@ -1167,7 +1188,7 @@ def test_an_input_is_learned_or_refused_as_a_stream(written, folder, shell, monk
     status, _, complaint = shell(*words)
     assert status == (2 if written.complaint else 0)
     if written.complaint:
-        assert_refused(complaint.removeprefix("rosenblatt: ").rstrip(), written)
+        assert_refused_in_the_shell(complaint, written)
     assert (folder / "m").exists() == (status == 0)
 
 

@@ -273,7 +273,7 @@ def test_an_array_is_no_flag():
 
 
 def test_a_machine_without_room_is_told_columns_and_classes_apart(monkeypatch):
-    monkeypatch.setattr("os.sysconf", lambda name: 1000)
+    monkeypatch.setattr("rosenblatt.memory.memory", lambda: 1_000_000)
     X = np.ones((3, 10_000))
     for learner in (rb.SoftMarginSVM(), rb.Perceptron()):
         with pytest.raises(rb.InputError, match="weights for 10,000 columns in each of 3 classes"):
