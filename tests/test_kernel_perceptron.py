@@ -310,7 +310,7 @@ def test_a_stream_in_pieces_is_one_pass(layout, classes, output):
 def test_a_stream_of_a_precomputed_kernel_has_a_column_for_each_example():
     A, codes = whole(n=40)
     K = rb.Polynomial(2, 1)(A, A)
-    whole_pass = rb.KernelPerceptron("precomputed", max_iter=1).fit(K, codes)
+    whole_pass = rb.KernelPerceptron("precomputed", max_iter=1, output="last").fit(K, codes)
     pieces = rb.KernelPerceptron("precomputed")
     pieces.partial_fit(K[:15], codes[:15], classes=[0, 1, 2]).partial_fit(K[15:30], codes[15:30])
     for i in range(30, 40):

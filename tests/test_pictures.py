@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import rosenblatt as rb
+from rosenblatt.data.streams import fit_stream
 from rosenblatt.lab.pictures import look_of
 from rosenblatt.lab.pictures_planes import main_directions
 from rosenblatt.lab.pictures_regions import NO_ANSWER, _tint
@@ -90,6 +91,9 @@ THREE = learned(rb.Perceptron(max_iter=3), IRIS.data, SPECIES, comparator=np.one
 STREAM = rb.Perceptron()
 STREAM.learn_one({0: 1.0}, "a")
 STREAM.learn_one({0: -1.0}, "b")
+SHUFFLED = fit_stream(
+    rb.Perceptron(order="shuffle", max_iter=1), lambda: iter([rb.Examples(X2, Y2)])
+)
 
 
 # ---- regions
@@ -587,6 +591,12 @@ def test_the_hardest_examples_have_bars_as_long_as_their_counts():
     assert [tick.get_text() for tick in plain.get_yticklabels()] == [f"row {r}" for r in rows[:2]]
 
 
+def test_the_hardest_examples_of_a_stream_of_single_rows_are_drawn_too():
+    axes = rb.plot_hardest(STREAM, y=["a", "b"]).axes[0]
+    assert [bar.get_width() for bar in axes.containers[0]] == STREAM.run_.counts.tolist() == [1, 1]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["row 0: a", "row 1: b"]
+
+
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
 def test_rows_that_are_square_images_are_shown(layout):
     digits = load_digits()
@@ -823,7 +833,7 @@ def test_without_matplotlib_one_is_told_what_to_install(monkeypatch):
         (lambda: rb.plot_learning_curve(7), "int has no run"),
         (lambda: rb.plot_learning_curve(rb.Perceptron), "Perceptron has no run"),
         (lambda: rb.plot_learning_curve(LEARNER, 7.5), "must be a MistakeBound, got a float"),
-        (lambda: rb.plot_hardest(STREAM), "came one by one are not counted"),
+        (lambda: rb.plot_hardest(SHUFFLED), "shuffled or resumed counts no mistakes of single"),
         (lambda: rb.plot_hardest(LEARNER, k=0), "nothing to draw"),
         (lambda: rb.plot_hardest(LEARNER, k=-1), "k must be a whole number"),
         (lambda: rb.plot_hardest(LEARNER, X2[1:]), "29 rows, but the latest fit saw 30"),

@@ -58,6 +58,25 @@ def test_values_are_those_of_the_data(problem, intercept):
     assert found.primal - found.dual <= 2 * TIGHT * found.primal
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(537, id="unbalanced duals seem better than later weights"),
+        pytest.param(1827, id="the same with four rows"),
+        pytest.param(943, id="Mehrotra's steps go in circles"),
+    ],
+)
+def test_the_interior_point_method_does_not_give_up_early(seed):
+    random = np.random.default_rng(seed)
+    n, d = int(random.integers(4, 41)), int(random.choice([1, 3]))
+    X = random.standard_normal((n, d))
+    signs = np.sign(X[:, 0] + 0.3 + 0.5 * random.standard_normal(n)).astype(np.int8)
+    signs[:2] = 1, -1
+    lam, intercept = float(random.choice([0.01, 0.5, 20.0])), str(random.choice(INTERCEPTS))
+    found = solved(X, signs, lam, intercept, caps=random.uniform(0.1, 3, n))
+    assert (found.method, found.converged) == ("interior", True)
+
+
 @quickly
 @given(problems(), st.sampled_from(INTERCEPTS))
 def test_no_other_weights_are_better(problem, intercept):

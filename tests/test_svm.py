@@ -1081,5 +1081,5 @@ def test_a_fit_that_does_not_meet_its_gap_says_so_and_is_kept(shell):
     facts = json.loads(shown)
     assert status == 0
     assert facts["converged"] is False
-    assert "raise max_iter" in facts["stop"]
+    assert "above --tol 1e-12; raise --max-iter or --max-seconds" in facts["stop"]
     assert rb.load("m").gap_ == facts["gap"]

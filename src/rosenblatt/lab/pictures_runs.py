@@ -184,7 +184,7 @@ def plot_hardest(
     *,
     ax: Any = None,
 ) -> Any:
-    """Draw how often the hardest examples were mistaken during the latest `fit` (theory D14).
+    """Draw how often the hardest examples of a run were mistaken (theory D14).
 
     Parameters
     ----------
@@ -206,7 +206,10 @@ def plot_hardest(
     n = run.counts.size
     rows = run.hardest(k)
     if not n:
-        raise InputError("examples that came one by one are not counted; fit them as a data set")
+        raise InputError(
+            "a stream that is read more than once, shuffled or resumed counts no mistakes of "
+            "single examples; fit it as a data set"
+        )
     if not rows.size:
         raise InputError("there is nothing to draw: no example was mistaken, or k is 0")
     images = None if X is None else _images(usable(X), n, rows)

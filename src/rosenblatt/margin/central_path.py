@@ -26,6 +26,8 @@ PIECE = 2**17  # entries: a megabyte of rows in float64 stays in the second-leve
 PASS = 64  # a thread pays for a product with a vector at so many times more entries than else
 MOST_STEPS = 200
 STALLED = 12  # steps without a better gap
+CYCLING = 3  # such steps, after which careful ones are made: Mehrotra's may go in circles
+CAREFULLY = 0.5  # share of the mean product that a careful step aims at
 TO_BOUNDARY = 0.995  # share of the way to the boundary that a step may go
 
 
@@ -173,14 +175,14 @@ def follow(program: Quadratic, tol: float, allowance: Allowance) -> Found:
             break
         if above < primal:
             primal, best_w = above, point.w
-        if below > dual:
+        if below > dual or dual > primal:  # what it took for free weights may be too little by now
             dual, best_alphas = below, point.alphas
         width = primal - dual
         since = 0 if width < 0.9 * narrowest else since + 1
         narrowest = min(narrowest, width)
         if width <= tol * abs(primal) or since > STALLED or allowance.is_over():
             break
-        step, length = newton_step(program, point, reached, pulled)
+        step, length = newton_step(program, point, reached, pulled, since > CYCLING)
         if not length > 1e-12:
             break
         point = point.moved(step, length)
@@ -202,9 +204,9 @@ def bounds(
 
 
 def newton_step(
-    program: Quadratic, point: Point, reached: np.ndarray, pulled: np.ndarray
+    program: Quadratic, point: Point, reached: np.ndarray, pulled: np.ndarray, careful: bool
 ) -> tuple[Point, float]:
-    """Give Mehrotra's step and how far to go along it."""
+    """Give Mehrotra's step, or a careful one to the path itself, and how far to go along it."""
     w, alphas, rests, slacks, losses = point
     theta = 1.0 / (slacks / alphas + losses / rests)
     solve = factorised(gram(program.rows, theta) + np.diag(program.q))
@@ -220,13 +222,16 @@ def newton_step(
 
     first, second = slacks * alphas, losses * rests
     centre = (first.sum() + second.sum()) / (2 * first.size)
-    affine = toward(-first, -second)
-    end = point.moved(affine, room(point, affine))
-    after = (end.slacks @ end.alphas + end.losses @ end.rests) / (2 * first.size)
-    aim = centre * (after / centre) ** 3
-    step = toward(
-        aim - first - affine.slacks * affine.alphas, aim - second - affine.losses * affine.rests
-    )
+    if careful:
+        step = toward(CAREFULLY * centre - first, CAREFULLY * centre - second)
+    else:
+        affine = toward(-first, -second)
+        end = point.moved(affine, room(point, affine))
+        after = (end.slacks @ end.alphas + end.losses @ end.rests) / (2 * first.size)
+        aim = centre * (after / centre) ** 3
+        step = toward(
+            aim - first - affine.slacks * affine.alphas, aim - second - affine.losses * affine.rests
+        )
     return step, min(1.0, TO_BOUNDARY * room(point, step))
 
 
