@@ -48,7 +48,7 @@ def images(name: str) -> Split:
 def census() -> Split:
     """Read a9a: training and test rows."""
     X, y = rb.read(found("binary/a9a.svm"))
-    more, labels = rb.read(found("binary/a9a.test.svm"), columns=X.shape[1])
+    more, labels = rb.read(found("binary/a9a.test.svm"), width=X.shape[1])
     return X, y, more, labels
 
 

@@ -18,7 +18,9 @@ Measured    Over any five passes, runs that converged kept at least 0.25 of what
             on MNIST 0.08. Few points with a thin margin can keep as little for a while (theory F10:
             0.05 for K = 30), and passes over them cost next to nothing, hence ENOUGH. FEWER lets
             spambase go on, whose columns differ wildly in scale; RARE ends rcv1, which is separable
-            by a margin of some 1e-12, after 90 passes of 18,000 rows with 4 mistakes each.
+            by a margin of some 1e-12, after some 100 passes over 18,000 rows, the last ones with 4
+            to 20 mistakes each; of 55 planted problems that converge, it ended two early, with
+            averages that make no error.
 """
 
 from __future__ import annotations
@@ -29,10 +31,10 @@ from typing import NamedTuple
 import numpy as np
 
 KEPT = 0.1
-FEWER = 0.95
+FEWER = 0.995
 ENOUGH = 2**15
 NOTHING = 1e-9
-RARE = 5e-4
+RARE = 1e-3
 LONGER = 4
 
 
