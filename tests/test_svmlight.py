@@ -95,6 +95,7 @@ def test_a_number_is_the_double_that_python_reads_or_is_left_to_python(number: s
 
 @quickly
 @given(numbers)
+@example("10000000000000000001e0")
 def test_values_and_labels_are_what_python_reads(number: str) -> None:
     assert_equal_to_naive(f"{number} 2:{number}".encode(), dtype=np.float64)
     assert_equal_to_naive(f"1 2:{number}".encode(), dtype=np.float32)

@@ -36,9 +36,10 @@ class Stop(StrEnum):
         f"allow more time, or {SEPARABLE}"
     )
     STALLED = (
-        "Stopped since nothing was gained any more (patience): the weights jump about without "
-        "growing, as they do where no hyperplane separates the data. To go on all the same, give "
-        f"patience=None; or {SEPARABLE}"
+        "Stopped since passes gained little any more (patience): the weights jump about and "
+        "hardly grow, as where no hyperplane separates the data, or where columns differ wildly "
+        "in scale, which scaling mends. To go on all the same, give patience=None; or "
+        f"{SEPARABLE}"
     )
     INTERRUPTED = "Interrupted by the user: the weights learned up to then were kept."
     STREAM = "Every example given so far was presented once; give more at any time."

@@ -97,7 +97,7 @@ class Source:
         label = None if columns is None else columns.label
         if json or label is None:
             return {"label": label}
-        chosen = "label" in self.options or usual_labels([label])
+        chosen = self.options.keys() & {"label", "like"} or usual_labels([label])
         return {"label": f"column {label!r}{'' if chosen else ', the last; --label names another'}"}
 
 

@@ -386,11 +386,15 @@ def large_numbers(source: Source, words: np.ndarray, labels: np.ndarray) -> np.n
     """Give labels that are numbers, some of them large, so that none of them is rounded."""
     written, codes = np.unique(words, return_inverse=True)
     values = list(map(Decimal, written.tolist()))
-    whole = [value for value in values if value == value.to_integral_value()]
+    whole = {
+        word: v
+        for word, v in zip(written.tolist(), values, strict=True)
+        if v == v.to_integral_value()
+    }
     if len(whole) == len(values) and all(-(2**63) <= value < 2**63 for value in values):
         return np.array(list(map(int, values)), np.int64)[codes]
     # One with an exponent was a double before it was written down.
-    rounded = [value for value in whole if value != float(value) and "E" not in str(value)]
+    rounded = [word for word, v in whole.items() if v != float(v) and "e" not in word.lower()]
     if not rounded:
         return labels
     if not source.words_allowed:
