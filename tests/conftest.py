@@ -1,6 +1,7 @@
 """Fixtures that several files of tests share."""
 
 import gc
+import signal
 import sys
 from pathlib import Path
 
@@ -16,7 +17,12 @@ collect_ignore = [
 
 
 def pytest_collection_finish():
-    """Keep the tests themselves, half a million objects, from every collection of garbage."""
+    """Hear SIGINT, and keep the tests, half a million objects, from collections of garbage.
+
+    Shells start background jobs with SIGINT ignored, and Python then leaves it so.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.collect()
     gc.freeze()
 

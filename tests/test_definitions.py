@@ -233,15 +233,6 @@ def raise_interrupt():
 INTERRUPTS = {"exception": raise_interrupt, "signal": lambda: signal.raise_signal(signal.SIGINT)}
 
 
-@pytest.fixture
-def interruptible():
-    """Hear SIGINT, which background jobs of shells are started without."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("how", INTERRUPTS)
 def test_an_interrupt_keeps_what_was_learned(order, how, monkeypatch):
