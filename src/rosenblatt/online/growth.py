@@ -14,8 +14,8 @@ Stalled     if over the last `patience` passes less than KEPT of what their upda
 Measured    Over any five passes, runs that converged kept at least 0.2 of what was brought
             (planted problems of 2 to 100 columns, margins from 1e-2 to 1e-4; digits, mushrooms),
             but for one in the plane that kept 0.08. On a9a, a1a, phishing, splice, covtype, german,
-            fourclass and heart it was below 0.05 at the tenth and twentieth, on spambase 0.03 to 0.06,
-            on MNIST 0.08. Few points with a thin margin can keep as little for a while (theory F10:
+            fourclass and heart it was below 0.05 at passes 10 and 20, on spambase 0.03 to 0.06, on
+            MNIST 0.08. Few points with a thin margin can keep as little for a while (theory F10:
             0.05 for K = 30), and passes over them cost next to nothing, hence ENOUGH. FEWER lets
             spambase go on, whose columns differ wildly in scale; RARE ends rcv1, which is separable
             by a margin of some 1e-12, after some 100 passes over 18,000 rows, the last ones with 4
