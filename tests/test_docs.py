@@ -33,7 +33,7 @@ BLANK = '<svg xmlns="http://www.w3.org/2000/svg" width="72" height="42"></svg>'
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a POSIX shell")
-@pytest.mark.parametrize("page", [*WITH_CODE, "../README.md"])
+@pytest.mark.parametrize("page", WITH_CODE)
 def test_every_block_of_a_page_gives_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for file in (Path(rb.__file__).parent / "checker.py", DOCS / "own_experiment.py"):
@@ -49,6 +49,17 @@ def test_every_block_of_a_page_gives_what_it_shows(page, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_says_what_it_is(page):
     assert {kind for kind, _ in blocks(PAGES[page])} <= {*RUNNERS, NOT_CODE}
+
+
+def test_the_front_page_runs_all_code_of_the_readme_which_fits_on_a_screen_or_two():
+    assert set(blocks(ROOT / "README.md")) <= set(blocks(PAGES["index.md"]))
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
+
+
+def test_every_link_of_the_readme_leads_somewhere():
+    for target, anchor in links(ROOT / "README.md"):
+        assert (ROOT / target).is_file()
+        assert not anchor
 
 
 def test_a_block_that_shows_something_else_is_found():
@@ -151,7 +162,7 @@ def site(tmp_path_factory):
     pytest.importorskip("mkdocs")
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(DOCS, folder / "docs", ignore=lambda at, _: ["lab"] * (Path(at) == DOCS))
-    for name in ("mkdocs.yml", "CONTRIBUTING.md"):
+    for name in ("mkdocs.yml", "CONTRIBUTING.md", "README.md"):
         shutil.copy(ROOT / name, folder)
     for name in catalogue.NAMES:
         (folder / "docs" / "lab" / name).mkdir(parents=True)
@@ -179,6 +190,7 @@ def test_the_site_has_every_page_and_fetches_nothing_from_elsewhere(site):
 
 
 def test_included_text_is_there_and_no_directive_is_left(site):
+    assert "logistic regression" in (site / "index.html").read_text(encoding="utf-8")
     assert "Where each idea lives" in (site / "layout.html").read_text(encoding="utf-8")
     assert "make_separable" in (site / "laboratory.html").read_text(encoding="utf-8")
     for path in site.rglob("*.html"):

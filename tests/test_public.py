@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -88,6 +89,14 @@ def test_errors_are_one_tree():
     assert issubclass(rb.InputError, ValueError)
     assert issubclass(rb.MissingExtraError, ImportError)
     assert "pip install 'rosenblatt[files]'" in str(rb.MissingExtraError("polars", "files"))
+
+
+def test_the_extras_of_all_are_those_that_some_code_asks_for():
+    project = tomllib.loads((TESTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    (everything,) = project["project"]["optional-dependencies"]["all"]
+    texts = [path.read_text(encoding="utf-8") for path in Path(rb.__file__).parent.rglob("*.py")]
+    asked = {extra for text in texts for extra in re.findall(r'ExtraError\(.+, "(\w+)"\)', text)}
+    assert everything == f"rosenblatt[{','.join(sorted(asked))}]"
 
 
 def test_an_unknown_name_is_an_attribute_error():
