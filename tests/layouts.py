@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.examples import as_rows
+from rosenblatt.matrices import as_rows
 
 ROUNDING = 1e-12  # a few hundred operations of 2^-53 each, with room to spare
 

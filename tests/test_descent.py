@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from naive_margins import dual_value, kkt_violation, naive_sweep, objective
-from rosenblatt.examples import as_rows
 from rosenblatt.margin.descent import Limits, Problem, combine, descend, sweep
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+from rosenblatt.matrices import as_rows
 from rosenblatt.rows import fill_squares
 
 LAYOUTS = {

@@ -15,7 +15,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from learners import CASES, STREAMS, assert_same, every, refused, separable, snapshot, without
-from rosenblatt.examples import as_matrix
+from rosenblatt.matrices import as_matrix
 from rosenblatt.online.perceptron import present
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -13,6 +13,7 @@ import naive_kernel
 import rosenblatt as rb
 from learners import separable
 from planted import seed_of
+from rosenblatt.examples import Presented
 from rosenblatt.kernel import runs, training
 from rosenblatt.kernel.budget import Budget
 from rosenblatt.kernel.expansion import Expansion
@@ -20,7 +21,6 @@ from rosenblatt.kernel.functions import as_kernel
 from rosenblatt.kernel.space import Space
 from rosenblatt.online.driver import Limits
 from rosenblatt.online.perceptron import ALL_ONE
-from rosenblatt.online.presented import Presented
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

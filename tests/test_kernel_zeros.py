@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import naive_kernel
+from rosenblatt.examples import Presented
 from rosenblatt.kernel import functions, runs, scoring, training, zeros
 from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.functions import Lengths, as_kernel
@@ -17,7 +18,6 @@ from rosenblatt.kernel.threads import in_turn, working
 from rosenblatt.kernel.zeros import LANES, Panels, Signs, entries_of, skipping_pays
 from rosenblatt.online.driver import Limits
 from rosenblatt.online.perceptron import ALL_ONE
-from rosenblatt.online.presented import Presented
 
 UNIT = {np.float32: 2.0**-24, np.float64: 2.0**-53}
 both_precisions = pytest.mark.parametrize("precision", UNIT)

@@ -10,7 +10,7 @@ import pytest
 
 from layouts import LAYOUTS, ROUNDING, close, normal_rows, whole_numbers, whole_weights
 from naive import Draws, Learner, run
-from rosenblatt.examples import as_rows
+from rosenblatt.matrices import as_rows
 from rosenblatt.online import perceptron
 from rosenblatt.online.averaging import replay, vote
 from rosenblatt.online.perceptron import (

@@ -35,7 +35,7 @@ from rosenblatt.decide.products import NO_TAGS, Weights, compare, first_look
 from rosenblatt.decide.ranks import rank_reaches
 from rosenblatt.decide.rounded import UNDECIDED, hinge_losses, look
 from rosenblatt.errors import InputError
-from rosenblatt.examples import as_rows
+from rosenblatt.matrices import as_rows
 
 FLOATS = KINDS[:5]
 LIFTS = (0, 1, 2.5, Fraction(1, 3))

@@ -11,8 +11,8 @@ import pytest
 
 from layouts import LAYOUTS, ROUNDING, normal_rows, whole_numbers, whole_weights
 from naive import exact_dot, exact_extremes, exact_steepest
-from rosenblatt.examples import as_rows
 from rosenblatt.margin.bounds import extremes
+from rosenblatt.matrices import as_rows
 from rosenblatt.online.perceptron import ALL_ONE
 from rosenblatt.rows import (
     absolute_dot,

@@ -19,6 +19,7 @@ Every message is one sentence or two: what is wrong, where, and what to do.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 __all__ = [
@@ -116,3 +117,11 @@ class UnknownColumnsWarning(UserWarning):
 
 def _parse_error(message: str, file: str, line: int, column: int) -> ParseError:
     return ParseError(message, file=file, line=line, column=column)
+
+
+def levels_inside() -> int:
+    """Count the frames of this package at the top of the stack: warnings name the caller's line."""
+    frame, levels = sys._getframe(1), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("rosenblatt"):
+        frame, levels = frame.f_back, levels + 1  # type: ignore[assignment]
+    return levels

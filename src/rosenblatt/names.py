@@ -10,10 +10,9 @@ nothing.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
-
-from rosenblatt.columns import column_names
 
 
 @dataclass(frozen=True)
@@ -144,6 +143,19 @@ def _strings(names: Any) -> tuple[str, ...]:
     if not isinstance(names, list | tuple) or not all(type(name) is str for name in names):
         raise ValueError("names of columns must be strings")
     return tuple(names)
+
+
+def column_names(X: Any) -> list[Any] | None:
+    """Give what a frame calls its columns; None if X is no frame, or one without rows as yet."""
+    if hasattr(X, "collect"):
+        return None
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # Arrow has the former
+    return None if names is None or callable(names) else list(names)
+
+
+def in_words(column: int, names: Sequence[Any] | None) -> str:
+    """Call a column by its name, or by its number if it has none."""
+    return f"column {column if names is None else names[column]!r}"
 
 
 _known: dict[int, tuple[weakref.ref[Any], Columns]] = {}

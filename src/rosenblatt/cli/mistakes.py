@@ -15,7 +15,7 @@ from rosenblatt.cli.words import spoken
 from rosenblatt.cli.work import _check_writable, _plain, _print
 from rosenblatt.decide.answers import Clock
 from rosenblatt.errors import InputError, InseparableError
-from rosenblatt.examples import as_labels, two_classes
+from rosenblatt.labels import as_labels, two_classes
 from rosenblatt.learners.plain import PlainPerceptron
 
 MOST_PASSES = 1000  # of the run, if any number is asked about

@@ -34,7 +34,7 @@ from rosenblatt.data.write import (
     write_svmlight,
 )
 from rosenblatt.errors import EmptyError, InputError
-from rosenblatt.examples import as_labels, joint_classes
+from rosenblatt.labels import as_labels, joint_classes
 from rosenblatt.learners.base import PlainLearner
 from rosenblatt.learners.plain import PlainPerceptron
 from rosenblatt.online.driver import Progress, Watch

@@ -21,8 +21,8 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.data.tables_match import tell_strangers
-from rosenblatt.errors import InputError, UnknownColumnsWarning
-from rosenblatt.examples import Examples, levels_inside
+from rosenblatt.errors import InputError, UnknownColumnsWarning, levels_inside
+from rosenblatt.examples import Examples
 from rosenblatt.names import HASHED, Columns, Wanted
 
 Feature = tuple[str, str | None]  # a column, and the word of it that the feature stands for

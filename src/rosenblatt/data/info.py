@@ -9,14 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
-from rosenblatt.examples import (
-    Matrix,
-    as_labels,
-    as_matrix,
-    check_finite,
-    radius,
-    without_duplicates,
-)
+from rosenblatt.labels import as_labels
+from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.memory import FACTS_BYTES, check_columns
 
 

@@ -36,7 +36,7 @@ from rosenblatt.data.polynomial_loops import (
 )
 from rosenblatt.decide.equals import without_zeros
 from rosenblatt.errors import InputError
-from rosenblatt.examples import (
+from rosenblatt.matrices import (
     Matrix,
     as_matrix,
     as_rows,

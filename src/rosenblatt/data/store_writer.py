@@ -21,7 +21,8 @@ from scipy.sparse import issparse
 
 from rosenblatt.data.files import flush_folder, write_atomically
 from rosenblatt.errors import InputError
-from rosenblatt.examples import as_labels, check_structure
+from rosenblatt.labels import as_labels
+from rosenblatt.matrices import check_structure
 from rosenblatt.names import Columns
 
 FORMAT, VERSION = "rosenblatt rows", 1

@@ -40,7 +40,7 @@ from rosenblatt.decide.exact import exact_vector, is_exact
 from rosenblatt.decide.hand import System
 from rosenblatt.decide.solve import Solution
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix
+from rosenblatt.matrices import Matrix
 from rosenblatt.memory import TooLargeError
 
 __all__ = ["SystemFile", "read_system", "solve", "system_format", "write_system_csv"]

@@ -13,8 +13,7 @@ import warnings
 
 from rosenblatt.data.tables_layout import Layout, Options, label_column, usual_labels
 from rosenblatt.data.tables_text import quoted
-from rosenblatt.errors import InputError, UnknownColumnsWarning
-from rosenblatt.examples import levels_inside
+from rosenblatt.errors import InputError, UnknownColumnsWarning, levels_inside
 from rosenblatt.names import Table
 
 FEW = 5

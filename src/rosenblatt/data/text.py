@@ -23,7 +23,6 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from rosenblatt.blocks import cores
-from rosenblatt.columns import column_names
 from rosenblatt.data.sources import as_text
 from rosenblatt.data.text_loops import (
     BINARY,
@@ -37,8 +36,8 @@ from rosenblatt.data.text_loops import (
 )
 from rosenblatt.data.unicode_words import case_steps
 from rosenblatt.errors import InputError
-from rosenblatt.learners.options import flag, one_of
-from rosenblatt.names import Columns, remember
+from rosenblatt.names import Columns, column_names, remember
+from rosenblatt.options import flag, one_of
 
 __all__ = ["TextHasher"]
 

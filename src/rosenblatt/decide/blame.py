@@ -31,7 +31,7 @@ from rosenblatt.decide.faces import Face, Search
 from rosenblatt.decide.products import signs_of_products
 from rosenblatt.decide.relations import dependencies
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix
+from rosenblatt.matrices import Matrix
 
 MOST_COLUMNS = 1000  # exact elimination of more takes minutes
 MORE_ROWS = 100  # than columns, to begin with

@@ -21,7 +21,7 @@ from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import Number
 from rosenblatt.decide.exact import exact_row, is_exact
 from rosenblatt.decide.relations import Table
-from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import scores, span
 
 BLOCK_ENTRIES = 2**20

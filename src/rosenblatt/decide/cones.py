@@ -24,9 +24,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.examples import Matrix, as_rows, without_duplicates
 from rosenblatt.loops import loop, part
 from rosenblatt.margin.bounds import extremes
+from rosenblatt.matrices import Matrix, as_rows, without_duplicates
 from rosenblatt.online.driver import PORTION, UNLIMITED
 from rosenblatt.online.perceptron import ALL_ONE, Allowance, mistaken
 from rosenblatt.rows import Rows, add, dot, size, sqnorm

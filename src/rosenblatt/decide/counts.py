@@ -28,15 +28,6 @@ from rosenblatt.decide.oracle import OPTIONS
 from rosenblatt.decide.separate import decide
 from rosenblatt.decide.separation import SEPARABLE, UNDECIDED
 from rosenblatt.errors import InputError, InseparableError
-from rosenblatt.examples import (
-    Matrix,
-    as_labels,
-    as_matrix,
-    as_signs,
-    check_finite,
-    two_classes,
-    without_duplicates,
-)
 from rosenblatt.kernel.functions import (
     Custom,
     Kernel,
@@ -46,6 +37,8 @@ from rosenblatt.kernel.functions import (
     squared_norms,
 )
 from rosenblatt.kernel.space import Space, check_function, check_gram
+from rosenblatt.labels import as_labels, as_signs, two_classes
+from rosenblatt.matrices import Matrix, as_matrix, check_finite, without_duplicates
 
 MOST_ROWS = 5_000  # whose Gram matrix, with the solver's copies, takes about 2 GiB
 DUAL_SIMPLEX, PRIMAL_SIMPLEX = 1, 4  # as HiGHS numbers them

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import scores
 
 

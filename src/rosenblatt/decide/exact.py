@@ -17,23 +17,20 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificate_fields import Number, plain_number
-from rosenblatt.columns import (
-    as_table,
-    column_names,
-    frame_columns,
-    in_words,
-    side_by_side,
-    table_of_lists,
-)
 from rosenblatt.errors import InputError
-from rosenblatt.examples import (
+from rosenblatt.matrices import (
     Matrix,
     as_matrix,
+    as_table,
     check_finite,
+    frame_columns,
     refuse_unusable,
+    side_by_side,
+    table_of_lists,
     unsigned,
     without_duplicates,
 )
+from rosenblatt.names import column_names, in_words
 
 WHOLE = 2**53  # integers up to this one are float64
 

@@ -26,7 +26,8 @@ from rosenblatt.decide.digest import (
 from rosenblatt.decide.exact import exact_matrix, exact_row, exact_vector, is_exact
 from rosenblatt.decide.products import Weights, compare
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_labels, as_objects, as_signs, check_finite
+from rosenblatt.labels import as_labels, as_objects, as_signs
+from rosenblatt.matrices import Matrix, check_finite
 
 Entries = list[tuple[int, Number]]
 ROWS_AT_A_TIME = 2**14

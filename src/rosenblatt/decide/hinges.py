@@ -13,7 +13,7 @@ from rosenblatt.decide.exact import exact_row, is_exact, whole
 from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.products import Weights, exact_product, shape_of_work
 from rosenblatt.decide.rounded import TINY, hinge_losses
-from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import largest_sqnorm, span
 
 Interval = tuple[Fraction, Fraction]

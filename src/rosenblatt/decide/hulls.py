@@ -24,7 +24,7 @@ from rosenblatt.decide.exact import Whole, exact_row, exact_sum, is_exact, round
 from rosenblatt.decide.nearest import Corral, Nearest, descend
 from rosenblatt.decide.products import Weights, compare, exact_product, rough_products
 from rosenblatt.decide.relations import independent_rows
-from rosenblatt.examples import Matrix
+from rosenblatt.matrices import Matrix
 
 
 class Plane(NamedTuple):

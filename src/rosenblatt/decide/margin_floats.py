@@ -14,7 +14,7 @@ from rosenblatt.decide.cone import nearest_float
 from rosenblatt.decide.exact import is_exact
 from rosenblatt.decide.hulls import Hulls
 from rosenblatt.decide.products import Weights, exact_product, rough_products
-from rosenblatt.examples import Matrix
+from rosenblatt.matrices import Matrix
 
 MODERATE = 64  # floats between 2^-64 and 2^64 have squares that are floats
 

@@ -50,8 +50,9 @@ from rosenblatt.decide.margin_floats import (
 from rosenblatt.decide.separate import decide
 from rosenblatt.decide.separation import SEPARABLE, UNDECIDED, Separation, listed
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_labels, as_signs, check_finite, two_classes
+from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.hard import hard_margin
+from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
 
 NOT_SEPARABLE = "not separable"

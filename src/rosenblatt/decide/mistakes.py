@@ -37,16 +37,7 @@ from rosenblatt.decide.products import Weights
 from rosenblatt.decide.separate import decide
 from rosenblatt.decide.separation import SEPARABLE, UNDECIDED
 from rosenblatt.errors import CertificateError, InputError, InseparableError
-from rosenblatt.examples import (
-    Matrix,
-    as_labels,
-    as_matrix,
-    as_signs,
-    check_finite,
-    radius,
-    two_classes,
-    without_duplicates,
-)
+from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.bounds import (
     UNIT,
     Extremes,
@@ -63,6 +54,7 @@ from rosenblatt.margin.bounds import (
 )
 from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.soft import SoftMargin, soft_margin
+from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.online.perceptron import ALL_ONE
 

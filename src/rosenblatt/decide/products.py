@@ -31,7 +31,7 @@ from rosenblatt.decide.exact import (
 )
 from rosenblatt.decide.limbs import Limbs, cut, exact_signs, scratch_for
 from rosenblatt.decide.rounded import UNDECIDED, look
-from rosenblatt.examples import Matrix, as_rows, refuse_unusable
+from rosenblatt.matrices import Matrix, as_rows, refuse_unusable
 from rosenblatt.rows import scores, span
 
 SMALLEST_NORMAL = 2.0**-1022

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Rows, add, dot, fill_squares, prefetch, rows_ahead, scores
 
 

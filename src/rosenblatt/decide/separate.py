@@ -46,16 +46,8 @@ from rosenblatt.decide.relations import Relation, independent_rows
 from rosenblatt.decide.relaxation import relaxed
 from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
 from rosenblatt.errors import InputError
-from rosenblatt.examples import (
-    Matrix,
-    as_labels,
-    as_objects,
-    as_signs,
-    check_finite,
-    distinct,
-    radius,
-    two_classes,
-)
+from rosenblatt.labels import as_labels, as_objects, as_signs, distinct, two_classes
+from rosenblatt.matrices import Matrix, check_finite, radius
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.names import names_of
 

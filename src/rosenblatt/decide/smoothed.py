@@ -27,7 +27,7 @@ from rosenblatt.decide.cones import (
     combine,
     search,
 )
-from rosenblatt.examples import Matrix
+from rosenblatt.matrices import Matrix
 from rosenblatt.rows import scores
 
 

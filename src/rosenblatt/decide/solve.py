@@ -39,7 +39,7 @@ from rosenblatt.decide.products import Weights
 from rosenblatt.decide.rescaled import rescaled
 from rosenblatt.decide.smoothed import smoothed
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, check_finite
+from rosenblatt.matrices import Matrix, check_finite
 
 MOST_RELATED = 1000  # rows whose relations are looked for exactly
 FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"

@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, check_finite
 from rosenblatt.kernel.budget import Budget
 from rosenblatt.kernel.scoring import BLOCK_ENTRIES, ROWS, gram, weighed
 from rosenblatt.kernel.space import Space
@@ -21,6 +20,7 @@ from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.threads import Apply, in_turn, working_on
 from rosenblatt.kernel.voting import Ballots, vote
 from rosenblatt.kernel.walk import judge
+from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.online.averaging import AVERAGING
 from rosenblatt.online.perceptron import CLOCK, LOOKS, MISTAKES, SEEN, WORK
 

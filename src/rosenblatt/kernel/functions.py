@@ -29,8 +29,8 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_matrix, check_finite, writable_alias
 from rosenblatt.kernel.pointwise import distances, multiply_in_double, raise_to
+from rosenblatt.matrices import Matrix, as_matrix, check_finite, writable_alias
 from rosenblatt.rows import Dense, fill_squares
 
 SINGLE = 2.0**-24  # unit round-off of float32

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import check_finite
+from rosenblatt.examples import Presented
 from rosenblatt.kernel.budgeted import BudgetedTraining
 from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.training import BlockedTraining, KernelTraining, ResidentTraining
+from rosenblatt.matrices import check_finite
 from rosenblatt.online.driver import Limits, UnusableRowError, Watch
-from rosenblatt.online.presented import Presented
 from rosenblatt.run import Run
 
 GRAM_BYTES = 2**30

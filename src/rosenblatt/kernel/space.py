@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError, RosenblattError
-from rosenblatt.examples import Matrix, without_duplicates
 from rosenblatt.kernel.functions import (
     Custom,
     Kernel,
@@ -26,6 +25,7 @@ from rosenblatt.kernel.functions import (
 )
 from rosenblatt.kernel.store import Block, Store, dense_pays
 from rosenblatt.kernel.zeros import Signs
+from rosenblatt.matrices import Matrix, without_duplicates
 
 SYMMETRIC = 1e-5  # of the largest value: what single precision leaves of symmetry, and more
 TRIED = 16  # rows on which a function is tried, or asked for K(x, x)

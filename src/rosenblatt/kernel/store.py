@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.examples import Matrix
+from rosenblatt.matrices import Matrix
 
 ALWAYS_DENSE = 64  # columns up to which rows are kept dense
 DENSE_PAYS = 16  # columns for each entry up to which products of dense rows are faster

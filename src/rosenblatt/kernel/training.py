@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.examples import Presented
 from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.scoring import weighed, wide_gram
 from rosenblatt.kernel.space import TILE
@@ -50,7 +51,6 @@ from rosenblatt.online.driver import (
     Watch,
 )
 from rosenblatt.online.perceptron import CLOCK, CURSOR, LOOKS, SEEN, WORK, Rule, State
-from rosenblatt.online.presented import Presented
 from rosenblatt.rows import Dense
 from rosenblatt.run import Run
 

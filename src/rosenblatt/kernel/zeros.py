@@ -20,9 +20,9 @@ from llvmlite.binding import get_host_cpu_features
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from rosenblatt.examples import writable_alias
 from rosenblatt.kernel.store import Store
 from rosenblatt.loops import loop
+from rosenblatt.matrices import writable_alias
 
 # What eight vector registers hold in single precision: enough sums at a time to hide how long one
 # addition takes. Twice as many would not fit beside anything else where there are 16 registers.

@@ -16,12 +16,13 @@ import numpy as np
 from scipy import sparse
 
 import rosenblatt as rb
-from rosenblatt.columns import column_names as names_of
 from rosenblatt.errors import InputError, RosenblattError
-from rosenblatt.examples import as_labels, as_matrix, as_signs, check_finite, two_classes
 from rosenblatt.lab.pictures import column_names
-from rosenblatt.learners.options import flag
+from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.bounds import lifted, unit
+from rosenblatt.matrices import as_matrix, check_finite
+from rosenblatt.names import column_names as names_of
+from rosenblatt.options import flag
 
 MOST_MISTAKES = 300
 MOST_POINTS = 5000

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt import columns
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_matrix, as_objects, check_finite, distinct
 from rosenblatt.lab.style import BLACK, COLOURS, MARKERS, look, new_figure, write_figure
+from rosenblatt.labels import as_objects, distinct
+from rosenblatt.matrices import Matrix, as_matrix, check_finite
+from rosenblatt.names import column_names as frame_names
 from rosenblatt.names import names_of
 
 Name = str | os.PathLike[str]
@@ -124,7 +125,7 @@ def usable(X: Any) -> Matrix:
 def column_names(X: Any, given: Any, width: int) -> list[str] | None:
     """Give the names of the columns: those given, or those of a frame; None if there are none."""
     if given is None:
-        given = names_of(X) or columns.column_names(X)
+        given = names_of(X) or frame_names(X)
     if given is None:
         return None
     names = [str(name) for name in given]

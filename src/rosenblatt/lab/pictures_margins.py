@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import as_labels
 from rosenblatt.lab.pictures import (
     Name,
     ask,
@@ -25,6 +24,7 @@ from rosenblatt.lab.pictures import (
     zero_is_positive,
 )
 from rosenblatt.lab.style import BLACK, GREY
+from rosenblatt.labels import as_labels
 
 BINS = 50
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_labels, as_signs
 from rosenblatt.lab.pictures import (
     Name,
     caption,
@@ -30,7 +29,9 @@ from rosenblatt.lab.pictures import (
 from rosenblatt.lab.pictures_planes import column_label
 from rosenblatt.lab.pictures_runs import run_of
 from rosenblatt.lab.style import BLACK, BLUE, ORANGE
+from rosenblatt.labels import as_labels, as_signs
 from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.matrices import Matrix
 from rosenblatt.run import History
 
 FEW_STEPS = 400  # up to which each has a marker

@@ -12,8 +12,8 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix
 from rosenblatt.lab.pictures import sampled, shown
+from rosenblatt.matrices import Matrix
 
 MOST_ROWS = 5000  # that directions are computed from
 FEW_COLUMNS = 500  # up to which all directions are computed, not only two

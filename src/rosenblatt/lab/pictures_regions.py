@@ -9,7 +9,6 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import as_labels
 from rosenblatt.lab.pictures import (
     Name,
     caption,
@@ -30,6 +29,7 @@ from rosenblatt.lab.pictures import (
 from rosenblatt.lab.pictures_fields import UNSURE, Field, Told, Window
 from rosenblatt.lab.pictures_planes import Plane, plane_of
 from rosenblatt.lab.style import BLACK, GREY
+from rosenblatt.labels import as_labels
 from rosenblatt.learners.hard_margin import PlainHardMarginSVM
 from rosenblatt.learners.soft_margin import PlainSoftMarginSVM
 

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_labels
 from rosenblatt.lab.pictures import (
     MOST_STEPS,
     Name,
@@ -23,7 +22,9 @@ from rosenblatt.lab.pictures import (
     usable,
 )
 from rosenblatt.lab.style import BLUE, BOUND, GREY, ORANGE
+from rosenblatt.labels import as_labels
 from rosenblatt.margin.bounds import MistakeBound
+from rosenblatt.matrices import Matrix
 from rosenblatt.run import History, Run
 
 FEW_PASSES = 60  # up to which each has a marker

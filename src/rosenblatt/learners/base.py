@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_labels, as_matrix
+from rosenblatt.labels import as_labels, some_weights
 from rosenblatt.learners.one_row import RowReader
-from rosenblatt.learners.weights import some_weights
+from rosenblatt.matrices import Matrix, as_matrix
 from rosenblatt.names import Columns, columns_of, names_of
 
 L = TypeVar("L", bound="PlainLearner")

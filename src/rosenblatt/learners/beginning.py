@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rosenblatt import options
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, check_finite, radius
-from rosenblatt.learners import options
+from rosenblatt.labels import class_factors
 from rosenblatt.margin.bounds import lifted
 from rosenblatt.margin.class_bounds import lifted_classes
+from rosenblatt.matrices import Matrix, check_finite, radius
 from rosenblatt.online.discriminators import ClassRule
 from rosenblatt.online.driver import ORDERS
 from rosenblatt.online.halfspace import Halfspace
@@ -177,7 +178,9 @@ def rule_of(
     learner: Any, classes: np.ndarray, marks: np.ndarray, weights: np.ndarray = ALL_ONE
 ) -> Rule | ClassRule:
     """Give the rule of the updates; no marks where all that is to come is not known."""
-    factors = class_factors(learner.class_weight, classes, marks, weights)
+    codes = marks if classes.size > 2 else (marks > 0).astype(np.intp)
+    known = codes if marks.size else None
+    factors = class_factors(learner.class_weight, classes, known, weights)
     if classes.size > 2:
         if learner.tie == "positive":
             raise InputError(
@@ -192,34 +195,3 @@ def rule_of(
         renormalize=bool(learner.renormalize),
         zero_is_positive=learner.tie == "positive",
     )
-
-
-def class_factors(
-    class_weight: Any, classes: np.ndarray, marks: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Give the factors of the updates on each class; balanced ones make their weights equal."""
-    if class_weight is None:
-        return np.ones(classes.size)
-    if isinstance(class_weight, dict):
-        known = classes.tolist()
-        strangers = [label for label in class_weight if label not in known]
-        if strangers and marks.size:  # a stream may bring them yet
-            raise InputError(
-                f"class_weight has the label {strangers[0]!r}, which is not one of the classes"
-            )
-        return np.array([options.positive("class_weight", class_weight.get(k, 1.0)) for k in known])
-    if not (isinstance(class_weight, str) and class_weight == "balanced"):
-        raise InputError(
-            "class_weight must be None, 'balanced' or a dict from label to a factor, "
-            f"got {class_weight!r}"
-        )
-    if not marks.size:
-        raise InputError(
-            "class_weight='balanced' needs all labels beforehand; "
-            "give a dict of weights to learn from a stream"
-        )
-    codes = marks if classes.size > 2 else (marks > 0).astype(np.intp)
-    sizes = np.bincount(codes, weights if weights.size else None, classes.size)
-    with np.errstate(divide="ignore"):  # a class of an earlier fit may have no rows in a warm one
-        factors: np.ndarray = sizes.sum() / (classes.size * sizes)
-    return np.where(np.isfinite(factors), factors, 1.0)

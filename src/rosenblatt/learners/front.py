@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from rosenblatt.columns import column_names
-from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, levels_inside
+from rosenblatt.errors import InputError, levels_inside
 from rosenblatt.learners.base import PlainLearner
-from rosenblatt.names import columns_of
+from rosenblatt.matrices import Matrix
+from rosenblatt.names import column_names, columns_of
 from rosenblatt.run import Stop
 
 PICK = "Give the columns of the fit: X[list(learner.feature_names_in_)]."

@@ -10,11 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from rosenblatt import options
 from rosenblatt.errors import InputError, InseparableError
-from rosenblatt.examples import Matrix, as_labels, as_matrix, as_signs, check_finite, two_classes
-from rosenblatt.learners import options
+from rosenblatt.examples import Presented
+from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.learners.linear import PlainLinear
-from rosenblatt.learners.weights import check_classes, presented
+from rosenblatt.matrices import Matrix, as_matrix, check_finite
 
 SHORT = 1e-6  # share of the margin that weights may lose by being floats
 
@@ -60,8 +61,8 @@ class PlainHardMarginSVM(PlainLinear):
         check_finite(matrix)
         labels = as_labels(y, matrix.shape[0])
         classes = two_classes(labels)
-        shown = presented(matrix, labels, sample_weight)
-        check_classes(shown, classes)
+        shown = Presented.of(matrix, labels, sample_weight)
+        shown.check_classes(classes)
         matrix, labels = shown.X, shown.labels
         found = self._margin(matrix, labels)
         plane = _plane(found, self.lift if self._kind() == "lifted" else 1.0)

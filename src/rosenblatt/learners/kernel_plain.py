@@ -13,32 +13,31 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from rosenblatt import options
 from rosenblatt.errors import InputError
-from rosenblatt.examples import (
-    Matrix,
-    as_labels,
-    as_matrix,
-    as_objects,
-    check_finite,
-    joint_classes,
-)
+from rosenblatt.examples import Presented
 from rosenblatt.kernel.budget import FORGETTING, Budget
 from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.functions import Custom, Kernel, Polynomial, Precomputed, as_kernel
 from rosenblatt.kernel.runs import GRAM_BYTES, Manner, fit, once
 from rosenblatt.kernel.space import TRIED, Space, check_function, check_gram, check_symmetry
 from rosenblatt.kernel.store import dense_pays
-from rosenblatt.learners import options
+from rosenblatt.labels import (
+    as_codes,
+    as_label,
+    as_labels,
+    joint_classes,
+    one_weight,
+    several_classes,
+)
 from rosenblatt.learners.base import in_turn
 from rosenblatt.learners.beginning import OUTPUTS, lift_of, stream_output
-from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix
+from rosenblatt.learners.one_row import RowReader, as_one_row_matrix
 from rosenblatt.learners.stream import Journal, StreamLearner
-from rosenblatt.learners.weights import as_codes as sorted_codes
-from rosenblatt.learners.weights import check_classes, one_weight, presented, several_classes
 from rosenblatt.margin.bounds import MistakeBound
 from rosenblatt.margin.feature_space import mistake_bound
+from rosenblatt.matrices import Matrix, as_matrix, check_finite
 from rosenblatt.online.driver import ORDERS, Limits, Watch
-from rosenblatt.online.presented import Presented
 from rosenblatt.run import Run
 
 
@@ -90,8 +89,8 @@ class PlainKernelPerceptron(StreamLearner):
         matrix = self._as_given(as_matrix(X))
         labels = as_labels(y, matrix.shape[0])
         classes = several_classes(labels)
-        shown = presented(matrix, labels, sample_weight)
-        check_classes(shown, classes)
+        shown = Presented.of(matrix, labels, sample_weight)
+        shown.check_classes(classes)
         if isinstance(as_kernel(self.kernel), Precomputed):
             check_finite(matrix)
             check_gram(matrix)
@@ -122,7 +121,7 @@ class PlainKernelPerceptron(StreamLearner):
         first = not self._is_fitted()
         new = [] if first else self._reader.new_names(X)
         matrix = self._as_given(as_matrix(X) if first else self._take(X, new))
-        shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
+        shown = Presented.of(matrix, as_labels(y, matrix.shape[0]), sample_weight)
         if not shown.labels.size:
             return self
         known = joint_classes(shown.labels, classes, None if first else self.classes_)
@@ -287,7 +286,7 @@ class PlainKernelPerceptron(StreamLearner):
             raise InputError("the bound needs rows; a precomputed kernel has none")
         matrix = self._as_given(self._take(X))
         self._check_presented(matrix.shape[0])
-        shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
+        shown = Presented.of(matrix, as_labels(y, matrix.shape[0]), sample_weight)
         self._check_weighted(shown)
         known = joint_classes(shown.labels, self.classes_, None)
         shown = replace(shown, X=given.fitted_to(shown.X))
@@ -446,9 +445,3 @@ def _with_classes(
         strangers = [label for label in new.tolist() if label not in old.tolist()]
         moved.append(places[(later or strangers)[0]])
     return expansion.with_classes(np.array(moved), max(new.size, 2))
-
-
-def as_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Give for each label the place of its class; classes of several types have no order."""
-    mixed = classes.dtype == object
-    return sorted_codes(as_objects(labels.tolist()) if mixed else labels, classes)

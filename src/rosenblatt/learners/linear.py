@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.examples import Matrix, as_rows, refuse_unusable
 from rosenblatt.learners.base import PlainLearner
 from rosenblatt.learners.one_row import as_one_row_matrix
+from rosenblatt.matrices import Matrix, as_rows, refuse_unusable
 from rosenblatt.rows import scores
 
 

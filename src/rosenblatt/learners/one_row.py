@@ -7,7 +7,7 @@ nothing is copied that is already an int64 or float64 array.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.columns import in_words
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_labels
-from rosenblatt.names import names_of
+from rosenblatt.matrices import Matrix
+from rosenblatt.names import in_words, names_of
 from rosenblatt.online.separator import OneRow
 
 MOST_COLUMNS = 2**31 - 1
@@ -285,15 +284,6 @@ def _numbers(values: Any) -> np.ndarray:
 @lru_cache(maxsize=16)
 def _places(width: int) -> np.ndarray:
     return np.arange(width)
-
-
-def as_label(label: Hashable) -> np.ndarray:
-    """Give the label of one row as those of many rows are given."""
-    try:
-        hash(label)
-    except TypeError:
-        raise InputError(f"the label {label!r} is not hashable") from None
-    return as_labels([label], 1)
 
 
 def as_one_row_matrix(row: OneRow, width: int) -> Matrix:

@@ -15,15 +15,16 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import (
-    Examples,
+from rosenblatt.examples import Examples, Presented
+from rosenblatt.labels import (
+    as_label,
     as_labels,
-    as_matrix,
+    as_marks,
     as_signs,
-    check_finite,
     joint_classes,
+    one_weight,
+    several_classes,
     two_classes,
-    without_duplicates,
 )
 from rosenblatt.learners.base import in_turn
 from rosenblatt.learners.beginning import (
@@ -34,25 +35,18 @@ from rosenblatt.learners.beginning import (
     stream_output,
     with_classes,
 )
-from rosenblatt.learners.one_row import RowReader, as_label, as_one_row_matrix
-from rosenblatt.learners.options import random_numbers
+from rosenblatt.learners.one_row import RowReader, as_one_row_matrix
 from rosenblatt.learners.stream import Journal, StreamLearner
-from rosenblatt.learners.weights import (
-    as_marks,
-    check_classes,
-    one_weight,
-    presented,
-    several_classes,
-)
 from rosenblatt.margin.bounds import MistakeBound, lifted, unit
 from rosenblatt.margin.class_bounds import class_theorem, lifted_classes
+from rosenblatt.matrices import as_matrix, check_finite, without_duplicates
 from rosenblatt.online.driver import Limits, Watch
 from rosenblatt.online.growth import Length, length_of
 from rosenblatt.online.halfspace import Halfspace
 from rosenblatt.online.partition import Partition
 from rosenblatt.online.perceptron import LOST
-from rosenblatt.online.presented import Presented
 from rosenblatt.online.separator import OneRow
+from rosenblatt.options import random_numbers
 from rosenblatt.run import Run, Stop
 
 if TYPE_CHECKING:
@@ -121,12 +115,12 @@ class PlainPerceptron(StreamLearner):
         warm = self.warm_start and self._is_fitted()
         matrix = self._take(X) if warm else as_matrix(X)
         labels = as_labels(y, matrix.shape[0])
-        shown = presented(matrix, labels, sample_weight)
+        shown = Presented.of(matrix, labels, sample_weight)
         if warm:
             classes = joint_classes(shown.labels, None, self.classes_)
         else:
             classes = several_classes(labels)
-            check_classes(shown, classes)
+            shown.check_classes(classes)
         marks = as_marks(shown.labels, classes)
         if warm:
             earlier = self._prepared(matrix.shape[1], classes, shown.labels, marks)
@@ -169,7 +163,7 @@ class PlainPerceptron(StreamLearner):
         first = not self._is_fitted()
         new = [] if first else self._reader.new_names(X)
         matrix = as_matrix(X) if first else self._take(X, new)
-        shown = presented(matrix, as_labels(y, matrix.shape[0]), sample_weight)
+        shown = Presented.of(matrix, as_labels(y, matrix.shape[0]), sample_weight)
         if not shown.labels.size:
             return self
         known = joint_classes(shown.labels, classes, None if first else self.classes_)
@@ -345,7 +339,7 @@ class PlainPerceptron(StreamLearner):
         self._check_presented(matrix.shape[0])
         check_finite(matrix)
         labels = as_labels(y, matrix.shape[0])
-        shown = presented(without_duplicates(matrix), labels, sample_weight)
+        shown = Presented.of(without_duplicates(matrix), labels, sample_weight)
         self._check_weighted(shown)
         return shown
 
@@ -453,7 +447,7 @@ class PlainPerceptron(StreamLearner):
         wrong = np.zeros(2)
         for X, y, weights in ((block.X, block.y, block.weights) for block in blocks()):
             matrix = as_matrix(X)
-            shown = presented(matrix, as_labels(y, matrix.shape[0]), weights)
+            shown = Presented.of(matrix, as_labels(y, matrix.shape[0]), weights)
             marks = as_marks(shown.labels, self.classes_)
             wrong += self._separator.errors(shown.X, marks, shown.weights)
         return wrong

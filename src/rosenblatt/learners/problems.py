@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.examples import Matrix
+from rosenblatt.matrices import Matrix
 
 MULTICLASS = ("joint", "one-vs-rest")
 SMALL = 10_000  # entries times classes: some milliseconds for

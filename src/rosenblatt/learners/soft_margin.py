@@ -9,12 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from rosenblatt import options
 from rosenblatt.errors import InputError
-from rosenblatt.examples import as_labels, as_matrix, check_finite, radius, without_duplicates
-from rosenblatt.learners import options
+from rosenblatt.labels import as_codes, as_labels, example_weights, several_classes
 from rosenblatt.learners.linear import PlainLinear
 from rosenblatt.learners.problems import MULTICLASS, Answer, Problem, Settings, solve
-from rosenblatt.learners.weights import as_codes, example_weights, several_classes
+from rosenblatt.matrices import as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.online.separator import check_room
 
 LONGEST = 1e150  # a square of it is still a number

@@ -9,9 +9,9 @@ from functools import reduce
 import numpy as np
 
 from rosenblatt.errors import InputError
+from rosenblatt.examples import Presented
 from rosenblatt.learners.base import PlainLearner
 from rosenblatt.online.perceptron import LOOKS, MISTAKES, WORK
-from rosenblatt.online.presented import Presented
 from rosenblatt.run import Operations, Run, Stop
 
 

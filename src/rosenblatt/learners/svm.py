@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.examples import levels_inside
+from rosenblatt.errors import levels_inside
 from rosenblatt.learners.front import Front
 from rosenblatt.learners.hard_margin import PlainHardMarginSVM
 from rosenblatt.learners.soft_margin import PlainSoftMarginSVM

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InputError, ModelFileError
-from rosenblatt.examples import as_objects
+from rosenblatt.labels import as_objects
 from rosenblatt.learners.base import PlainLearner
 from rosenblatt.learners.one_row import RowReader
 

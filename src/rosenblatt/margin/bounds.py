@@ -27,8 +27,8 @@ from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop, part
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Rows, absolute_dot, dot, size, span, sqnorm
 
 if TYPE_CHECKING:

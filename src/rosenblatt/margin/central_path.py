@@ -20,7 +20,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from rosenblatt.blocks import in_blocks
-from rosenblatt.examples import Matrix
+from rosenblatt.matrices import Matrix
 
 PIECE = 2**17  # entries: a megabyte of rows in float64 stays in the second-level cache
 PASS = 64  # a thread pays for a product with a vector at so many times more entries than else

@@ -18,7 +18,6 @@ import numpy as np
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop
 from rosenblatt.margin.bounds import (
     TINY,
@@ -36,6 +35,7 @@ from rosenblatt.margin.bounds import (
     unit,
     weight_at,
 )
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Rows, size, span, sqnorm
 
 

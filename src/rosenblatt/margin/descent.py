@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
 from rosenblatt.margin.sums import rounding_of
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.online.perceptron import shuffle
 from rosenblatt.rows import Rows, add, dot, fill_squares, prefetch, rows_ahead, scores
 

@@ -18,14 +18,14 @@ import math
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix
+from rosenblatt.examples import Presented
 from rosenblatt.kernel.functions import Kernel
 from rosenblatt.kernel.scoring import weighed
 from rosenblatt.kernel.space import SYMMETRIC, TILE, Space
 from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.threads import Apply, working
 from rosenblatt.margin.bounds import UNIT, Extremes, MistakeBound, joined
-from rosenblatt.online.presented import Presented
+from rosenblatt.matrices import Matrix
 
 SAFE = 1 + 2.0**-40  # for the few operations outside of sums
 LOOKED_AT = 512  # rows whose Gram matrix must have no negative eigenvalue

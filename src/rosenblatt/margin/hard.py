@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.examples import Matrix
 from rosenblatt.margin.descent import MOST_PASSES, Limits, descend
 from rosenblatt.margin.interior import interior
 from rosenblatt.margin.soft import suits_interior
+from rosenblatt.matrices import Matrix
 
 
 class HardMargin(NamedTuple):

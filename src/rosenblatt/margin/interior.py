@@ -25,7 +25,6 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.blocks import one_blas_thread
-from rosenblatt.examples import Matrix
 from rosenblatt.margin.central_path import (
     Allowance,
     Point,
@@ -38,6 +37,7 @@ from rosenblatt.margin.central_path import (
     sums,
 )
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+from rosenblatt.matrices import Matrix
 
 HARD_CAP = 2.0  # above any dual of the hard problem
 TALL = 2000  # rows, and

@@ -27,7 +27,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_matrix, as_rows
 from rosenblatt.margin.class_rows import padded
 from rosenblatt.margin.joint_sweeps import (
     ACTIVE,
@@ -48,6 +47,7 @@ from rosenblatt.margin.joint_sweeps import (
     fill_weights,
     total_loss,
 )
+from rosenblatt.matrices import Matrix, as_matrix, as_rows
 from rosenblatt.rows import fill_squares
 
 MOST_PASSES = 100_000

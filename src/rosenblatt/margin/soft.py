@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.margin.descent import (
     MOST_PASSES,
     Limits,
@@ -27,6 +26,7 @@ from rosenblatt.margin.descent import (
 from rosenblatt.margin.intercepts import balanced
 from rosenblatt.margin.interior import interior
 from rosenblatt.margin.sums import accurate_combination, rounding_of
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import fill_squares, scores
 
 FEW_COLUMNS = 200

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.examples import Matrix
+from rosenblatt.matrices import Matrix
 
 SPLITTER = 2.0**27 + 1
 

@@ -21,8 +21,8 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.online.discriminators import ClassLog, ClassRule, ClassState
 from rosenblatt.online.perceptron import CLOCK, SEEN, Log, Rule, State
 from rosenblatt.rows import Rows, dot, scores, sqnorm

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rosenblatt.examples import Matrix, as_rows
 from rosenblatt.loops import loop, part
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.online.averaging import Ballot, Votes, sample_weights
 from rosenblatt.online.discriminators import ClassLog, ClassRule, replay_classes
 from rosenblatt.rows import Rows, class_scores, favoured

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.online.averaging import AVERAGING, Ballot, Votes, history, steps, trim
 from rosenblatt.online.driver import Training
 from rosenblatt.online.perceptron import CLOCK, LOGGED, SEEN, Rule, State, learn_row, score_row

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.examples import Matrix, as_rows
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.online.averaging import AVERAGING, trim
 from rosenblatt.online.class_votes import ClassBallot, ClassVotes, class_history, class_steps
 from rosenblatt.online.discriminators import (

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
+from rosenblatt.matrices import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
 from rosenblatt.memory import FEWER_COLUMNS, check_memory
 from rosenblatt.online.averaging import Ballot, mean_weights, trim
 from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch

@@ -1,12 +1,16 @@
-"""Tables as people hand them over: what their columns are called, and the numbers they hold.
+"""Matrices: tables of numbers as people hand them over, validated once, at the edge.
 
-Frames are those of pandas, Polars and Arrow. Booleans, decimals, fractions and numbers written as
-text count as numbers, and what is missing as NaN. Dates, durations, other text and anything else
-are refused by the name of the column: read as numbers, they would mean nothing.
+What is taken without a copy: a C-order NumPy array of float32 or float64, and a SciPy CSR matrix
+of those. Everything else that stands for a table of numbers (other SciPy formats, other number
+types and orders, lists, pandas, Polars and Arrow frames) is converted once, with a
+`LargeCopyWarning` from 64 MiB on. Booleans, decimals, fractions and numbers written as text count
+as numbers, and what is missing as NaN. Dates, durations, other text and anything else are refused
+by the name of the column: read as numbers, they would mean nothing.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -14,8 +18,13 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, LargeCopyWarning, levels_inside
+from rosenblatt.names import column_names, in_words, names_of
+from rosenblatt.rows import Dense, Rows, Sparse, largest_sqnorm
 
+Matrix = Any  # np.ndarray or scipy.sparse CSR; SciPy ships no types
+
+LARGE_COPY = 64 * 2**20
 NUMBERS = "biuf"  # kinds of NumPy's types
 COMPLEX = "Complex data not supported: X holds complex numbers; give real ones"
 TEXT, DATES, DURATIONS, OTHERS = "text", "dates or times", "durations", "values that are no numbers"
@@ -27,17 +36,171 @@ ADVICE = {
 }
 
 
-def column_names(X: Any) -> list[Any] | None:
-    """Give what a frame calls its columns; None if X is no frame, or one without rows as yet."""
-    if hasattr(X, "collect"):
-        return None
-    names = getattr(X, "column_names", getattr(X, "columns", None))  # Arrow has the former
-    return None if names is None or callable(names) else list(names)
+def as_matrix(X: Any) -> Matrix:
+    """Give X as a C-order float matrix or a CSR matrix, itself if it is one already."""
+    if sparse.issparse(X):
+        check_structure(X)
+    if is_ready(X):
+        return X
+    matrix, names = as_numbers(X), column_names(X)
+    if names is not None:  # which the loops, that meet NaN later, do not know
+        check_finite(matrix, names)
+    size = matrix.data.nbytes
+    if size >= LARGE_COPY and matrix is not X:
+        warnings.warn(
+            f"X was copied into a {matrix.dtype} array of {size / 2**20:,.0f} MiB; "
+            "to avoid it, pass a C-order float32 or float64 array or a CSR matrix of those",
+            LargeCopyWarning,
+            stacklevel=levels_inside() + 1,
+        )
+    return matrix
 
 
-def in_words(column: int, names: Sequence[Any] | None) -> str:
-    """Call a column by its name, or by its number if it has none."""
-    return f"column {column if names is None else names[column]!r}"
+def is_ready(X: Any) -> bool:
+    """Tell whether X can be used without a copy."""
+    if type(X) is np.ndarray or isinstance(X, np.memmap):
+        floats = X.dtype in (np.float32, np.float64) and X.dtype.isnative
+        return floats and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.flags.aligned
+    return (
+        sparse.issparse(X)
+        and X.format == "csr"
+        and X.ndim == 2
+        and X.dtype in (np.float32, np.float64)
+        and min(X.shape) > 0
+    )
+
+
+def as_rows(X: Matrix, lift: float) -> Rows:
+    """View a matrix as rows for the loops, lifted by a constant (theory D7; 0 for not lifted)."""
+    if not sparse.issparse(X):
+        return Dense(writable_alias(X), lift)
+    return Sparse(unsigned(X.indptr), unsigned(X.indices), writable_alias(X.data), lift)
+
+
+def unsigned(indices: np.ndarray) -> np.ndarray:
+    """View indices as unsigned: compiled code need not test them for being negative."""
+    return writable_alias(np.ascontiguousarray(indices)).view(f"u{indices.itemsize}")
+
+
+def writable_alias(array: np.ndarray) -> np.ndarray:
+    """Give the same memory without the read-only flag.
+
+    Loops never write into rows, but Numba compiles every loop anew for read-only arrays.
+    """
+    if array.flags.writeable:
+        return array
+    return np.asarray(_Alias(array))
+
+
+class _Alias:
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array  # keeps the memory alive
+        interface = dict(array.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
+
+
+def check_structure(X: Matrix) -> None:
+    """Refuse a sparse matrix whose indices would lead compiled code outside its arrays.
+
+    The columns of a CSR matrix are left to the passes, which look at each of them anyway.
+    """
+    if X.format in ("csr", "csc"):
+        rows = X.format == "csr"
+        _check_starts(X.indptr, X.shape[0 if rows else 1], min(X.indices.size, X.data.size))
+        if not rows:
+            _check_range(X.indices[: X.indptr[-1]], X.shape[0], "row")
+    if X.format == "coo":
+        for places, size, name in zip(X.coords, X.shape, ("row", "column"), strict=False):
+            _check_range(places, size, name)
+
+
+def _check_starts(starts: np.ndarray, lines: int, stored: int) -> None:
+    if (
+        starts.size != lines + 1
+        or starts[0] != 0
+        or starts[-1] > stored
+        or np.any(starts[1:] < starts[:-1])
+    ):
+        raise InputError(
+            "X is a broken sparse matrix: its indptr does not rise from 0 to the number of entries"
+        )
+
+
+def _check_range(places: np.ndarray, size: int, name: str) -> None:
+    if places.size and not 0 <= places.min() <= places.max() < size:
+        raise InputError(f"X is a broken sparse matrix: a {name} number lies outside its {size}")
+
+
+def radius(X: Matrix, lift: float = 0.0) -> float:
+    """Give R = max ‖x‖ over the (lifted) rows, measured from the origin."""
+    return float(np.sqrt(largest_sqnorm(as_rows(without_duplicates(X), lift), X.shape[0])))
+
+
+def without_duplicates(X: Matrix) -> Matrix:
+    """Give X with the entries that a CSR matrix holds twice added up, for the sake of norms."""
+    if not sparse.issparse(X) or X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def check_finite(X: Matrix, names: Sequence[Any] | None = None) -> None:
+    """Refuse NaN, infinity and columns out of range, naming the first one."""
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(values.sum(dtype=np.float64))
+    if sparse.issparse(X) and X.indices.size:
+        suspicious = suspicious or unsigned(X.indices).max() >= X.shape[1]
+    if suspicious:
+        refuse_unusable(X, 0, names=names)
+
+
+def refuse_unusable(
+    X: Matrix, first: int, *, scored: bool = False, names: Sequence[Any] | None = None
+) -> None:
+    """Raise for the first unusable row from `first` on, if there is one.
+
+    With `scored`, row `first` had a score that is not finite, so it is refused in any case.
+    """
+    step = max(1, 2**22 // X.shape[1])
+    for start in range(first, X.shape[0], step):
+        rows, columns, values = _entries(X, start, min(start + step, X.shape[0]))
+        bad = np.flatnonzero(~np.isfinite(values) | (columns >= X.shape[1]) | (columns < 0))
+        if bad.size:
+            k = bad[0]
+            _refuse_entry(
+                start + int(rows[k]), int(columns[k]), values[k], X.shape[1], names or names_of(X)
+            )
+        if scored:
+            raise InputError(
+                f"the score of row {first} is too large for float64; divide X by a constant"
+            )
+
+
+def _entries(X: Matrix, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if sparse.issparse(X):  # SciPy's slices would leave out columns that are out of range
+        inside = slice(X.indptr[start], X.indptr[stop])
+        rows = np.repeat(np.arange(stop - start), np.diff(X.indptr[start : stop + 1]))
+        return rows, X.indices[inside], X.data[inside]
+    rows, columns = np.indices((stop - start, X.shape[1]))
+    return rows.ravel(), columns.ravel(), X[start:stop].ravel()
+
+
+def _refuse_entry(
+    row: int, column: int, value: float, width: int, names: Sequence[Any] | None
+) -> None:
+    if not 0 <= column < width:
+        raise InputError(f"row {row} of X has column {column}, but X has {width} columns")
+    name = "NaN" if np.isnan(value) else "infinity"
+    raise InputError(
+        f"X contains {name} (row {row}, {in_words(column, names)}); "
+        "drop such rows or fill them in before fitting"
+    )
+
+
+# ---- tables of other kinds
 
 
 def as_numbers(X: Any) -> Any:
