@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 
 import rosenblatt as rb
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.svmlight import parse_svmlight, svmlight_blocks
 from rosenblatt.data.text_lines import label_text_lines
 from rosenblatt.data.vowpal import parse_vowpal
@@ -57,7 +58,7 @@ def damaged(source: random.Random, seeds: list[bytes]) -> bytes:
 def blocks(text: bytes) -> None:
     """Parse a text as a stream, cut into small pieces."""
     pieces = [text[i : i + 11] for i in range(0, len(text), 11)]
-    for _ in svmlight_blocks(pieces, block_bytes=40, threads=1):
+    for _ in svmlight_blocks(pieces, Reading(threads=1), block_bytes=40):
         pass
 
 
@@ -65,9 +66,9 @@ HASHER = rb.TextHasher(columns=1 << 10, words=(1, 2), characters=(2, 3))
 
 # Each parser with the kind of texts that it reads.
 TARGETS: dict[str, tuple[str, Callable[[bytes], object]]] = {
-    "svmlight": ("svmlight", lambda text: parse_svmlight(text, threads=1)),
+    "svmlight": ("svmlight", lambda text: parse_svmlight(text, Reading(threads=1))),
     "blocks": ("svmlight", blocks),
-    "vowpal": ("vowpal", lambda text: parse_vowpal(text, columns=1 << 10)),
+    "vowpal": ("vowpal", lambda text: parse_vowpal(text, Reading(columns=1 << 10))),
     "lines": ("text", label_text_lines),
     "hasher": ("text", HASHER.transform_one),
 }

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import naive_svmlight as naive
 from rosenblatt.data import svmlight
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.svmlight import parse_svmlight
 from rosenblatt.errors import InputError, ParseError
 
@@ -105,15 +106,15 @@ def assert_equal_to_naive(data: bytes, **options: Any) -> None:
         rows, labels = naive.parse(data, **options)
     except naive.NoExamples:
         with pytest.raises(InputError, match="holds no examples"):
-            parse_svmlight(data, **options)
+            parse_svmlight(data, Reading(**options))
         return
     except naive.Refusal as refusal:
         place = refusal.line, refusal.column
         with pytest.raises(ParseError) as caught:
-            parse_svmlight(data, **options)
+            parse_svmlight(data, Reading(**options))
         assert (caught.value.line, caught.value.column) == place
         return
-    X, y = parse_svmlight(data, **options)
+    X, y = parse_svmlight(data, Reading(**options))
     dtype = options.get("dtype", np.float32)
     assert X.data.dtype == dtype
     assert X.indices.tolist() == [column for row in rows for column in row]

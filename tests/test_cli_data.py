@@ -21,6 +21,7 @@ import rosenblatt as rb
 from rosenblatt.cli.main import run
 from rosenblatt.data import cache
 from rosenblatt.data.cache import fingerprint
+from rosenblatt.data.reading import DEFAULT
 from rosenblatt.data.streams import Checkpoint, Place
 from rosenblatt.data.write import write_csv, write_parquet, write_svmlight
 
@@ -182,7 +183,9 @@ def test_a_stream_from_standard_input_has_one_pass(shell, monkeypatch, folder):
 
 
 def test_a_checkpoint_of_a_file_that_has_changed_is_refused(shell, folder):
-    Checkpoint(folder / "c", fingerprint("data.svm", {})).write(rb.Perceptron().fit(X, Y), Place())
+    Checkpoint(folder / "c", fingerprint("data.svm", DEFAULT)).write(
+        rb.Perceptron().fit(X, Y), Place()
+    )
     time.sleep(0.01)
     write_svmlight("data.svm", rb.Examples(X[:100], Y[:100]))
     status, _, complaint = shell("fit", "data.svm", "-m", "m", "--stream", "--checkpoint", "c")
@@ -260,7 +263,7 @@ def test_every_end_of_a_file_changes_its_digest(folder, monkeypatch, size):
             content[place] = 1
         (folder / "f").write_bytes(content)
         os.utime("f", (0, 0))
-        found.add(fingerprint("f", {}))
+        found.add(fingerprint("f", DEFAULT))
     assert len(found) == (4 if size <= 640 else 3)
 
 

@@ -26,7 +26,8 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt.cli.main import run
 from rosenblatt.cli.words import spoken
-from rosenblatt.data.read import FORMATS, read_blocks
+from rosenblatt.data.read import read_blocks
+from rosenblatt.data.reading import FORMATS, Reading
 from rosenblatt.data.store import write_store
 from rosenblatt.data.text import TextHasher
 
@@ -1229,7 +1230,7 @@ def test_standard_input_is_read_from_its_beginning_on(
     def read(content):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         if blocks:
-            return joined(list(read_blocks("-", format=format, block_bytes=SHORT_BLOCKS)))
+            return joined(list(read_blocks("-", Reading(format=format), block_bytes=SHORT_BLOCKS)))
         return rb.read("-", format=format)
 
     X, y = read(good)

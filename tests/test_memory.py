@@ -81,7 +81,7 @@ def test_memory_that_is_used_up_is_no_answer(shell, folder, monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("rosenblatt.read", fail)
+    monkeypatch.setattr("rosenblatt.cli.source.read_whole", fail)
     assert shell("separate", "long.svm")[::2] == (
         2,
         "rosenblatt: there is not enough memory to read long.svm; give a part of it\n",

@@ -12,6 +12,7 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt import names
 from rosenblatt.data.read import read_blocks
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.store import write_store
 
 pytest.importorskip("polars")
@@ -158,7 +159,7 @@ def test_sparse_rows_may_be_wider_or_narrower_than_the_model(folder):
     assert len(told) == 1
     assert found.X.toarray().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
     with pytest.warns(rb.UnknownColumnsWarning, match="3 columns beyond the 3") as told:
-        blocks = list(read_blocks("b.svm", like=learner, block_bytes=8))
+        blocks = list(read_blocks("b.svm", Reading(like=learner), block_bytes=8))
     assert len(told) == 1
     assert (sparse.vstack([block.X for block in blocks]) != found.X).nnz == 0
     (folder / "c.svm").write_text("1 1:1\n")
@@ -195,7 +196,7 @@ def test_rows_are_read_without_labels(name, text, columns, folder):
     X, y = rb.read(name, labels=False, format=format)
     assert X.shape == (2, columns)
     assert y is None
-    blocks = list(read_blocks(name, labels=False, format=format, block_bytes=12))
+    blocks = list(read_blocks(name, Reading(labels=False, format=format), block_bytes=12))
     assert (sparse.vstack([block.X for block in blocks]) != X).nnz == 0
     assert all(block.y is None for block in blocks)
 
@@ -211,7 +212,7 @@ def test_a_data_set_without_rows_has_an_error_of_its_own(name, folder):
 
 def test_errors_count_columns_of_rows_without_labels_as_the_file_does(folder):
     (folder / "a.svm").write_text("1:1\n2:x\n")
-    for read in (rb.read, lambda *a, **k: list(read_blocks(*a, **k))):
+    for read in (rb.read, lambda *a, **k: list(read_blocks(*a, Reading(**k)))):
         with pytest.raises(rb.ParseError, match=r"a\.svm:2:3: the value 'x'"):
             read("a.svm", labels=False)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
+import inspect
 import io
+import re
 import sys
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from scipy import sparse
 
 import rosenblatt as rb
+from rosenblatt.data.reading import Reading
 
 TEXT = b"1 1:0.5 4:2\n-1 2:1.5\n"
 
@@ -101,3 +105,19 @@ def test_files_that_cannot_be_read_are_refused_by_name(tmp_path):
         rb.read(tmp_path)
     with pytest.raises(rb.InputError, match="the format must be one of"):
         rb.read(tmp_path, format="pdf")
+
+
+def test_a_misspelt_option_is_named_with_the_nearest_one():
+    with pytest.raises(TypeError, match=r"read has no option 'lable'; did you mean 'label'\?"):
+        rb.read("a.csv", lable="y")
+    with pytest.raises(TypeError, match="read has no option 'qqq'; it has format, label, "):
+        rb.read("a.csv", qqq=1)
+
+
+def test_every_option_of_reading_is_a_documented_keyword_of_read():
+    signature = inspect.signature(rb.read)
+    documented = dict(re.findall(r"^    (\w+) : (.*)$", rb.read.__doc__, re.MULTILINE))
+    for field in dataclasses.fields(Reading):
+        if field.name != "file":
+            assert signature.parameters[field.name].default == field.default
+            assert len(documented[field.name]) > 20

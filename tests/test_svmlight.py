@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt.data import svmlight
 from rosenblatt.data.numbers import EXACT, HARD, MALFORMED, power_of_ten, read_number
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.svmlight import parse_svmlight
 from rosenblatt.data.svmlight_loop import read_rows
 from rosenblatt.errors import InputError, ParseError
@@ -146,8 +147,8 @@ def test_written_zeros_are_stored() -> None:
 
 def test_the_width_is_the_largest_column_or_as_told() -> None:
     assert parse_svmlight(b"1 3:1\n1 2:1")[0].shape == (2, 3)
-    assert parse_svmlight(b"1 3:1\n1 2:1", zero_based=True)[0].shape == (2, 4)
-    assert parse_svmlight(b"1 3:1\n1 2:1", width=9)[0].shape == (2, 9)
+    assert parse_svmlight(b"1 3:1\n1 2:1", Reading(zero_based=True))[0].shape == (2, 4)
+    assert parse_svmlight(b"1 3:1\n1 2:1", Reading(width=9))[0].shape == (2, 9)
     assert parse_svmlight(b"1\n2")[0].shape == (2, 0)
     assert parse_svmlight(b"1 2147483647:1")[0].shape == (1, 2**31 - 1)
 
@@ -189,7 +190,7 @@ def test_scikit_learn_reads_the_same() -> None:
     sklearn_datasets.dump_svmlight_file(
         values, random.integers(0, 3, 200), target, zero_based=False
     )
-    X, y = parse_svmlight(target.getvalue(), dtype=np.float64, width=40)
+    X, y = parse_svmlight(target.getvalue(), Reading(dtype=np.float64, width=40))
     target.seek(0)
     expected, labels = sklearn_datasets.load_svmlight_file(target, n_features=40, zero_based=False)
     assert (expected != X).nnz == 0
@@ -200,7 +201,7 @@ def test_a_text_of_nothing_but_hard_numbers_takes_a_small_multiple_of_its_size()
     line = b"1" + b"".join(b" %d:2e-310" % column for column in range(1, 50)) + b"\n"
     data = line * (2_000_000 // len(line))
     tracemalloc.start()
-    X, _ = parse_svmlight(data, dtype=np.float64)
+    X, _ = parse_svmlight(data, Reading(dtype=np.float64))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert np.unique(X.data).tolist() == [2e-310]
@@ -264,7 +265,7 @@ def test_an_error_names_the_place_and_what_to_do(
 ) -> None:
     pattern = "^" + re.escape(f"train.svm:{line}:{column}: {message}")
     with pytest.raises(ParseError, match=pattern) as caught:
-        parse_svmlight(text, file="train.svm")
+        parse_svmlight(text, Reading(file="train.svm"))
     error = caught.value
     assert (error.file, error.line, error.column) == ("train.svm", line, column)
 
@@ -289,7 +290,7 @@ def test_an_error_names_the_place_and_what_to_do(
 )
 def test_options_that_do_not_fit_are_refused(text: Any, options: Any, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        parse_svmlight(text, file="train.svm", **options)
+        parse_svmlight(text, Reading(file="train.svm", **options))
 
 
 def test_an_error_far_into_a_text_has_the_right_line() -> None:

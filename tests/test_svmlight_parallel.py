@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, vstack
 
 from rosenblatt.data import svmlight
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.svmlight import parse_svmlight, svmlight_blocks
 from rosenblatt.data.svmlight_loop import count_marks
 from rosenblatt.errors import InputError, ParseError
@@ -24,7 +25,7 @@ quickly = settings(deadline=None, max_examples=60)
 def outcome(data: bytes, **options: Any) -> tuple[Any, ...]:
     """Give all that a parse says, or the words of its error."""
     try:
-        X, y = parse_svmlight(data, **options)
+        X, y = parse_svmlight(data, Reading(**options))
     except InputError as error:
         return (str(error),)
     arrays = (X.indptr, X.indices, X.data, y)
@@ -52,13 +53,13 @@ def test_the_first_error_of_the_file_is_reported_whatever_thread_finds_one_first
     with chunks_of(30):
         for _ in range(20):
             with pytest.raises(ParseError, match=r"^<bytes>:51:\d+: 'first' is not a pair"):
-                parse_svmlight(b"\n".join(lines), threads=4)
+                parse_svmlight(b"\n".join(lines), Reading(threads=4))
 
 
 def test_rows_move_up_over_blank_lines_comments_and_queries() -> None:
     lines = [b"1 qid:3 2:5", b"", b"# 1:1 2:2 3:3 4:4", b"-1 1:7 # ::::", b"  ", b"2 4:1 4:2 1:3"]
     with chunks_of(1):
-        X, y = parse_svmlight(b"\n".join(lines * 5), threads=2)
+        X, y = parse_svmlight(b"\n".join(lines * 5), Reading(threads=2))
     rows = [[0, 5, 0, 0], [7, 0, 0, 0], [3, 0, 0, 3]]
     assert X.toarray().tolist() == rows * 5
     assert y.tolist() == [1, -1, 2] * 5
@@ -73,9 +74,9 @@ def test_a_text_without_gaps_fills_its_arrays_exactly() -> None:
 
 def test_threads_are_counted_from_one() -> None:
     with pytest.raises(InputError, match="threads must be at least 1, got 0"):
-        parse_svmlight(b"1", threads=0)
+        parse_svmlight(b"1", Reading(threads=0))
     with pytest.raises(InputError, match="threads must be at least 1, got -1"):
-        svmlight_blocks([b"1"], threads=-1)
+        svmlight_blocks([b"1"], Reading(threads=-1))
 
 
 @quickly
@@ -132,15 +133,21 @@ def joined(blocks: list[tuple[csr_matrix, np.ndarray]]) -> tuple[csr_matrix, lis
 
 def assert_blocks_equal_the_whole(data: bytes, cuts: list[int], size: int, **options: Any) -> None:
     """Parse in blocks and as a whole; the rows or the words of the error must be the same."""
-    expected = outcome(data, file="<stream>", **options)
+    expected = outcome(data, **options)
     if len(expected) == 1:
         with pytest.raises(InputError) as caught:
-            list(svmlight_blocks(pieces(data, cuts), block_bytes=size, text_labels=True, **options))
+            list(
+                svmlight_blocks(
+                    pieces(data, cuts), Reading(**options), block_bytes=size, text_labels=True
+                )
+            )
         assert str(caught.value) == expected[0]
         return
-    X, y = parse_svmlight(data, **options)
-    options["text_labels"] = y.dtype.kind == "U"
-    stream = svmlight_blocks(pieces(data, cuts), block_bytes=size, **options)
+    X, y = parse_svmlight(data, Reading(**options))
+    words = y.dtype.kind == "U"
+    stream = svmlight_blocks(
+        pieces(data, cuts), Reading(**options), block_bytes=size, text_labels=words
+    )
     found, labels = joined(list(stream))
     assert found.shape == X.shape
     assert found.data.tobytes() == X.data.tobytes()
@@ -167,7 +174,7 @@ def test_blocks_cut_anywhere_hold_what_the_whole_does(
 def test_blocks_grow_as_wide_as_the_largest_column_so_far() -> None:
     blocks = list(svmlight_blocks([b"1 3:1\n1 1:1\n1 5:1\n"], block_bytes=6))
     assert [X.shape for X, _ in blocks] == [(1, 3), (1, 3), (1, 5)]
-    blocks = list(svmlight_blocks([b"1 3:1\n1 1:1\n"], block_bytes=6, width=9))
+    blocks = list(svmlight_blocks([b"1 3:1\n1 1:1\n"], Reading(width=9), block_bytes=6))
     assert [X.shape for X, _ in blocks] == [(1, 9), (1, 9)]
 
 
@@ -179,7 +186,7 @@ def test_labels_stay_strings_in_the_blocks_behind_a_word() -> None:
 def test_a_word_behind_blocks_of_numbers_is_refused_unless_strings_were_asked_for() -> None:
     message = r"^f:4:2: the label 'spam' is not a number, but those of the blocks before it are;"
     with pytest.raises(ParseError, match=message):
-        list(svmlight_blocks([b"1\n2\n\n spam 1:1\n"], block_bytes=1, file="f"))
+        list(svmlight_blocks([b"1\n2\n\n spam 1:1\n"], Reading(file="f"), block_bytes=1))
     blocks = svmlight_blocks([b"1\n2\n\n spam 1:1\n"], block_bytes=1, text_labels=True)
     assert [y.tolist() for _, y in blocks] == [["1"], ["2"], ["spam"]]
 
@@ -191,7 +198,7 @@ def test_a_word_and_numbers_of_one_block_are_strings() -> None:
 
 @pytest.mark.parametrize("chunks", [[], [b""], [b"# only\n", b"\n \t"]])
 def test_a_stream_without_examples_is_refused(chunks: list[bytes]) -> None:
-    with pytest.raises(InputError, match=r"^<stream> holds no examples"):
+    with pytest.raises(InputError, match=r"^<bytes> holds no examples"):
         list(svmlight_blocks(chunks, block_bytes=4))
 
 
@@ -199,7 +206,7 @@ def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(svmlight, "LONGEST_LINE", 1000)
     endless = (b"1 " for _ in range(10**9))
     with pytest.raises(InputError, match=r"^f has a line of more than 1000 bytes; write one"):
-        list(svmlight_blocks(endless, block_bytes=10, file="f"))
+        list(svmlight_blocks(endless, Reading(file="f"), block_bytes=10))
     with pytest.raises(InputError, match="block_bytes must be at least 1, got 0"):
         svmlight_blocks([b"1"], block_bytes=0)
 

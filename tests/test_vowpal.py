@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import rosenblatt as rb
 from rosenblatt.data import vowpal
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.vowpal import parse_vowpal
 from rosenblatt.data.vowpal_lines import column_of, hashed
 
@@ -57,7 +58,7 @@ def written(draw):
 @given(examples=st.lists(written(), min_size=1, max_size=4), end=st.sampled_from(["\n", "\r\n"]))
 def test_what_was_written_is_read(examples, end):
     text = end.join(line for line, *_ in examples).encode()
-    found = parse_vowpal(text, columns=64, dtype=np.float64)
+    found = parse_vowpal(text, Reading(columns=64, dtype=np.float64))
     rows = [naive_row(namespaces, 64) for *_, namespaces in examples]
     # Features that share a column may be added up in another order: a rounding each at most.
     scale = max(1.0, *(abs(v * s) for *_, ns in examples for _, s, fs in ns for _, v in fs), 1.0)
@@ -67,7 +68,9 @@ def test_what_was_written_is_read(examples, end):
 
 
 def test_the_parts_of_a_line_are_told_apart():
-    found = parse_vowpal(b"1 2 'tag| 3:0.5 5\n-1 word|a:2 7:3 |b x\n0 | 1 1:4 |\n", columns=16)
+    found = parse_vowpal(
+        b"1 2 'tag| 3:0.5 5\n-1 word|a:2 7:3 |b x\n0 | 1 1:4 |\n", Reading(columns=16)
+    )
     assert found.y.tolist() == [1, -1, 0]
     assert found.weights.tolist() == [2, 1, 1]
     X = found.X.toarray()
@@ -81,7 +84,7 @@ def test_the_parts_of_a_line_are_told_apart():
 
 
 def test_numbers_in_the_anonymous_namespace_are_columns():
-    found = parse_vowpal(b"1 | 0 17 33:2 007:3\n", columns=16)
+    found = parse_vowpal(b"1 | 0 17 33:2 007:3\n", Reading(columns=16))
     assert found.X.toarray()[0].tolist() == [1, 3, 0, 0, 0, 0, 0, 3] + [0] * 8
 
 
@@ -106,13 +109,13 @@ def test_hashing_spreads_evenly():
 
 
 def test_blank_lines_and_a_byte_order_mark_are_skipped():
-    found = parse_vowpal(b"\xef\xbb\xbf\n1 | 1\n \t \r\n2 | 2\r\n\n", columns=4)
+    found = parse_vowpal(b"\xef\xbb\xbf\n1 | 1\n \t \r\n2 | 2\r\n\n", Reading(columns=4))
     assert found.y.tolist() == [1, 2]
     assert found.X.toarray().tolist() == [[0, 1, 0, 0], [0, 0, 1, 0]]
 
 
 def test_lines_without_labels_have_none():
-    assert parse_vowpal(b"| 1\n'tag| 2\n", columns=4).y is None
+    assert parse_vowpal(b"| 1\n'tag| 2\n", Reading(columns=4)).y is None
 
 
 def test_pieces_make_no_difference(monkeypatch):
@@ -123,12 +126,14 @@ def test_pieces_make_no_difference(monkeypatch):
     assert (found.X != whole.X).nnz == 0
     assert np.array_equal(found.y, whole.y)
     with pytest.raises(rb.ParseError, match="f:301:7: "):
-        parse_vowpal(lines + b"1 | a:x\n", file="f")
+        parse_vowpal(lines + b"1 | a:x\n", Reading(file="f"))
 
 
 def test_hard_numbers_are_rounded_by_python():
     hard = "0.1000000000000000055511151231257827021181583404541015625000000000001"
-    found = parse_vowpal(f"{hard} {hard} |a:{hard} x:{hard} y\n".encode(), dtype=np.float64)
+    found = parse_vowpal(
+        f"{hard} {hard} |a:{hard} x:{hard} y\n".encode(), Reading(dtype=np.float64)
+    )
     assert found.y.tolist() == [0.1]
     assert found.weights.tolist() == [0.1]
     assert sorted(found.X.data.tolist()) == sorted([0.1 * 0.1, 0.1])
@@ -164,12 +169,12 @@ def test_hard_numbers_are_rounded_by_python():
 )
 def test_broken_lines_are_refused_by_line_and_column(text, place, words):
     with pytest.raises(rb.ParseError, match=f"^f:{place}: .*{words}"):
-        parse_vowpal(text.encode(), file="f")
+        parse_vowpal(text.encode(), Reading(file="f"))
 
 
 def test_lines_may_count_from_elsewhere():
     with pytest.raises(rb.ParseError, match=r"^f:6:1: "):
-        parse_vowpal(b"1 | a\nx | a", file="f", first_line=5)
+        parse_vowpal(b"1 | a\nx | a", Reading(file="f"), first_line=5)
 
 
 @settings(max_examples=60, deadline=None)
@@ -178,7 +183,7 @@ def test_lines_may_count_from_elsewhere():
 def test_any_bytes_are_read_or_refused_in_one_sentence(data):
     problem, found = "", None
     try:
-        found = parse_vowpal(data, columns=8, dtype=np.float64)
+        found = parse_vowpal(data, Reading(columns=8, dtype=np.float64))
     except rb.InputError as error:
         problem = str(error)
     assert "cannot be read" not in problem  # the slow reader always knows why
@@ -192,6 +197,6 @@ def test_texts_and_options_that_cannot_be_used_are_refused():
     with pytest.raises(rb.InputError, match="<bytes> holds no examples; write one a line"):
         parse_vowpal(b"\n \n")
     with pytest.raises(rb.InputError, match="columns must be between 1 and"):
-        parse_vowpal(b"1 | a", columns=0)
+        parse_vowpal(b"1 | a", Reading(columns=0))
     with pytest.raises(rb.InputError, match="dtype must be"):
-        parse_vowpal(b"1 | a", dtype=int)
+        parse_vowpal(b"1 | a", Reading(dtype=int))

@@ -20,6 +20,7 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt.data import write
 from rosenblatt.data.files import replacing
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.tables import read_table
 from rosenblatt.data.write import (
     prediction_pieces,
@@ -124,7 +125,7 @@ def test_tables_come_back_bit_by_bit(tmp_path, kind, X, words, dense):
     y = np.array([f'a "b", {i % 2}' if words else i % 2 for i in range(len(X))])
     rows = X if dense else sparse.csr_matrix(X)
     {"csv": write_csv, "parquet": write_parquet}[kind](tmp_path / f"a.{kind}", rb.Examples(rows, y))
-    found = read_table(tmp_path / f"a.{kind}", dtype=X.dtype)
+    found = rb.read(tmp_path / f"a.{kind}", dtype=X.dtype)
     assert np.array_equal(found.X, X)
     assert found.y.tolist() == y.tolist()
     assert found.names == tuple(f"x{j}" for j in range(X.shape[1]))
@@ -133,7 +134,7 @@ def test_tables_come_back_bit_by_bit(tmp_path, kind, X, words, dense):
 def test_tables_keep_names_and_may_lack_labels(tmp_path, monkeypatch):
     pytest.importorskip("polars")
     monkeypatch.setattr(write, "PIECE_ENTRIES", 1)
-    found = read_table(b"a,b,y\n" + b"1,2,0\n" * 50, "csv")
+    found = read_table(b"a,b,y\n" + b"1,2,0\n" * 50, Reading("csv"))
     write_csv(tmp_path / "a.csv", found, label="y")
     assert (tmp_path / "a.csv").read_text() == "a,b,y\n" + "1.0,2.0,0\n" * 50
     write_csv(tmp_path / "a.csv", rb.Examples(found.X, None))

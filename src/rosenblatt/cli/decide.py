@@ -378,7 +378,7 @@ def _verified(claim: Certificate, source: Source, strict: bool) -> Verification:
                 "the certificate speaks of exact numbers, which are read from svmlight text only"
             )
         return _verified_slowly(claim, source, strict)
-    source = replace(source, options={**source.options, "dtype": numbers})
+    source = source.with_options(dtype=numbers)
     X, y = source.labelled(source.examples())
     if svmlight and X.shape[1] < claim.data.columns:  # the last ones may be all zero
         X = sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], claim.data.columns))
@@ -387,7 +387,7 @@ def _verified(claim: Certificate, source: Source, strict: bool) -> Verification:
 
 def _verified_slowly(claim: Certificate, source: Source, strict: bool) -> Verification:
     """Leave numbers that are no float64 to the checker in plain Python."""
-    given, first = claim.as_dict(), 0 if source.options.get("zero_based") else 1
+    given, first = claim.as_dict(), 0 if source.reading.zero_based else 1
     content = io.BytesIO(contents(source.data).tobytes())
     try:
         stream = io.TextIOWrapper(content, "utf-8-sig", newline="\n")

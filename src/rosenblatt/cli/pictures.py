@@ -177,12 +177,12 @@ def _fitted(
 
 def _first(source: Source, examples: rb.Examples, names: list[str]) -> int:
     """Give the number of the first column: that of svmlight's files, else 0."""
-    if source.options.get("zero_based"):
+    if source.reading.zero_based:
         return 0
-    if is_pipe(source.data) and "format" not in source.options:
+    if is_pipe(source.data) and source.reading.format is None:
         # What was piped is gone; of the usual formats, only svmlight is sparse without names.
         return int(examples.columns is None and sparse.issparse(examples.X))
-    format = source.options.get("format") or format_of(source.data)
+    format = source.reading.format or format_of(source.data)
     return int(format == "svmlight")
 
 

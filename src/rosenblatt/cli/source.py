@@ -14,7 +14,8 @@ from rich.console import Console
 import rosenblatt as rb
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.cache import cached
-from rosenblatt.data.read import cut_rows, format_of, read_blocks
+from rosenblatt.data.read import cut_rows, format_of, read_blocks, read_whole
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.sources import files
 from rosenblatt.data.tables_layout import usual_labels
 from rosenblatt.errors import InputError, UnknownColumnsWarning
@@ -23,7 +24,7 @@ from rosenblatt.names import Columns
 
 STREAM_BYTES = 1 << 24
 # What a model remembers of how its data were read.
-REMEMBERED = ("dtype", "zero_based", "missing", "header")
+REMEMBERED = ("dtype", "zero_based", "missing", "header", "separator", "decimal")
 
 # File names and labels are shown as they are, whatever brackets and colons they hold.
 people = Console(stderr=True, markup=False, emoji=False, highlight=False)
@@ -36,24 +37,31 @@ class Source:
     data: str
     stream: bool
     cache: bool
-    options: dict[str, Any]
+    reading: Reading
     streamable: bool = False  # whether the command has --stream
 
     def with_options(self, **more: Any) -> Source:
-        """Give the source, read with more options."""
-        return replace(self, options={**self.options, **more})
+        """Give the source, read with other options."""
+        return replace(self, reading=replace(self.reading, **more))
 
     def remembered(self) -> dict[str, Any]:
         """Give what a model is to remember of how it is read."""
-        return {name: self.options[name] for name in REMEMBERED if name in self.options}
+        changed = self.reading.changed()
+        found = {name: changed[name] for name in REMEMBERED if name in changed}
+        return found | ({"dtype": str(found["dtype"])} if "dtype" in found else {})
+
+    def for_model(self, learner: Any, remembered: dict[str, Any]) -> Source:
+        """Give the source, read for a model and as its data were, unless the caller says else."""
+        known = remembered | self.reading.changed() | {"like": learner}
+        return replace(self, reading=Reading(**known))
 
     def examples(self) -> rb.Examples:
         """Read it whole."""
         more = ", or --stream, which reads it block by block" if self.streamable else ""
         try:
             if self.cache:
-                return cached(self.data, **self.options)
-            return rb.read(self.data, **self.options)
+                return cached(self.data, self.reading)
+            return read_whole(self.data, self.reading)
         except TooLargeError as error:
             raise InputError(f"{error}{more}") from error
         except MemoryError as error:
@@ -66,14 +74,14 @@ class Source:
         if not self.stream:
             return iter([self.examples()])
         if self.cache:
-            return cut_rows(cached(self.data, **self.options), STREAM_BYTES)
-        return read_blocks(self.data, block_bytes=STREAM_BYTES, **self.options)
+            return cut_rows(cached(self.data, self.reading), STREAM_BYTES)
+        return read_blocks(self.data, self.reading, block_bytes=STREAM_BYTES)
 
     def is_svmlight(self) -> bool:
         """Tell whether it is in the svmlight format, to be read as it lies."""
         if self.cache:
             return False
-        return (self.options.get("format") or format_of(self.data)) == "svmlight"
+        return (self.reading.format or format_of(self.data)) == "svmlight"
 
     def is_large(self) -> bool:
         """Tell whether it is more than a block of a stream."""
@@ -89,7 +97,7 @@ class Source:
 
     def column_numbers(self, width: int) -> range:
         """Give the numbers of columns without names, as the file counts them."""
-        first = 0 if self.options.get("zero_based") else 1
+        first = 0 if self.reading.zero_based else 1
         return range(first, first + width)
 
     def label_fact(self, columns: Columns | None, json: bool) -> dict[str, str | None]:
@@ -97,7 +105,7 @@ class Source:
         label = None if columns is None else columns.label
         if json or label is None:
             return {"label": label}
-        chosen = self.options.keys() & {"label", "like"} or usual_labels([label])
+        chosen = self.reading.changed().keys() & {"label", "like"} or usual_labels([label])
         return {"label": f"column {label!r}{'' if chosen else ', the last; --label names another'}"}
 
 
@@ -110,15 +118,15 @@ def reading(
     header: bool | None = None,
     categories: str | None = None,
     by_place: bool = False,
-) -> dict[str, Any]:
-    """Give the options of `rosenblatt.read` that differ from its own."""
+) -> Reading:
+    """Make of the options of a command what they say about reading."""
     chosen: dict[str, Any] = {"format": format, "missing": missing, "header": header}
     chosen |= {"categories": None if categories is None else str(categories)}
     if label is not None:
         chosen["label"] = int(label) if label.lstrip("-").isdigit() else label
     chosen |= {"dtype": "float64" if double else None}
     chosen |= {"zero_based": zero_based or None, "by_place": by_place or None}
-    return {name: value for name, value in chosen.items() if value is not None}
+    return Reading(**{name: value for name, value in chosen.items() if value is not None})
 
 
 @contextmanager

@@ -27,6 +27,7 @@ PHRASES = {
     "read the file as a whole": "leave out --stream",
     "read the table as a whole": "leave out --stream",
     "or no budget": "or leave out --budget",
+    "select=": "--columns",
     "a larger tol or lam": "a larger --tol or --lam",
     "a larger tol": "a larger --tol",
     "'onehot' or 'hash'": "onehot or hash",

@@ -128,7 +128,7 @@ def _learn_stream(
     note = None
     if checkpoint is not None:
         _check_writable(checkpoint, source.data)
-        note = Checkpoint(checkpoint, fingerprint(source.data, source.options))
+        note = Checkpoint(checkpoint, fingerprint(source.data, source.reading))
 
     def blocks() -> Iterator[rb.Examples]:
         known = None
@@ -315,8 +315,7 @@ class Weighed:
 def _opened(path: Path, source: Source) -> tuple[PlainLearner, Source]:
     """Open a model; data are read for it, and as those that it was fitted on."""
     learner, notes = read_model(path)
-    options = {**notes.get("reading", {}), **source.options, "like": learner}
-    return learner, replace(source, options=options)
+    return learner, source.for_model(learner, notes.get("reading", {}))
 
 
 def _check_labels(found: set[Any], classes: list[Any], data: str) -> None:

@@ -12,9 +12,9 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from rosenblatt.data.read import read_blocks
+from rosenblatt.data.reading import DEFAULT, Reading
 from rosenblatt.data.sources import files, is_pipe, shown
 from rosenblatt.data.store import open_store, write_store
 from rosenblatt.errors import InputError
@@ -23,21 +23,21 @@ from rosenblatt.examples import Examples
 DIGESTED, PLACES = 1 << 26, 1 << 6
 
 
-def cached(path: str, **options: Any) -> Examples:
-    """Open the store of a data set, making it first if it is not there; options as in `read`."""
-    store = store_of(path, options)
+def cached(path: str, reading: Reading = DEFAULT) -> Examples:
+    """Open the store of a data set, making it first if it is not there."""
+    store = store_of(path, reading)
     if not store.exists():
-        write_store(store, read_blocks(path, **options))
+        write_store(store, read_blocks(path, reading))
     return open_store(store)
 
 
-def store_of(path: str, options: dict[str, Any]) -> Path:
+def store_of(path: str, reading: Reading) -> Path:
     """Give the name of the store that belongs to a data set as it is now."""
     first = Path(path if os.path.isfile(path) else files(path)[0])
-    return first.with_name(f"{first.name}.{fingerprint(path, options)}.rows")
+    return first.with_name(f"{first.name}.{fingerprint(path, reading)}.rows")
 
 
-def fingerprint(path: str, options: dict[str, Any]) -> str:
+def fingerprint(path: str, reading: Reading) -> str:
     """Give a short digest of a data set as it is now, and of how it is read."""
     if is_pipe(path):
         raise InputError(f"{shown(path)} cannot be read again; give a file")
@@ -45,7 +45,7 @@ def fingerprint(path: str, options: dict[str, Any]) -> str:
         facts = [(name, os.stat(name).st_mtime_ns, *_content(name)) for name in files(path)]
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    chosen = {name: str(value) for name, value in sorted(options.items())}
+    chosen = {name: str(value) for name, value in sorted(reading.changed().items())}
     return hashlib.sha256(json.dumps([facts, chosen]).encode()).hexdigest()[:12]
 
 

@@ -17,16 +17,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, Never
 
 import numpy as np
 
 from rosenblatt.data import unlabelled
 from rosenblatt.data.alike import Alike
 from rosenblatt.data.arrays import check_rows, is_idx, read_idx, read_npy, read_npz
+from rosenblatt.data.reading import DEFAULT, OPTIONS, TABLES, Reading, refuse_unknown
 from rosenblatt.data.sources import beginning, chunks, contents, files, is_pipe, shown
 from rosenblatt.data.store import open_store
 from rosenblatt.data.strings import string_array
@@ -35,10 +36,8 @@ from rosenblatt.data.tables import read_table, table_blocks, table_format
 from rosenblatt.data.vowpal import parse_vowpal
 from rosenblatt.errors import InputError, ParseError
 from rosenblatt.examples import Examples
-from rosenblatt.names import Wanted, columns_of, wanted_by
+from rosenblatt.names import columns_of
 
-TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
-FORMATS = ("svmlight", "vowpal", "text", "npz", "npy", "idx", "store", *TABLES)
 BEGINNINGS = {b"PK\x03\x04": "npz", b"PAR1": "parquet", b"ARROW1": "arrow"}
 BLOCK_BYTES = 1 << 24
 HEAD_BYTES = 1 << 16
@@ -50,69 +49,26 @@ BLANK_LINES = {
 }
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How to read: the options of `read`, checked where they are used."""
-
-    format: str | None = None
-    zero_based: bool = False
-    width: int | None = None
-    dtype: Any = np.float32
-    label: str | int | None = None
-    labels: bool = True
-    header: bool | None = None
-    categories: Any = "onehot"
-    missing: Any = "refuse"
-    columns: int = 2**18
-    like: Any = None
-    by_place: bool = False
-    threads: int | None = None
-
-    @property
-    def wanted(self) -> Wanted | None:
-        """The columns of the model that the rows are read for, if there is one."""
-        return None if self.like is None else wanted_by(self.like)
-
-    def hashing(self, format: str) -> dict[str, Any]:
-        """Give the options of a hasher: those of the model, or of the caller."""
-        known = None if self.wanted is None else self.wanted.columns.hashing
-        return known or {"format": format, "columns": self.columns}
-
-    def checked_format(self) -> str | None:
-        """Give the format that was told, if any."""
-        if self.format is not None and self.format not in FORMATS:
-            known = ", ".join(FORMATS)
-            raise InputError(f"the format must be one of {known}, got {self.format!r}")
-        return self.format
-
-    def table_options(self, file: str) -> dict[str, Any]:
-        """Give the options of tables."""
-        names = ("label", "labels", "header", "categories", "missing", "dtype", "columns")
-        chosen = {name: getattr(self, name) for name in (*names, "by_place")}
-        return {"file": file, "like": self.wanted, **chosen}
-
-    def svmlight_options(self, file: str) -> dict[str, Any]:
-        """Give the options of svmlight text."""
-        names = ("zero_based", "width", "dtype", "threads")
-        return {"file": file, **{name: getattr(self, name) for name in names}}
-
-
 def read(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,
-    zero_based: bool = False,
-    width: int | None = None,
-    dtype: Any = np.float32,
     label: str | int | None = None,
     labels: bool = True,
     header: bool | None = None,
-    categories: Any = "onehot",
-    missing: Any = "refuse",
+    separator: str | None = None,
+    decimal: str = ".",
+    select: Sequence[str | int] | None = None,
+    categories: str = "onehot",
+    missing: float | str = "refuse",
     columns: int = 2**18,
+    zero_based: bool = False,
+    width: int | None = None,
+    dtype: Any = np.float32,
     like: Any = None,
     by_place: bool = False,
     threads: int | None = None,
+    **unknown: Never,
 ) -> Examples:
     r"""Read a data set; the format is found by content and extension.
 
@@ -122,15 +78,23 @@ def read(
         zstandard, bzip2, xz); ``-`` is standard input.
     format : svmlight, vowpal, text, npz, npy, idx, store, csv, tsv, parquet, arrow or jsonl, if it
         is not to be found out.
+    label : name or place (from 0 on; -1 is the last) of the label's column in a table; False if
+        there is none; by default the column named label, class, target or y, else the last one.
+    labels : False for rows alone: labels may be there or not, and are not looked at.
+    header : whether the first row of a CSV or TSV file names its columns; by default a guess.
+    separator : what stands between the cells of a CSV or TSV file; by default a comma (a semicolon
+        if numbers have a decimal comma) or a tab. With one, the format is csv unless it is told.
+    decimal : what stands before the fraction of a number in a CSV or TSV file, ``"."`` or ``","``.
+    select : names or places of the columns of a table that become features; by default all but
+        the label's.
+    categories : what becomes of words in a table: ``"onehot"``, a feature for each; ``"hash"``,
+        hashed features; ``"refuse"``, an error.
+    missing : the number that takes the place of a missing one in a table; refused by default.
+    columns : how many columns text, names and words are hashed to, and the most words that a
+        column of a table may have with ``"onehot"``.
     zero_based : whether the columns of svmlight text count from 0, not from 1.
     width : number of columns, if it is known beforehand; a column beyond it is an error.
     dtype : float32 or float64; arrays in files keep their own type.
-    label : name or place of the label's column in a table; False if there is none.
-    labels : False for rows alone: labels may be there or not, and are not looked at.
-    header : whether the first row of a CSV or TSV file names its columns; by default a guess.
-    categories : what becomes of words in a table: ``"onehot"``, ``"hash"`` or ``"refuse"``.
-    missing : the number that takes the place of a missing one in a table; refused by default.
-    columns : how many columns text and names are hashed to.
     like : a fitted learner, or other examples, whose columns the rows are to have: those of a table
         are found by name, in whatever order, and its words are coded as they were there.
         `rosenblatt.data.alike` states the rules.
@@ -155,115 +119,103 @@ def read(
     >>> learner.feature_names_in_.tolist(), X.toarray().tolist()
     (['size', 'colour=blue', 'colour=red'], [[1.0, 0.0, 1.0], [2.0, 0.0, 0.0]])
     """
+    options = locals()
+    for name in unknown:
+        refuse_unknown(name)
+    return read_whole(path, Reading(**{name: options[name] for name in OPTIONS}))
+
+
+def read_whole(path: str | os.PathLike[str], reading: Reading = DEFAULT) -> Examples:
+    """Read a data set as a description says."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(
             f"read takes the name of a file, got a {type(path).__name__}; learners take tables "
             "and arrays as they are"
         )
-    reading = Reading(
-        format=format,
-        zero_based=zero_based,
-        width=width,
-        dtype=dtype,
-        label=label,
-        labels=labels,
-        header=header,
-        categories=categories,
-        missing=missing,
-        columns=columns,
-        like=like,
-        by_place=by_place,
-        threads=threads,
-    )
     with _placed_in(path):
         return _read(path, reading)
 
 
 def _read(path: str | os.PathLike[str], reading: Reading) -> Examples:
-    name = shown(path)
-    format, alike = _prepared(path, reading, name)
-    if format in TABLES:
-        examples = read_table(path, format, **reading.table_options(name))
-    elif format == "store":
+    reading, alike = _prepared(path, reading)
+    if reading.format in TABLES:
+        examples = read_table(path, reading)
+    elif reading.format == "store":
         examples = open_store(path)
-    elif format == "npy":
+    elif reading.format == "npy":
         examples = read_npy(path)
-        check_rows(examples.X, name)
-    elif format == "idx":
+        check_rows(examples.X, reading.file)
+    elif reading.format == "idx":
         examples = read_idx(path, dtype=reading.dtype)
     else:
-        examples = _parsed(contents(path), format, reading, name)
-    examples = _finished(examples, reading, alike, name)
+        examples = _parsed(contents(path), reading)
+    examples = _finished(examples, reading, alike)
     if alike is not None:
         alike.tell()
     return examples
 
 
-def _prepared(
-    path: str | os.PathLike[str], reading: Reading, name: str
-) -> tuple[str, Alike | None]:
-    """Find the format; give it, and what makes rows fit the model that they are read for."""
+def _prepared(path: str | os.PathLike[str], reading: Reading) -> tuple[Reading, Alike | None]:
+    """Find the format and name the file; give what makes rows fit the model they are read for."""
     wanted = reading.wanted
     hashing = None if wanted is None else wanted.columns.hashing
-    found = reading.checked_format() or format_of(path)
+    found = reading.format or ("csv" if reading.separator else format_of(path))
     if reading.format is None and hashing is not None and hashing["format"] == "text":
         found = text_format(path, found)
+    reading = replace(reading, format=found, file=shown(path))
     if wanted is None:
-        return found, None
-    alike = Alike(wanted, reading.by_place, name)
+        return reading, None
+    alike = Alike(wanted, reading.by_place, reading.file)
     alike.check_format(found, TABLES)
-    return found, alike
+    return reading, alike
 
 
-def _finished(examples: Examples, reading: Reading, alike: Alike | None, name: str) -> Examples:
+def _finished(examples: Examples, reading: Reading, alike: Alike | None) -> Examples:
     """Give examples the columns, and the labels or none, that the caller wants."""
     if alike is not None:
         examples = alike.take(examples)
     if not reading.labels and examples.y is not None:
         examples = replace(examples, y=None)
-    return _of_width(examples, reading.width, name)
+    return _of_width(examples, reading)
 
 
 def read_blocks(
-    path: str | os.PathLike[str], *, block_bytes: int = BLOCK_BYTES, **options: Any
+    path: str | os.PathLike[str], reading: Reading = DEFAULT, *, block_bytes: int = BLOCK_BYTES
 ) -> Iterator[Examples]:
-    """Read a data set block by block, in bounded memory; options are those of `read`.
+    """Read a data set block by block, in bounded memory.
 
     Arrays in files are mapped where they can be, and cut.
     """
-    reading, name = Reading(**options), shown(path)
     with _placed_in(path):
-        format, alike = _prepared(path, reading, name)
-        for block in _blocks(path, format, reading, block_bytes):
-            yield _finished(block, reading, alike, name)
+        reading, alike = _prepared(path, reading)
+        for block in _blocks(path, reading, block_bytes):
+            yield _finished(block, reading, alike)
         if alike is not None:
             alike.tell()
 
 
-def _blocks(
-    path: str | os.PathLike[str], format: str, reading: Reading, block_bytes: int
-) -> Iterator[Examples]:
-    name, pieces = shown(path), chunks(path)
-    if format == "svmlight":
-        yield from _svmlight_blocks(pieces, reading, block_bytes, name)
-    elif format in ("vowpal", "text"):
-        yield from _text_blocks(cut_blocks(pieces, block_bytes, name), format, reading, name)
-    elif format in TABLES:
-        yield from table_blocks(path, format, **reading.table_options(name))
+def _blocks(path: str | os.PathLike[str], reading: Reading, block_bytes: int) -> Iterator[Examples]:
+    pieces = chunks(path)
+    if reading.format == "svmlight":
+        yield from _svmlight_blocks(pieces, reading, block_bytes)
+    elif reading.format in BLANK_LINES:
+        yield from _text_blocks(cut_blocks(pieces, block_bytes, reading.file), reading)
+    elif reading.format in TABLES:
+        yield from table_blocks(path, reading)
     else:
-        whole = replace(reading, format=format, like=None)
-        yield from cut_rows(_read(path, whole), block_bytes)
+        yield from cut_rows(_read(path, replace(reading, like=None)), block_bytes)
 
 
 def _svmlight_blocks(
-    pieces: Iterable[Any], reading: Reading, block_bytes: int, name: str
+    pieces: Iterable[Any], reading: Reading, block_bytes: int
 ) -> Iterator[Examples]:
-    options = {"block_bytes": block_bytes, **reading.svmlight_options(name)}
-    rows = unlabelled.Rows()
+    rows, text_labels = unlabelled.Rows(), not reading.labels
     if not reading.labels:
-        pieces = map(rows.labelled, cut_blocks(pieces, block_bytes, name))
+        pieces = map(rows.labelled, cut_blocks(pieces, block_bytes, reading.file))
     with rows.counted():
-        for X, y in svmlight_blocks(pieces, text_labels=not reading.labels, **options):
+        for X, y in svmlight_blocks(
+            pieces, reading, block_bytes=block_bytes, text_labels=text_labels
+        ):
             yield Examples(X, y)
 
 
@@ -284,19 +236,17 @@ def text_format(path: str | os.PathLike[str], found: str) -> str:
     return found if all(map(is_pairs, lines[:-1] or lines)) else "text"
 
 
-def _text_blocks(
-    blocks: Iterable[np.ndarray], format: str, reading: Reading, name: str
-) -> Iterator[Examples]:
+def _text_blocks(blocks: Iterable[np.ndarray], reading: Reading) -> Iterator[Examples]:
     """Parse blocks of lines; those before a block count, and settle whether there are labels."""
     line, labelled = 1, None
     for text in blocks:
-        if not BLANK_LINES[format].fullmatch(text.data):
-            examples = _parsed(text, format, reading, name, line, labelled)
+        if not BLANK_LINES[reading.format or ""].fullmatch(text.data):
+            examples = _parsed(text, reading, line, labelled)
             labelled = examples.y is not None
             yield examples
         line += int(np.count_nonzero(text == ord("\n")))
     if labelled is None:
-        _parsed(np.empty(0, np.uint8), format, reading, name)  # says that there are no examples
+        _parsed(np.empty(0, np.uint8), reading)  # says that there are no examples
 
 
 @contextmanager
@@ -438,44 +388,29 @@ def is_labelled_text(line: bytes) -> bool:
 
 
 def _parsed(
-    content: np.ndarray,
-    format: str,
-    reading: Reading,
-    name: str,
-    line: int = 1,
-    labelled: bool | None = None,
+    content: np.ndarray, reading: Reading, line: int = 1, labelled: bool | None = None
 ) -> Examples:
-    if format == "npz":
-        return read_npz(content, file=name)
-    if format == "vowpal":
-        return parse_vowpal(
-            content,
-            file=name,
-            columns=reading.hashing("vowpal")["columns"],
-            dtype=reading.dtype,
-            first_line=line,
-            labelled=labelled,
-            labels=reading.labels,
-        )
-    if format == "text":
-        return _hashed(content, reading, name, line, labelled)
+    if reading.format == "npz":
+        return read_npz(content, file=reading.file)
+    if reading.format == "vowpal":
+        return parse_vowpal(content, reading, first_line=line, labelled=labelled)
+    if reading.format == "text":
+        return _hashed(content, reading, line, labelled)
     rows = unlabelled.Rows()
     with rows.counted():
         content = content if reading.labels else rows.labelled(content)
-        X, y = parse_svmlight(content, **reading.svmlight_options(name))
+        X, y = parse_svmlight(content, reading)
     return Examples(X, y)
 
 
-def _hashed(
-    content: np.ndarray, reading: Reading, name: str, line: int, labelled: bool | None
-) -> Examples:
+def _hashed(content: np.ndarray, reading: Reading, line: int, labelled: bool | None) -> Examples:
     # Imported here because it brings scikit-learn, which takes longer to load than most files.
     from rosenblatt.data.text import TextHasher
     from rosenblatt.data.text_lines import label_text_lines
 
     if not reading.labels:
         content, bare = unlabelled.labelled_lines(content, labelled)
-    labels, starts, stops = label_text_lines(content, file=name, first_line=line)
+    labels, starts, stops = label_text_lines(content, file=reading.file, first_line=line)
     chosen = {key: value for key, value in reading.hashing("text").items() if key != "format"}
     hasher = TextHasher(**chosen, dtype=reading.dtype, n_jobs=reading.threads)
     X = hasher.transform_bytes(content, starts, stops)
@@ -483,8 +418,8 @@ def _hashed(
     return Examples(X, y, columns=columns_of(X))
 
 
-def _of_width(examples: Examples, width: int | None, name: str) -> Examples:
+def _of_width(examples: Examples, reading: Reading) -> Examples:
     columns = examples.X.shape[1] if examples.X.ndim == 2 else 0
-    if width is not None and columns != width:
-        raise InputError(f"{name} has {columns} columns, but {width} were expected")
+    if reading.width is not None and columns != reading.width:
+        raise InputError(f"{reading.file} has {columns} columns, but {reading.width} were expected")
     return examples

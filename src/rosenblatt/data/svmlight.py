@@ -54,17 +54,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from rosenblatt.data.reading import DEFAULT, Reading
 from rosenblatt.data.sources import as_text
 from rosenblatt.data.svmlight_chunk import (
-    VALUE_LIMITS,
     Extent,
     Table,
     find_words,
     parse_chunk,
 )
 from rosenblatt.data.svmlight_errors import CHUNK_BYTES, Chunk, Source
-from rosenblatt.data.svmlight_loop import COLUMN_LIMIT, NEWLINE, count_marks
-from rosenblatt.data.workers import Apply, ahead, checked_threads, workers
+from rosenblatt.data.svmlight_loop import NEWLINE, count_marks
+from rosenblatt.data.workers import Apply, ahead, workers
 from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.memory import check_memory
 
@@ -97,25 +97,13 @@ class Parsed(NamedTuple):
     lines: int
 
 
-def parse_svmlight(
-    data: Buffer,
-    *,
-    file: str = "<bytes>",
-    zero_based: bool = False,
-    width: int | None = None,
-    dtype: Any = np.float32,
-    threads: int | None = None,
-) -> tuple[csr_matrix, np.ndarray]:
+def parse_svmlight(data: Buffer, reading: Reading = DEFAULT) -> tuple[csr_matrix, np.ndarray]:
     r"""Parse text in the svmlight format.
 
     Parameters
     ----------
     data : the bytes of the text; they are not copied and must not change meanwhile.
-    file : the name that messages give to it.
-    zero_based : whether the first column is written 0 and not 1.
-    width : number of columns of the matrix; by default the largest column sets it.
-    dtype : float32 or float64, the type of the values.
-    threads : how many parse at the same time; by default one for each core.
+    reading : its file, zero_based, width (by default the largest column sets it), dtype, threads.
 
     Returns
     -------
@@ -134,23 +122,19 @@ def parse_svmlight(
     ([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]], [1, -1])
     """
     text = without_mark(as_text(data))
-    source = Source(text, file, zero_based, checked_width(width), checked_dtype(dtype))
-    with workers(checked_threads(threads)) as apply:
-        parsed = parse(source, apply)
+    with workers(reading.threads) as apply:
+        parsed = parse(Source(text, reading), apply)
     if parsed.labels.size == 0:
-        raise no_examples(file)
-    return make_matrix(parsed.table, parsed.width if width is None else width), parsed.labels
+        raise no_examples(reading.file)
+    width = parsed.width if reading.width is None else reading.width
+    return make_matrix(parsed.table, width), parsed.labels
 
 
 def svmlight_blocks(
     chunks: Iterable[Buffer],
+    reading: Reading = DEFAULT,
     *,
-    file: str = "<stream>",
-    zero_based: bool = False,
-    width: int | None = None,
-    dtype: Any = np.float32,
     block_bytes: int = BLOCK_BYTES,
-    threads: int | None = None,
     text_labels: bool = False,
 ) -> Iterator[tuple[csr_matrix, np.ndarray]]:
     r"""Parse a stream of text in the svmlight format, in memory bounded by the size of a block.
@@ -158,7 +142,7 @@ def svmlight_blocks(
     Parameters
     ----------
     chunks : the bytes of the text in pieces of any size, cut anywhere.
-    file, zero_based, width, dtype, threads : as for `parse_svmlight`.
+    reading : as for `parse_svmlight`.
     block_bytes : about how many bytes of text become a block; blocks end where lines do.
     text_labels : give strings from the first block on, even if its labels are all numbers.
 
@@ -178,19 +162,18 @@ def svmlight_blocks(
     """
     if block_bytes < 1:
         raise InputError(f"block_bytes must be at least 1, got {block_bytes}")
-    source = Source(as_text(b""), file, zero_based, checked_width(width), checked_dtype(dtype))
-    source = source._replace(words_forced=text_labels)
+    source = Source(as_text(b""), reading, words_forced=text_labels)
     # While a block is parsed, one is cut and one waits.
-    blocks = ahead(cut_blocks(chunks, block_bytes, file, good=3), room=1)
-    return parse_blocks(source, blocks, checked_threads(threads))
+    blocks = ahead(cut_blocks(chunks, block_bytes, reading.file, good=3), room=1)
+    return parse_blocks(source, blocks)
 
 
 def parse_blocks(
-    source: Source, blocks: Iterable[np.ndarray], threads: int
+    source: Source, blocks: Iterable[np.ndarray]
 ) -> Iterator[tuple[csr_matrix, np.ndarray]]:
     """Parse one block after the other; the source says what those before it settled."""
-    width, found = source.width or 0, False
-    with workers(threads) as apply:
+    width, found = source.reading.width or 0, False
+    with workers(source.reading.threads) as apply:
         for block in blocks:
             text = as_text(block)
             source = source._replace(text=text if source.lines_before else without_mark(text))
@@ -203,7 +186,7 @@ def parse_blocks(
                 source = source._replace(words_allowed=worded, words_forced=worded)
             source = source._replace(lines_before=source.lines_before + parsed.lines)
     if not found:
-        raise no_examples(source.file)
+        raise no_examples(source.reading.file)
 
 
 def cut_blocks(
@@ -264,25 +247,10 @@ def without_mark(text: np.ndarray) -> np.ndarray:
     return text[3:] if text[:3].tobytes() == BYTE_ORDER_MARK else text
 
 
-def checked_width(width: int | None) -> int | None:
-    """Give the width back if columns can fill it."""
-    if width is not None and not 0 <= width <= COLUMN_LIMIT:
-        raise InputError(f"width must be between 0 and {COLUMN_LIMIT}, got {width}")
-    return width
-
-
-def checked_dtype(dtype: Any) -> np.dtype[Any]:
-    """Give the dtype if values can have it."""
-    checked: np.dtype[Any] = np.dtype(dtype)
-    if checked not in VALUE_LIMITS:
-        raise InputError(f"dtype must be float32 or float64, got {checked}")
-    return checked
-
-
 def parse(source: Source, apply: Apply) -> Parsed:
     """Parse a text, which may hold no example."""
     chunks = place(apply(partial(measure, source.text), spans(source.text)))
-    table = make_table(chunks, source.dtype, source.file)
+    table = make_table(chunks, source.reading.dtype, source.reading.file)
     extents = list(apply(partial(parse_chunk, source, table), chunks))
     table = close_gaps(table, chunks, extents)
     worded = source.words_forced or any(extent.words for extent in extents)
@@ -399,8 +367,8 @@ def large_numbers(source: Source, words: np.ndarray, labels: np.ndarray) -> np.n
         return labels
     if not source.words_allowed:
         raise InputError(
-            f"{source.file} has the label {rounded[0]}, which would be rounded, behind labels that "
-            "are smaller numbers; read it as a whole, or give it first"
+            f"{source.reading.file} has the label {rounded[0]}, which would be rounded, behind "
+            "labels that are smaller numbers; read it as a whole, or give it first"
         )
     return words
 

@@ -107,17 +107,17 @@ def sealed(text: np.ndarray) -> np.ndarray:
 
 def make_rules(source: Source) -> Rules:
     """Put the caller's wishes into the form that the loop compares with."""
-    first = 0 if source.zero_based else 1
-    width = COLUMN_LIMIT if source.width is None else source.width
+    first = 0 if source.reading.zero_based else 1
+    width = COLUMN_LIMIT if source.reading.width is None else source.reading.width
     limit = np.uint64(min(width, COLUMN_LIMIT - first))
-    return Rules(np.uint64(first), limit, VALUE_LIMITS[source.dtype], source.words_allowed)
+    return Rules(np.uint64(first), limit, VALUE_LIMITS[source.reading.dtype], source.words_allowed)
 
 
 def settle_hard_words(
     source: Source, text: np.ndarray, room: Room, tally: Tally
 ) -> tuple[int, int]:
     """Let Python settle the hard words; give the first offence of the chunk and its offset."""
-    view, value_limit = text.data, VALUE_LIMITS[source.dtype]
+    view, value_limit = text.data, VALUE_LIMITS[source.reading.dtype]
     noted = (room.hard_slots, room.hard_starts, room.hard_stops)
     for slot, start, stop in zip(*(array[: tally.hard].data for array in noted), strict=True):
         if slot >= 0:
@@ -176,16 +176,16 @@ def add_repeated(room: Room, tally: Tally, repeated: np.ndarray) -> int:
 
 def check_sums(source: Source, chunk: Chunk, room: Room, rows: int, kept: int) -> None:
     """Raise if the values of a repeated column add up to more than the dtype holds."""
-    too_large = ~(np.abs(room.values[:kept]) < VALUE_LIMITS[source.dtype])
+    too_large = ~(np.abs(room.values[:kept]) < VALUE_LIMITS[source.reading.dtype])
     if too_large.any():
         slot = int(np.argmax(too_large))
         row = int(np.searchsorted(room.ends[:rows], slot, side="right"))
-        column = room.columns[slot] + (0 if source.zero_based else 1)
+        column = room.columns[slot] + (0 if source.reading.zero_based else 1)
         raise error_at(
             source,
             chunk,
             chunk.start + offset_of_row(source.text[chunk.start : chunk.stop].tobytes(), row),
-            f"the values of column {column} add up to more than {source.dtype} holds; "
+            f"the values of column {column} add up to more than {source.reading.dtype} holds; "
             "give each column of a line once",
         )
 

@@ -7,10 +7,11 @@ at the word that stands there, and say in a sentence what to do about it.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.svmlight_loop import (
     BAD_LABEL,
     BAD_QUERY,
@@ -34,17 +35,14 @@ LABEL_ADVICE = "begin each line with a label such as 1, -1 or spam"
 
 
 class Source(NamedTuple):
-    """The text and the caller's wishes, as the messages need them.
+    """A text and how to read it.
 
     A text may be a piece of a longer one: lines before it count, and its labels may have to be
     numbers, or words, because those before were.
     """
 
     text: np.ndarray
-    file: str
-    zero_based: bool
-    width: int | None
-    dtype: np.dtype[Any]
+    reading: Reading
     lines_before: int = 0
     words_allowed: bool = True
     words_forced: bool = False
@@ -75,7 +73,7 @@ def error_at(source: Source, chunk: Chunk, offset: int, message: str) -> ParseEr
         for start in range(0, offset, CHUNK_BYTES)
     )
     column = offset - line_start(source, chunk, offset) + 1
-    return ParseError(message, file=source.file, line=line, column=column)
+    return ParseError(message, file=source.reading.file, line=line, column=column)
 
 
 def line_start(source: Source, chunk: Chunk, offset: int) -> int:
@@ -123,7 +121,8 @@ def explain_value(source: Source, word: bytes) -> str:
     if not word:
         return f"the value is missing; {PAIR_ADVICE}"
     if spells_number(word):
-        return f"the value {quote(word)} is not finite as {source.dtype}; change it or leave it out"
+        kind = source.reading.dtype
+        return f"the value {quote(word)} is not finite as {kind}; change it or leave it out"
     return f"the value {quote(word)} is not a number; {PAIR_ADVICE}"
 
 
@@ -153,14 +152,14 @@ def explain_column(source: Source, word: bytes) -> str:
     digits = column.lstrip(b"0") or b"0"
     if len(digits) > len(str(COLUMN_LIMIT)) or int(digits) >= COLUMN_LIMIT:
         return f"the column {quote(column)} is too large; keep columns below {COLUMN_LIMIT}"
-    if digits == b"0" and not source.zero_based:
+    if digits == b"0" and not source.reading.zero_based:
         return (
             "column 0 comes before the first column, 1; if columns count from 0, pass "
             "zero_based=True"
         )
-    counting = f"columns count from {0 if source.zero_based else 1}"
+    counting = f"columns count from {0 if source.reading.zero_based else 1}"
     return (
-        f"column {int(digits)} is beyond the width {source.width} ({counting}); "
+        f"column {int(digits)} is beyond the width {source.reading.width} ({counting}); "
         "give a larger width or none"
     )
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,12 +44,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data import tables_text
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.sources import bounded, chunks, files, is_compressed, is_pipe, shown
 from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import (
     ANYTHING,
     Layout,
-    Options,
     examples_of,
     feature_kind,
     float_type,
@@ -59,13 +59,13 @@ from rosenblatt.data.tables_layout import (
     numbers_of,
     polars_module,
     refuse_empty,
+    selected_columns,
 )
 from rosenblatt.data.tables_match import matched
-from rosenblatt.data.tables_text import SEPARATORS, WORDS, ForeignTextError, Text, quoted
+from rosenblatt.data.tables_text import WORDS, ForeignTextError, Text, quoted, separator_of
 from rosenblatt.errors import InputError, ParseError
 from rosenblatt.examples import Examples
 from rosenblatt.memory import check_memory
-from rosenblatt.names import Wanted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -85,11 +85,9 @@ FORMATS = {
     ".ndjson": "jsonl",
 }
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
-TEXTS = (*SEPARATORS, "jsonl")
+TEXTS = ("csv", "tsv", "jsonl")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_REASON = 200
-# Features are numbered below 2^31; half of that leaves room for columns of numbers.
-MOST_COLUMNS = 2**30
 ROWS_AT_ONCE = 2**14
 SPARE = 1.2
 
@@ -98,13 +96,18 @@ Named = tuple[str, Any]  # the name of a source in messages, and the source
 
 
 class Origin(NamedTuple):
-    """Where the rows come from: sources of one format, and what is known of a text."""
+    """Where the rows come from, and what is known of their columns beforehand."""
 
     sources: list[Any]
-    format: str
     text: Text | None
     label: str | None
+    inputs: Sequence[str] = ()  # the columns that become features, if no model says which
     layout: Layout | None = None  # of the model that they are read for
+
+    def keeping(self, kept: Sequence[str | None]) -> Origin:
+        """Take all columns of a text but these for words, whatever they hold."""
+        text = self.text
+        return self if text is None else self._replace(text=text.with_words_except(kept))
 
     @property
     def is_numeric_text(self) -> bool:
@@ -113,7 +116,7 @@ class Origin(NamedTuple):
             return False
         if self.layout is not None:
             return not self.layout.words
-        return WORDS not in (kind for name, kind in self.text.kinds.items() if name != self.label)
+        return WORDS not in (self.text.kinds[name] for name in self.inputs)
 
 
 def table_format(name: str | os.PathLike[str]) -> str | None:
@@ -124,130 +127,72 @@ def table_format(name: str | os.PathLike[str]) -> str | None:
     return FORMATS.get(extension)
 
 
-def read_table(
-    source: str | os.PathLike[str] | bytes, format: str | None = None, **options: Any
-) -> Examples:
-    r"""Read a table; needs Polars.
+def read_table(source: str | os.PathLike[str] | bytes, reading: Reading) -> Examples:
+    r"""Read a table of the format that the reading names; needs Polars.
 
-    Parameters
-    ----------
-    source : a file, a folder or a pattern, compressed or not, ``-``, or the bytes themselves.
-    format : csv, tsv, parquet, arrow or jsonl; by default what the extension says.
-    label : name or place of the label's column; False if there is none.
-    labels : False to leave that column out without a look at it.
-    categories : what becomes of columns of words: onehot, hash or refuse.
-    missing : the number that takes the place of a missing one, or "refuse".
-    dtype : float32 or float64.
-    columns : how many features words are hashed to.
-    header : whether the first row of a CSV or TSV file names the columns; by default a guess.
-    like : the columns of a model, which are found by name (`tables_match`).
-    by_place : find them by place instead.
-    file : the name that messages give to the source; by default its own.
+    The source is a file, a folder or a pattern, compressed or not, ``-``, or the bytes themselves.
 
     Examples
     --------
-    >>> X, y = read_table(b"size,colour,label\n1,red,yes\n2,blue,no\n", "csv")
+    >>> text = b"size,colour,label\n1,red,yes\n2,blue,no\n"
+    >>> X, y = read_table(text, Reading(format="csv"))
     >>> X.toarray().tolist(), y.tolist()
     ([[1.0, 0.0, 1.0], [2.0, 1.0, 0.0]], ['yes', 'no'])
     """
-    wishes = _options(source, **options)
-    format = _checked_format(source, format, wishes.file)
-    sources = _sources(source, format, wishes.file)
-    with _reported(sources, format, wishes.file):
-        origin = _origin(sources, format, wishes)
+    sources = _sources(source, reading)
+    with _reported(sources, reading):
+        origin = _origin(sources, reading)
         if origin.is_numeric_text:
-            return _gathered(origin, wishes)
-        frame = _collected(origin, wishes)
-        layout = _layout(frame.lazy(), origin, wishes)
-        return examples_of(frame, layout, wishes, 0, None if origin.text is None else ANYTHING)
+            return _gathered(origin, reading)
+        frame = _collected(origin, reading)
+        layout = _layout(frame.lazy(), origin, reading)
+        return examples_of(frame, layout, reading, 0, None if origin.text is None else ANYTHING)
 
 
 def table_blocks(
-    source: str | os.PathLike[str] | bytes,
-    format: str | None = None,
-    *,
-    rows: int = 2**16,
-    **options: Any,
+    source: str | os.PathLike[str] | bytes, reading: Reading, *, rows: int = 2**16
 ) -> Iterator[Examples]:
-    """Read a table block by block, so that memory is bounded; options are those of `read_table`.
+    """Read a table as `read_table` does, but block by block, so that memory is bounded.
 
     What is compressed or comes through a pipe is first unpacked into a temporary folder. To find
     the words of *onehot*, the columns of words are read once before.
     """
-    wishes = _options(source, **options)
-    format = _checked_format(source, format, wishes.file)
     with TemporaryDirectory(prefix="rosenblatt") as folder, ExitStack() as stack:
-        sources = _sources(source, format, wishes.file, folder)
-        stack.enter_context(_reported(sources, format, wishes.file))
-        origin = _origin(sources, format, wishes)
-        layout = _layout(_scan(origin, wishes), origin, wishes)
+        sources = _sources(source, reading, folder)
+        stack.enter_context(_reported(sources, reading))
+        origin = _origin(sources, reading)
+        layout = _layout(_scan(origin, reading), origin, reading)
         kinds = {} if origin.text is None else origin.text.kinds
         labels = kinds.get(layout.label or "")
         done = 0
-        for frame in _batches(origin, wishes, rows):
-            block = examples_of(frame, layout, wishes, done, labels)
+        for frame in _batches(origin, reading, rows):
+            block = examples_of(frame, layout, reading, done, labels)
             done += frame.height
             yield block
 
 
-def _options(
-    source: Any,
-    *,
-    label: str | int | None = None,
-    labels: bool = True,
-    categories: str = "onehot",
-    missing: float | str = "refuse",
-    dtype: Any = np.float32,
-    columns: int = 2**18,
-    header: bool | None = None,
-    like: Wanted | None = None,
-    by_place: bool = False,
-    file: str | None = None,
-) -> Options:
-    if categories not in ("onehot", "hash", "refuse"):
-        raise InputError(f"categories must be onehot, hash or refuse, got {categories!r}")
-    if missing != "refuse" and (isinstance(missing, str) or not np.isfinite(missing)):
-        raise InputError(f"missing must be 'refuse' or a finite number, got {missing!r}")
-    kind = np.dtype(dtype)
-    if kind not in (np.float32, np.float64):
-        raise InputError(f"dtype must be float32 or float64, got {kind}")
-    if not 1 <= columns <= MOST_COLUMNS:
-        raise InputError(f"columns must be between 1 and {MOST_COLUMNS}, got {columns}")
-    name = file or ("<bytes>" if isinstance(source, bytes) else shown(source))
-    return Options(label, labels, categories, missing, kind, columns, header, like, by_place, name)
-
-
-def _checked_format(source: Any, format: str | None, file: str) -> str:
-    found = format or (None if isinstance(source, bytes) else table_format(source))
-    if found is None and not isinstance(source, bytes) and os.fspath(source) != "-":
-        found = table_format(files(source)[0])  # those of a folder
-    if found is None or found not in FORMATS.values():
-        known = ", ".join(sorted(set(FORMATS.values())))
-        raise InputError(f"{found or file} is no format of tables; name one of {known}")
-    return found
-
-
 @contextmanager
-def _reported(sources: list[Named], format: str, file: str) -> Iterator[None]:
+def _reported(sources: list[Named], reading: Reading) -> Iterator[None]:
     """Turn what Polars complains about into one sentence that says where and what to do."""
     errors = polars_module().exceptions
     try:
         yield
     except errors.NoDataError as error:
-        raise _empty(file) from error
+        raise _empty(reading.file) from error
     except (errors.PolarsError, errors.PanicException, ForeignTextError, OSError) as error:
-        raise _explained(error, sources, format, file) from error
+        raise _explained(error, sources, reading) from error
 
 
 def _empty(file: str) -> InputError:
     return InputError(f"{file} holds no examples; it is empty, so write it anew")
 
 
-def _explained(error: BaseException, sources: list[Named], format: str, file: str) -> InputError:
+def _explained(error: BaseException, sources: list[Named], reading: Reading) -> InputError:
+    format, file = reading.format, reading.file
     if format in TEXTS:
         for name, source in sources:
             with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as lines:
-                fault = first_fault(lines, format)
+                fault = first_fault(lines, separator_of(reading))
             if fault is not None:
                 message = f"this cannot be read as {format}: {fault.message}"
                 return ParseError(message, file=name, line=fault.line, column=fault.column)
@@ -263,7 +208,7 @@ def _size(source: Any) -> int:
 
 
 def _sources(
-    source: str | os.PathLike[str] | bytes, format: str, file: str, folder: str | None = None
+    source: str | os.PathLike[str] | bytes, reading: Reading, folder: str | None = None
 ) -> list[Named]:
     """Give what Polars is to read, by the names that messages give to it.
 
@@ -271,9 +216,9 @@ def _sources(
     not both.
     """
     if isinstance(source, bytes):
-        return [(file, b"".join(_unmarked(iter([source]))))]
+        return [(reading.file, b"".join(_unmarked(iter([source]))))]
     names = files(source)
-    plain = [_is_plain(name, format) for name in names]
+    plain = [_is_plain(name, reading.format) for name in names]
     if all(plain):
         found: list[Any] = names
     elif folder is None:
@@ -287,7 +232,7 @@ def _sources(
     return list(zip(map(shown, names), absolute, strict=True))
 
 
-def _is_plain(name: str, format: str) -> bool:
+def _is_plain(name: str, format: str | None) -> bool:
     """Tell whether Polars can read a file as it lies."""
     if is_pipe(name) or not os.path.isfile(name) or is_compressed(name):
         return False
@@ -307,45 +252,44 @@ def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield from pieces
 
 
-def _origin(named: list[Named], format: str, options: Options) -> Origin:
-    sources = [source for _, source in named]
-    origin = Origin(sources, format, None, None)
-    if format in SEPARATORS:
-        text = tables_text.examine(sources[0], SEPARATORS[format], options.header)
+def _origin(named: list[Named], reading: Reading) -> Origin:
+    origin = Origin([source for _, source in named], None, None)
+    if separator_of(reading) is not None:
+        text = tables_text.examine(origin.sources[0], reading)
         origin, names = origin._replace(text=text), list(text.kinds)
     else:
-        names = _scan(origin, options).collect_schema().names()
-    if options.like is None:
-        return origin._replace(label=label_column(names, options))
-    layout = matched(names, origin.text is None or origin.text.header, options)
-    if origin.text is not None:
-        text = origin.text.with_words_except([*layout.numbers, layout.label])
-        origin = origin._replace(text=text)
+        names = _scan(origin, reading).collect_schema().names()
+    if reading.like is None:
+        label = label_column(names, reading)
+        inputs = selected_columns(names, label, reading)
+        return origin.keeping([*inputs, label])._replace(label=label, inputs=inputs)
+    layout = matched(names, origin.text is None or origin.text.header, reading)
+    origin = origin.keeping([*layout.numbers, layout.label])
     return origin._replace(label=layout.label, layout=layout)
 
 
-def _layout(lazy: pl.LazyFrame, origin: Origin, options: Options) -> Layout:
+def _layout(lazy: pl.LazyFrame, origin: Origin, reading: Reading) -> Layout:
     """Decide which columns become which features, if no model did."""
     if origin.layout is None:
-        return layout_of(lazy, origin.label, origin.text, options)
+        return layout_of(lazy, origin.inputs, origin.label, origin.text, reading)
     schema = lazy.collect_schema()
     for name in origin.layout.numbers:
-        if feature_kind(name, schema[name], origin.text, options.file) == WORDS:
+        if feature_kind(name, schema[name], origin.text, reading.file) == WORDS:
             raise InputError(
-                f"column {quoted(name)} of {options.file} holds words, but the model was fitted "
+                f"column {quoted(name)} of {reading.file} holds words, but the model was fitted "
                 "with numbers there; mend it, or check that the file belongs to the model"
             )
     return origin.layout
 
 
-def _scan(origin: Origin, options: Options, careful: bool = False) -> pl.LazyFrame:
+def _scan(origin: Origin, reading: Reading, careful: bool = False) -> pl.LazyFrame:
     polars = polars_module()
     if origin.text is not None:
-        numbers = float_type(options)
+        numbers = float_type(reading)
         lazy = tables_text.scan(origin.sources, origin.text, numbers, origin.label, careful)
-    elif origin.format == "jsonl":
+    elif reading.format == "jsonl":
         lazy = polars.scan_ndjson(origin.sources, infer_schema_length=None)
-    elif origin.format == "arrow":
+    elif reading.format == "arrow":
         lazy = polars.scan_ipc(origin.sources, glob=False)
     else:
         lazy = polars.scan_parquet(origin.sources, glob=False)
@@ -353,40 +297,40 @@ def _scan(origin: Origin, options: Options, careful: bool = False) -> pl.LazyFra
     return found
 
 
-def _collected(origin: Origin, options: Options) -> pl.DataFrame:
+def _collected(origin: Origin, reading: Reading) -> pl.DataFrame:
     """Read everything, in haste if possible."""
     try:
-        frame = _scan(origin, options).collect()
+        frame = _scan(origin, reading).collect()
     except polars_module().exceptions.ComputeError:
         if origin.text is None:
             raise
-        frame = _scan(origin, options, careful=True).collect()
-    return _ready(frame, origin, options, 0)
+        frame = _scan(origin, reading, careful=True).collect()
+    return _ready(frame, origin, reading, 0)
 
 
-def _gathered(origin: Origin, options: Options) -> Examples:
+def _gathered(origin: Origin, reading: Reading) -> Examples:
     """Read columns of numbers from a text: rows are filled in while Polars reads on.
 
     Reading everything first would leave one core idle for the rest, which is a fifth of the work.
     """
-    layout = _layout(_scan(origin, options), origin, options)
+    layout = _layout(_scan(origin, reading), origin, reading)
     # Pages of memory that no row reaches are never touched.
     assert origin.text is not None
     likely = SPARE * sum(map(_size, origin.sources)) / origin.text.line_length
-    needed = int(likely / SPARE) * layout.table.width * options.dtype.itemsize
-    check_memory(needed, f"the rows of {options.file}", "give a part of them")
-    X = np.empty((int(likely) + 1, layout.table.width), options.dtype)
+    needed = int(likely / SPARE) * layout.table.width * reading.dtype.itemsize
+    check_memory(needed, f"the rows of {reading.file}", "give a part of them")
+    X = np.empty((int(likely) + 1, layout.table.width), reading.dtype)
     labels: list[pl.Series] = []
     done = 0
-    for frame in _batches(origin, options, ROWS_AT_ONCE):
+    for frame in _batches(origin, reading, ROWS_AT_ONCE):
         stop = done + frame.height
         if stop > X.shape[0]:
             X = _with_room(X, done, 2 * stop)
-        X[done:stop] = numbers_of(frame, layout.numbers, options, done)
+        X[done:stop] = numbers_of(frame, layout.numbers, reading, done)
         if layout.label is not None:
             labels.append(frame[layout.label])
         done = stop
-    y = labels_of(polars_module().concat(labels), options, 0, ANYTHING) if labels else None
+    y = labels_of(polars_module().concat(labels), reading, 0, ANYTHING) if labels else None
     return Examples(X[:done], y, columns=layout.columns)
 
 
@@ -396,17 +340,17 @@ def _with_room(X: np.ndarray, done: int, rows: int) -> np.ndarray:
     return roomy
 
 
-def _batches(origin: Origin, options: Options, rows: int) -> Iterator[pl.DataFrame]:
+def _batches(origin: Origin, reading: Reading, rows: int) -> Iterator[pl.DataFrame]:
     """Read block by block, and from the first cell on that needs it with care."""
     done = read = 0
     for careful in (False, True):
         seen = 0
         try:
-            for frame in _scan(origin, options, careful).collect_batches(chunk_size=rows):
+            for frame in _scan(origin, reading, careful).collect_batches(chunk_size=rows):
                 # A slice of the scan itself would hide faults of the text from Polars.
                 fresh = frame.slice(max(read - seen, 0))
                 seen += frame.height
-                ready = _ready(fresh, origin, options, done)
+                ready = _ready(fresh, origin, reading, done)
                 read += fresh.height
                 done += ready.height
                 if ready.height:
@@ -415,13 +359,13 @@ def _batches(origin: Origin, options: Options, rows: int) -> Iterator[pl.DataFra
         except polars_module().exceptions.ComputeError:
             if origin.text is None or careful:
                 raise
-    refuse_empty(done, options)
+    refuse_empty(done, reading)
 
 
-def _ready(frame: pl.DataFrame, origin: Origin, options: Options, row: int) -> pl.DataFrame:
+def _ready(frame: pl.DataFrame, origin: Origin, reading: Reading, row: int) -> pl.DataFrame:
     if origin.text is None:
         return frame
     frame = tables_text.without_blank_lines(frame)
     return tables_text.converted(  # type: ignore[no-any-return]
-        frame, origin.text, float_type(options), origin.label, row, options.file
+        frame, origin.text, float_type(reading), origin.label, row, reading.file
     )

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from rosenblatt.data.svmlight_errors import NOT_FINITE, quote
-from rosenblatt.data.tables_text import SEPARATORS
 
 __all__ = ["Fault", "first_fault"]
 
@@ -34,9 +33,9 @@ class Fault(NamedTuple):
 Found = tuple[int, str]  # an offset into a line, and what is wrong there
 
 
-def first_fault(lines: Iterable[bytes], format: str) -> Fault | None:
-    """Give the first fault of a text in the format csv, tsv or jsonl; None if there seems none."""
-    text = _Objects() if format == "jsonl" else _Cells(SEPARATORS[format].encode())
+def first_fault(lines: Iterable[bytes], separator: str | None) -> Fault | None:
+    """Give the first fault of cells between separators, or of JSON lines; None if there is none."""
+    text = _Objects() if separator is None else _Cells(separator.encode())
     for number, line in enumerate(lines, start=1):
         found = _wrong_bytes(line) or text.take(line)
         if found is not None:

@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from rosenblatt.data.reading import MOST_COLUMNS, Reading
 from rosenblatt.data.strings import string_array, string_type
-from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS, Text, quoted
+from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS, Text, pointed, quoted
 from rosenblatt.errors import EmptyError, InputError, MissingExtraError
 from rosenblatt.examples import Examples
-from rosenblatt.names import Columns, Table, Wanted
+from rosenblatt.names import Columns, Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,21 +28,6 @@ ANYTHING = "anything"
 LARGEST_WHOLE = 2.0**53
 # So many distinct labels are made into strings once each, and copied from there.
 FEW_WORDS = 1000
-
-
-class Options(NamedTuple):
-    """The caller's wishes."""
-
-    label: str | int | None
-    labels: bool
-    categories: str
-    missing: str | float
-    dtype: np.dtype[Any]
-    columns: int
-    header: bool | None
-    like: Wanted | None
-    by_place: bool
-    file: str
 
 
 class Layout(NamedTuple):
@@ -81,11 +68,11 @@ def polars_module() -> Any:
     return polars
 
 
-def label_column(names: list[str], options: Options) -> str | None:
+def label_column(names: list[str], reading: Reading) -> str | None:
     """Give the name of the label's column, None if there is none."""
-    label = options.label
+    label = reading.label
     if not names:
-        raise InputError(f"{options.file} has no columns; give it columns of features and labels")
+        raise InputError(f"{reading.file} has no columns; give it columns of features and labels")
     if label is False:
         return None
     if label is None:
@@ -93,19 +80,37 @@ def label_column(names: list[str], options: Options) -> str | None:
         if len(likely) > 1:
             some = " and ".join(map(quoted, likely))
             raise InputError(
-                f"{options.file} has the columns {some}, each of which could be the label; name "
+                f"{reading.file} has the columns {some}, each of which could be the label; name "
                 "one of them with label="
             )
         return likely[0]
-    if isinstance(label, str):
-        if label in names:
-            return label
+    return _column(names, label, reading.file)
+
+
+def _column(names: list[str], wanted: str | int, file: str) -> str:
+    """Find a column by name or place."""
+    if isinstance(wanted, str):
+        if wanted in names:
+            return wanted
         shown = (quoted(name)[1:-1] for name in names[:8])
         some = ", ".join(shown) + (", ..." if len(names) > 8 else "")
-        raise InputError(f"{options.file} has no column {label!r}; its columns are {some}")
-    if not -len(names) <= label < len(names):
-        raise InputError(f"{options.file} has {len(names)} columns, so none at place {label}")
-    return names[label]
+        raise InputError(f"{file} has no column {wanted!r}; its columns are {some}")
+    if not -len(names) <= wanted < len(names):
+        raise InputError(f"{file} has {len(names)} columns, so none at place {wanted}")
+    return names[wanted]
+
+
+def selected_columns(names: list[str], label: str | None, reading: Reading) -> list[str]:
+    """Give the columns that become features, in the order of the table."""
+    if reading.select is None:
+        return [name for name in names if name != label]
+    chosen = {_column(names, wanted, reading.file) for wanted in reading.select}
+    if label in chosen:
+        raise InputError(
+            f"column {quoted(label)} of {reading.file} is taken for the label, but select= names "
+            "it as a feature; name another label with label=, or leave it out"
+        )
+    return [name for name in names if name in chosen]
 
 
 def usual_labels(names: list[str]) -> list[str]:
@@ -113,34 +118,40 @@ def usual_labels(names: list[str]) -> list[str]:
     return [name for name in names if name.strip().lower() in LABEL_NAMES]
 
 
-def float_type(options: Options) -> Any:
+def float_type(reading: Reading) -> Any:
     """Give the dtype asked for as Polars calls it."""
-    return polars_module().Float32 if options.dtype == np.float32 else polars_module().Float64
+    return polars_module().Float32 if reading.dtype == np.float32 else polars_module().Float64
 
 
-def layout_of(lazy: pl.LazyFrame, label: str | None, text: Text | None, options: Options) -> Layout:
+def layout_of(
+    lazy: pl.LazyFrame,
+    inputs: Sequence[str],
+    label: str | None,
+    text: Text | None,
+    reading: Reading,
+) -> Layout:
     """Decide which columns become which features; those of a text have their kinds already."""
-    inputs: list[str] = []
-    worded: list[str] = []
-    for name, dtype in lazy.collect_schema().items():
-        if name == label:
-            continue
-        inputs.append(name)
-        if feature_kind(name, dtype, text, options.file) == WORDS:
-            worded.append(name)
+    schema = lazy.collect_schema()
+    kinds = {name: feature_kind(name, schema[name], text, reading.file) for name in inputs}
+    worded = [name for name, kind in kinds.items() if kind == WORDS]
     if not inputs:
-        raise InputError(f"{options.file} has no column but the label; give it columns of features")
-    if worded and options.categories == "refuse":
+        raise InputError(f"{reading.file} has no column but the label; give it columns of features")
+    if worded and reading.categories == "refuse":
         raise InputError(
-            f"column {quoted(worded[0])} of {options.file} holds words; "
+            f"column {quoted(worded[0])} of {reading.file} holds words; "
             "pass categories='onehot' or 'hash', or leave it out"
         )
-    hashes = options.categories == "hash"
-    words = {name: () if hashes else _words_of(name, lazy, options) for name in worded}
+    hashes = reading.categories == "hash"
+    words = {name: () if hashes else _words_of(name, lazy, reading) for name in worded}
     header = text is None or text.header
-    hashed = options.columns if hashes and worded else 0
+    hashed = reading.columns if hashes and worded else 0
     table = Table(tuple(inputs), words, label, header, hashed)
-    return Layout.of(table, {name: name for name in inputs}, label if options.labels else None)
+    if table.width >= MOST_COLUMNS:
+        raise InputError(
+            f"columns must be less than {MOST_COLUMNS - len(table.numbers)} beside the "
+            f"{len(table.numbers)} columns of numbers of {reading.file}, got {hashed}"
+        )
+    return Layout.of(table, {name: name for name in inputs}, label if reading.labels else None)
 
 
 def feature_kind(name: str, dtype: Any, text: Text | None, file: str) -> str:
@@ -154,14 +165,14 @@ def feature_kind(name: str, dtype: Any, text: Text | None, file: str) -> str:
     return kind
 
 
-def _words_of(name: str, lazy: pl.LazyFrame, options: Options) -> tuple[str, ...]:
+def _words_of(name: str, lazy: pl.LazyFrame, reading: Reading) -> tuple[str, ...]:
     polars = polars_module()
     column = polars.col(name).cast(polars.String)
     found = lazy.select(column.unique()).collect().to_series().drop_nulls().sort().to_list()
-    if len(found) > options.columns:
+    if len(found) > reading.columns:
         raise InputError(
-            f"column {quoted(name)} of {options.file} holds {len(found):,} distinct words, "
-            f"more than {options.columns:,}; pass categories='hash', or leave it out"
+            f"column {quoted(name)} of {reading.file} holds {len(found):,} distinct words, "
+            f"more than {reading.columns:,}; pass categories='hash', or leave it out"
         )
     return tuple(found)
 
@@ -174,33 +185,33 @@ def _kind(dtype: Any) -> str | None:
 
 
 def examples_of(
-    frame: pl.DataFrame, layout: Layout, options: Options, row: int, labels: str | None
+    frame: pl.DataFrame, layout: Layout, reading: Reading, row: int, labels: str | None
 ) -> Examples:
     """Turn a frame into examples; `row` rows came before it.
 
     `labels` says what labels that are words stand for: what all of them are (`ANYTHING`), what the
     labels of a text begin with, or nothing but words (None).
     """
-    refuse_empty(frame.height, options)
-    y = None if layout.label is None else labels_of(frame[layout.label], options, row, labels)
-    X = numbers_of(frame, layout.numbers, options, row)
+    refuse_empty(frame.height, reading)
+    y = None if layout.label is None else labels_of(frame[layout.label], reading, row, labels)
+    X = numbers_of(frame, layout.numbers, reading, row)
     if layout.words:
-        X = _with_words(X, frame, layout, options, row)
+        X = _with_words(X, frame, layout, reading, row)
     return Examples(X, y, columns=layout.columns)
 
 
-def refuse_empty(height: int, options: Options) -> None:
+def refuse_empty(height: int, reading: Reading) -> None:
     """Refuse a table without rows."""
     if not height:
-        raise EmptyError(f"{options.file} holds no examples; it has no rows, so give it some")
+        raise EmptyError(f"{reading.file} holds no examples; it has no rows, so give it some")
 
 
-def numbers_of(frame: pl.DataFrame, names: list[str], options: Options, row: int) -> np.ndarray:
+def numbers_of(frame: pl.DataFrame, names: list[str], reading: Reading, row: int) -> np.ndarray:
     """Give columns of numbers as a C-order array."""
     polars = polars_module()
     if not names:
-        return np.empty((frame.height, 0), options.dtype)
-    floats, wanted = frame.select(names), float_type(options)
+        return np.empty((frame.height, 0), reading.dtype)
+    floats, wanted = frame.select(names), float_type(reading)
     if any(dtype != wanted for dtype in floats.dtypes):
         floats = floats.cast(wanted)
     X = np.ascontiguousarray(floats.to_numpy(order="c"))  # NaN for what is absent
@@ -208,37 +219,37 @@ def numbers_of(frame: pl.DataFrame, names: list[str], options: Options, row: int
         sound = np.isfinite(X.sum())  # far cheaper than a look at each
     if sound:
         return X
-    _refuse_infinite(floats.select(polars.all().is_infinite().fill_null(False)), options, row)
-    if options.missing == "refuse":
-        _refuse_missing(floats.select(polars.all().is_null() | polars.all().is_nan()), options, row)
+    _refuse_infinite(floats.select(polars.all().is_infinite().fill_null(False)), reading, row)
+    if reading.missing == "refuse":
+        _refuse_missing(floats.select(polars.all().is_null() | polars.all().is_nan()), reading, row)
         return X  # the sum was too large, not what was added up
     X = X if X.flags.writeable else X.copy()
-    X[np.isnan(X)] = options.missing
+    X[np.isnan(X)] = reading.missing
     return X
 
 
-def _refuse_missing(absent: pl.DataFrame, options: Options, row: int) -> None:
+def _refuse_missing(absent: pl.DataFrame, reading: Reading, row: int) -> None:
     number = "give a number for them with missing="
     advice = f"leave such rows out, or {number}"
-    _refuse_first(absent, options, row, f"is missing; {advice}")
+    _refuse_first(absent, reading, row, f"is missing; {advice}")
 
 
-def _refuse_infinite(infinite: pl.DataFrame, options: Options, row: int) -> None:
+def _refuse_infinite(infinite: pl.DataFrame, reading: Reading, row: int) -> None:
     advice = "change it or leave the row out"
-    _refuse_first(infinite, options, row, f"is not finite as {options.dtype}; {advice}")
+    _refuse_first(infinite, reading, row, f"is not finite as {reading.dtype}; {advice}")
 
 
-def _refuse_first(marked: pl.DataFrame, options: Options, row: int, complaint: str) -> None:
+def _refuse_first(marked: pl.DataFrame, reading: Reading, row: int, complaint: str) -> None:
     """Refuse the first cell that is marked, if any is; `row` rows came before."""
     first = {name: marked[name].arg_max() or 0 for name in marked.columns if marked[name].any()}
     if first:
         name = min(first, key=lambda name: first[name])
-        place = f"row {row + first[name] + 1}, column {quoted(name)} of {options.file}"
+        place = f"row {row + first[name] + 1}, column {quoted(name)} of {reading.file}"
         raise InputError(f"{place} {complaint}")
 
 
 def _with_words(
-    X: np.ndarray, frame: pl.DataFrame, layout: Layout, options: Options, row: int
+    X: np.ndarray, frame: pl.DataFrame, layout: Layout, reading: Reading, row: int
 ) -> csr_matrix:
     """Give numbers and words as one CSR matrix without zeros."""
     polars = polars_module()
@@ -246,12 +257,12 @@ def _with_words(
     width = numbers + len(layout.words)
     places = np.empty((rows, width), np.int32)
     places[:, :numbers] = np.arange(numbers)
-    values = np.ones((rows, width), options.dtype)
+    values = np.ones((rows, width), reading.dtype)
     values[:, :numbers] = X
     for j, (name, known) in enumerate(layout.words.items(), numbers):
         words = frame[name].cast(polars.String)
-        if options.missing == "refuse" and words.null_count():
-            _refuse_missing(words.is_null().to_frame(), options, row)
+        if reading.missing == "refuse" and words.null_count():
+            _refuse_missing(words.is_null().to_frame(), reading, row)
         if isinstance(known, str):
             distinct, room = words.unique().drop_nulls().to_list(), layout.table.hashed
             known = {word: numbers + hashed(known, word, room) for word in distinct}
@@ -272,9 +283,9 @@ def hashed(column: str, word: str, columns: int) -> int:
     return int.from_bytes(digest, "little") % columns
 
 
-def labels_of(labels: pl.Series, options: Options, row: int, meant: str | None) -> np.ndarray:
+def labels_of(labels: pl.Series, reading: Reading, row: int, meant: str | None) -> np.ndarray:
     """Give labels as an array; `examples_of` says what `row` and `meant` are."""
-    file = options.file
+    file = reading.file
     _refuse_absent(labels, file, row)
     kind = _kind(labels.dtype)
     if kind is None:
@@ -286,8 +297,8 @@ def labels_of(labels: pl.Series, options: Options, row: int, meant: str | None) 
         return _label_numbers(labels, file, row)
     labels = labels.cast(polars_module().String)
     if meant in (NUMBERS, TRUTH_VALUES):
-        _refuse_strangers(labels, file, row, str(meant))
-    parsed = None if meant in (None, WORDS) else _parsed(labels)
+        _refuse_strangers(labels, reading, row, str(meant))
+    parsed = None if meant in (None, WORDS) else _parsed(pointed(labels, reading.decimal))
     if parsed is None and meant == NUMBERS:
         raise InputError(
             f"the labels of {file} are whole numbers beyond 2^63, or beyond 2^53 among fractions, "
@@ -341,16 +352,18 @@ def _label_numbers(labels: pl.Series, file: str, row: int) -> np.ndarray:
     return found
 
 
-def _refuse_strangers(labels: pl.Series, file: str, row: int, meant: str) -> None:
+def _refuse_strangers(labels: pl.Series, reading: Reading, row: int, meant: str) -> None:
     """Refuse labels that are not what those before them are."""
     if meant == NUMBERS:
-        strange = labels.cast(polars_module().Float64, strict=False).is_null()
+        strange = (
+            pointed(labels, reading.decimal).cast(polars_module().Float64, strict=False).is_null()
+        )
     else:
         strange = ~labels.str.to_lowercase().is_in(TRUTH)
     if strange.any():
         place = strange.arg_max() or 0
         raise InputError(
-            f"row {row + place + 1} of {file} has the label {quoted(labels[place])}, but "
+            f"row {row + place + 1} of {reading.file} has the label {quoted(labels[place])}, but "
             f"the labels begin with {meant}; mend it, or read the table as a whole"
         )
 

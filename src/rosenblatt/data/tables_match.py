@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import warnings
 
-from rosenblatt.data.tables_layout import Layout, Options, label_column, usual_labels
+from rosenblatt.data.reading import Reading
+from rosenblatt.data.tables_layout import Layout, label_column, usual_labels
 from rosenblatt.data.tables_text import quoted
 from rosenblatt.errors import InputError, UnknownColumnsWarning, levels_inside
 from rosenblatt.names import Table
@@ -19,68 +20,69 @@ from rosenblatt.names import Table
 FEW = 5
 
 
-def matched(names: list[str], header: bool, options: Options) -> Layout:
+def matched(names: list[str], header: bool, reading: Reading) -> Layout:
     """Find the columns of a model in a table of such names."""
-    assert options.like is not None
-    table = options.like.as_table(names)
-    by_place = options.by_place or not (header or table.header)
-    if header != table.header and not options.by_place:
-        raise InputError(_unnamed(header, options))
-    label = _label(names, table, by_place, options)
+    wanted = reading.wanted
+    assert wanted is not None
+    table = wanted.as_table(names)
+    by_place = reading.by_place or not (header or table.header)
+    if header != table.header and not reading.by_place:
+        raise InputError(_unnamed(header, reading))
+    label = _label(names, table, by_place, reading)
     rest = [name for name in names if name != label]
     if by_place and len(rest) == len(table.inputs):
         called = dict(zip(table.inputs, rest, strict=True))
-    elif options.by_place:
+    elif reading.by_place:
         raise InputError(
-            f"{options.file} has {len(rest)} columns without the label, but the model has "
+            f"{reading.file} has {len(rest)} columns without the label, but the model has "
             f"{len(table.inputs)}; give it as many"
         )
     else:
-        called = _by_name(names, table, options)
-        tell_strangers([name for name in rest if name not in called], options.file)
-    return Layout.of(table, called, label if options.labels else None)
+        called = _by_name(names, table, reading)
+        tell_strangers([name for name in rest if name not in called], reading.file)
+    return Layout.of(table, called, label if reading.labels else None)
 
 
-def _unnamed(header: bool, options: Options) -> str:
+def _unnamed(header: bool, reading: Reading) -> str:
     if header:
         return (
-            f"{options.file} names its columns, but the model was fitted on columns without names, "
+            f"{reading.file} names its columns, but the model was fitted on columns without names, "
             "so that their order is not known; if they stand in the model's order, pass "
             "by_place=True"
         )
     return (
-        f"{options.file} has no header, but the model was fitted on columns with names; give it a "
+        f"{reading.file} has no header, but the model was fitted on columns with names; give it a "
         "header, or pass by_place=True if the columns stand in the model's order"
     )
 
 
-def _label(names: list[str], table: Table, by_place: bool, options: Options) -> str | None:
-    if options.label is not None:
-        return label_column(names, options)
+def _label(names: list[str], table: Table, by_place: bool, reading: Reading) -> str | None:
+    if reading.label is not None:
+        return label_column(names, reading)
     if by_place and len(names) == len(table.inputs):
         return None
     if table.label in names:
         return table.label
     if by_place:
-        return label_column(names, options)
+        return label_column(names, reading)
     strangers = [name for name in names if name not in table.inputs]
     likely = usual_labels(strangers) or strangers
-    if not options.labels or not likely:
+    if not reading.labels or not likely:
         return None
     if len(likely) > 1:
         some = ", ".join(map(quoted, likely[:FEW]))
         raise InputError(
-            f"{options.file} has several columns that the model does not know ({some}), and each "
+            f"{reading.file} has several columns that the model does not know ({some}), and each "
             "could be the label; name it with label="
         )
     return likely[0]
 
 
-def _by_name(names: list[str], table: Table, options: Options) -> dict[str, str]:
+def _by_name(names: list[str], table: Table, reading: Reading) -> dict[str, str]:
     lacking = [name for name in table.inputs if name not in names]
     if lacking:
         raise InputError(
-            f"{options.file} has no column {quoted(lacking[0])}, which the model was fitted with; "
+            f"{reading.file} has no column {quoted(lacking[0])}, which the model was fitted with; "
             "add it, or check that the file belongs to the model"
         )
     return {name: name for name in table.inputs}

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from rosenblatt.data.reading import Reading
 from rosenblatt.errors import InputError
 
-SEPARATORS = {"csv": ",", "tsv": "\t"}
 MISSING_WORDS = ["", "na", "n/a", "nan", "null", "?"]
 TRUTH = ["true", "false"]
 SAMPLE_BYTES = 1 << 20
@@ -32,6 +32,7 @@ class Text(NamedTuple):
     """What was found out about a text."""
 
     separator: str
+    decimal: str
     header: bool
     kinds: dict[str, str]  # of each column
     direct: frozenset[str]  # columns of numbers that need no cleaning, as far as the sample goes
@@ -44,20 +45,32 @@ class Text(NamedTuple):
         return self._replace(kinds=kinds, direct=self.direct & kept)
 
 
-def examine(source: str | bytes, separator: str, header: bool | None) -> Text:
+def separator_of(reading: Reading) -> str | None:
+    """Give what stands between the cells of a text; None if the table is none, or JSON."""
+    if reading.format == "csv":
+        return reading.separator or (";" if reading.decimal == "," else ",")
+    return (reading.separator or "\t") if reading.format == "tsv" else None
+
+
+def examine(source: str | bytes, reading: Reading) -> Text:
     """Look at the beginning of a text."""
-    head = _head(source)
+    head, header, decimal = _head(source), reading.header, reading.decimal
+    separator = separator_of(reading) or ","
     if b"\0" in head or (b"\n" not in head and LONE_RETURN.search(head)):
         raise ForeignTextError("bytes that are no text")
     if header is None:
-        header = _has_header(source, separator)
+        header = _has_header(source, separator, decimal)
     sample = _sample(source, separator, header)
     if not header:  # the names that Polars gives differ between its versions
         sample.columns = [f"column_{place}" for place in range(sample.width)]
-    direct = _numeric(sample)
+    # A cell such as 1.500 is no number where 1,5 is one, but Polars would take it for 1.5.
+    direct = _numeric(sample) if decimal == "." else frozenset()
     clean = sample.select(cleaned([name for name in sample.columns if name not in direct]))
-    kinds = {name: NUMBERS if name in direct else _kind_of(clean[name]) for name in sample.columns}
-    return Text(separator, header, kinds, direct, len(head) / max(head.count(b"\n"), 1))
+    kinds = {
+        name: NUMBERS if name in direct else _kind_of(clean[name], decimal)
+        for name in sample.columns
+    }
+    return Text(separator, decimal, header, kinds, direct, len(head) / max(head.count(b"\n"), 1))
 
 
 def scan(sources: list[Any], text: Text, numbers: Any, label: str | None, careful: bool) -> Any:
@@ -87,6 +100,13 @@ def cleaned(names: list[str]) -> Any:
     return pl.when(~lower.is_in(MISSING_WORDS)).then(cell)
 
 
+def pointed(cells: Any, decimal: str) -> Any:
+    """Give numbers with a decimal point; one that has it already, instead of a comma, is none."""
+    if decimal == ".":
+        return cells
+    return cells.str.replace_all(".", "?", literal=True).str.replace_all(",", ".", literal=True)
+
+
 def quoted(word: str) -> str:
     """Show the beginning of a word in quotes."""
     return repr(word if len(word) <= LONGEST_CELL else f"{word[:LONGEST_CELL]}...")
@@ -111,7 +131,7 @@ def converted(frame: Any, text: Text, numbers: Any, label: str | None, row: int,
             continue
         cells = frame[name]
         if kind == NUMBERS:
-            result = cells.cast(numbers, strict=False)
+            result = pointed(cells, text.decimal).cast(numbers, strict=False)
         else:
             lower = cells.str.to_lowercase()
             result = lower.replace_strict(TRUTH, [1.0, 0.0], default=None, return_dtype=numbers)
@@ -131,10 +151,10 @@ def _check_cells(cells: Any, result: Any, kind: str, row: int, file: str) -> Non
         )
 
 
-def _has_header(source: str | bytes, separator: str) -> bool:
+def _has_header(source: str | bytes, separator: str, decimal: str) -> bool:
     first = _sample(source, separator, header=False, n_rows=1)
     cells = [str(cell or "").strip().lower() for cell in first.row(0)] if first.height else []
-    values = [cell for cell in cells if _is_value(cell)]
+    values = [cell for cell in cells if _is_value(cell.replace(decimal, "."))]
     if not values or not all(cell.isdecimal() for cell in values):
         return bool(cells) and not values
     words = [place for place, cell in enumerate(cells) if cell and cell not in values]
@@ -144,7 +164,8 @@ def _has_header(source: str | bytes, separator: str) -> bool:
     below = below.select(cleaned([below.columns[place] for place in words]))
     counted = values == [str(place) for place in range(len(values))]
     return below.height > 0 and any(
-        _kind_of(column) == NUMBERS or (counted and cells[place] not in column.str.to_lowercase())
+        _kind_of(column, decimal) == NUMBERS
+        or (counted and cells[place] not in column.str.to_lowercase())
         for place, column in zip(words, below, strict=True)
     )
 
@@ -197,9 +218,9 @@ def _head(source: str | bytes) -> bytes:
         return file.read(SAMPLE_BYTES)
 
 
-def _kind_of(cells: Any) -> str:
+def _kind_of(cells: Any, decimal: str) -> str:
     """Tell what cells without blanks and missing values hold."""
-    if _numeric(cells.to_frame()):
+    if _numeric(pointed(cells, decimal).to_frame()):
         return NUMBERS
     lower = cells.drop_nulls().str.to_lowercase()
     return TRUTH_VALUES if lower.is_in(TRUTH).all() else WORDS

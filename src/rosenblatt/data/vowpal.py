@@ -42,6 +42,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from rosenblatt.data.numbers import HARD, MALFORMED, ONE, TEN, ZERO_DIGIT, read_number
+from rosenblatt.data.reading import DEFAULT, Reading
 from rosenblatt.data.svmlight_loop import skip_blanks
 from rosenblatt.data.vowpal_lines import (
     FNV_OFFSET,
@@ -50,7 +51,7 @@ from rosenblatt.data.vowpal_lines import (
     WrongLineError,
     read_line,
 )
-from rosenblatt.errors import EmptyError, InputError, ParseError
+from rosenblatt.errors import EmptyError, ParseError
 from rosenblatt.examples import Examples
 from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.names import Columns
@@ -58,7 +59,6 @@ from rosenblatt.names import Columns
 __all__ = ["parse_vowpal"]
 
 PIECE_BYTES = 1 << 20
-MOST_COLUMNS = 1 << 31
 LARGEST_WHOLE = 2.0**53  # doubles tell smaller whole numbers apart
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Doubles from here on round to an infinite float32.
@@ -248,25 +248,19 @@ def read_lines(text: Any, room: Any, columns: Any, limit: Any) -> Any:
 
 def parse_vowpal(
     data: bytes | memoryview | np.ndarray,
+    reading: Reading = DEFAULT,
     *,
-    file: str = "<bytes>",
-    columns: int = 2**18,
-    dtype: Any = np.float32,
     first_line: int = 1,
     labelled: bool | None = None,
-    labels: bool = True,
 ) -> Examples:
     r"""Parse text in the format of Vowpal Wabbit.
 
     Parameters
     ----------
     data : the bytes of the text.
-    file : the name that messages give to it.
-    columns : number of columns of the matrix, to which names are hashed.
-    dtype : float32 or float64, the type of the values.
+    reading : its file, columns, dtype and labels; without labels, some lines may have one.
     first_line : the number of the first line, where the text is part of a larger one.
     labelled : whether the lines must have labels or must not, where those before them settle it.
-    labels : False if labels are not wanted, so that some lines may have one and others none.
 
     Returns
     -------
@@ -274,15 +268,11 @@ def parse_vowpal(
 
     Examples
     --------
-    >>> found = parse_vowpal(b"1 2.0 'first|a x:0.5\n-1 | 3:2 7\n", columns=8)
+    >>> found = parse_vowpal(b"1 2.0 'first|a x:0.5\n-1 | 3:2 7\n", Reading(columns=8))
     >>> found.y.tolist(), found.weights.tolist(), found.X.toarray()[1].tolist()
     ([1, -1], [2.0, 1.0], [0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0])
     """
-    kind = np.dtype(dtype)
-    if kind not in VALUE_LIMITS:
-        raise InputError(f"dtype must be float32 or float64, got {kind}")
-    if not 1 <= columns < MOST_COLUMNS:
-        raise InputError(f"columns must be between 1 and {MOST_COLUMNS - 1}, got {columns}")
+    kind, file, columns = reading.dtype, reading.file, reading.hashing("vowpal")["columns"]
     text = np.frombuffer(data, np.uint8)
     start = len(BYTE_ORDER_MARK) if text[:3].tobytes() == BYTE_ORDER_MARK else 0
     pieces = []
@@ -290,14 +280,14 @@ def parse_vowpal(
         stop = _after_line(text, start + PIECE_BYTES)
         room = _read_piece(text, start, stop, columns, VALUE_LIMITS[kind], file, first_line)
         if room.labels.size:
-            if labels:
+            if reading.labels:
                 labelled = _labelled(room, labelled, text, start, file, first_line)
                 _refuse_rounded(room, text, start, file, first_line)
             pieces.append(room._replace(values=room.values.astype(kind)))
         start = stop
     if not pieces:
         raise EmptyError(f"{file} holds no examples; write one a line, such as: 1 | height:1.5 red")
-    return _joined(pieces, columns, labels and bool(labelled))
+    return _joined(pieces, columns, reading.labels and bool(labelled))
 
 
 def _after_line(text: np.ndarray, position: int) -> int:

@@ -10,24 +10,18 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from rosenblatt.blocks import cores
-from rosenblatt.errors import InputError
 
 T = TypeVar("T")
 Apply = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
-def checked_threads(threads: int | None) -> int:
-    """Give the number of threads asked for, or that of the cores that this process may use."""
-    if threads is None:
-        return cores()
-    if threads < 1:
-        raise InputError(f"threads must be at least 1, got {threads}")
-    return threads
-
-
 @contextmanager
-def workers(threads: int) -> Iterator[Apply]:
-    """Give a `map` that runs on so many threads; its results, and so its errors, come in order."""
+def workers(threads: int | None) -> Iterator[Apply]:
+    """Give a `map` that runs on so many threads, by default one for each core that may be used.
+
+    Its results, and so its errors, come in order.
+    """
+    threads = cores() if threads is None else threads
     with ThreadPoolExecutor(threads) as pool:
 
         def apply(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
