@@ -25,11 +25,11 @@ Make = Callable[[], Labelled]
 endings: dict[str, int] = {}
 
 
-def planted(n: int, d: int, margin: float, turned: int = 0) -> Labelled:
-    """Make separable data; one label in so many is then turned around."""
+def planted(n: int, d: int, margin: float, flipped: int = 0) -> Labelled:
+    """Make separable data; one label in so many is then flipped."""
     X, y, _ = rb.make_separable(n, d, margin, seed=0)
-    if turned:
-        chosen = np.random.default_rng(0).choice(n, max(1, n // turned), replace=False)
+    if flipped:
+        chosen = np.random.default_rng(0).choice(n, max(1, n // flipped), replace=False)
         y[chosen] = -y[chosen]
     return X, y
 
@@ -100,7 +100,7 @@ def tall(n: int, d: int) -> dict[str, Make]:
     cases: dict[str, Make] = {
         f"margin {margin:g}": partial(planted, n, d, margin) for margin in (1e-2, 1e-3, 1e-4)
     }
-    cases["1 in 5,000 turned"] = partial(planted, n, d, 1e-2, 5000)
+    cases["1 in 5,000 flipped"] = partial(planted, n, d, 1e-2, 5000)
     return cases
 
 
@@ -130,7 +130,7 @@ def separate_square(scale: float) -> Race:
         n = max(100, int(n * min(scale, 1)))
         cases[f"{n}×{d} margin 1e-3"] = partial(planted, n, d, 1e-3)
         cases[f"{n}×{d} coins"] = partial(coins, n, d)
-        cases[f"{n}×{d} turned"] = partial(planted, n, d, 1e-2, 50)
+        cases[f"{n}×{d} flipped"] = partial(planted, n, d, 1e-2, 50)
     return duel(cases, {"at_most": 1.5}, True, 1)
 
 

@@ -79,7 +79,7 @@ def time_of(name: str) -> Race:
 
 
 def accuracy_on(name: str) -> Race:
-    """Compare the shares of rows held out that are answered rightly."""
+    """Compare the shares of rows held out that are classified correctly."""
     X, y, more, labels = SETS[name]()
 
     def entered(make: Callable[[int], Any]) -> Contestant:

@@ -37,8 +37,8 @@ def soft_text(scale: float) -> Race:
 
 @race
 def soft_dense(scale: float) -> Race:
-    """Soft margin, 50,000 × 100 dense rows, one label in ten turned, free intercept, C = 1."""
-    make = cache(partial(turned, sets.scaled(50_000, scale), 100))
+    """Soft margin, 50,000 × 100 dense rows, one label in ten flipped, free intercept, C = 1."""
+    make = cache(partial(flipped, sets.scaled(50_000, scale), 100))
     solved = cache(lambda: timed(partial(libsvm, make)))
     return Race(
         entries={
@@ -67,7 +67,7 @@ def hard_margin(scale: float) -> Race:
 def grid(scale: float) -> Race:
     """Ten values of λ from 1000 to 0.001 as a path, against ten solutions from nothing."""
     text = cache(lambda: sets.text_like(sets.scaled(20_000, scale)))
-    dense = cache(partial(turned, sets.scaled(20_000, scale), 50))
+    dense = cache(partial(flipped, sets.scaled(20_000, scale), 50))
     entries, figures = {}, []
     for name, make, intercept in (("text", text, "none"), ("dense", dense, "free")):
         path, cold = f"rosenblatt, path, {name}", f"rosenblatt, cold, {name}"
@@ -85,8 +85,8 @@ def theorem_two(scale: float) -> Race:
 
     cases: dict[str, Callable[[], Labelled]] = {
         "breast cancer": cache(lambda: load_breast_cancer(return_X_y=True)),
-        "noisy, 5,000 × 20": cache(partial(turned, 5_000, 20)),
-        "1,000,000 rows": cache(partial(turned, sets.scaled(1_000_000, scale), 20)),
+        "noisy, 5,000 × 20": cache(partial(flipped, 5_000, 20)),
+        "1,000,000 rows": cache(partial(flipped, sets.scaled(1_000_000, scale), 20)),
     }
     entries, figures = {}, []
     for name, make in cases.items():
@@ -100,7 +100,7 @@ def theorem_two(scale: float) -> Race:
 # ---- data
 
 
-def turned(n: int, d: int) -> Labelled:
+def flipped(n: int, d: int) -> Labelled:
     """Make rows that a hyperplane with an intercept tells apart, but for one label in ten."""
     random = np.random.default_rng(0)
     X = random.standard_normal((n, d))

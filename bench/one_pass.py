@@ -71,7 +71,7 @@ def our_pass(X: Any, y: np.ndarray) -> Contestant:
 
 
 def peer_pass(X: Any, y: np.ndarray, **options: Any) -> Contestant:
-    """Enter scikit-learn's perceptron, which looks at the rows in random order by default."""
+    """Enter scikit-learn's perceptron, which shuffles the rows by default."""
     from sklearn.linear_model import Perceptron
 
     return Contestant(lambda _: quietly(Perceptron(max_iter=1, tol=None, **options), X, y))

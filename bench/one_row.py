@@ -42,7 +42,7 @@ def one_row(scale: float) -> Race:
         ],
         unit="µs a row",
         factor=1e6 / len(rows),
-        note=lambda: f"{len(rows):,} rows; mistakes: {mistaken_share(rows):.1%} of them.",
+        note=lambda: f"{len(rows):,} rows; mistakes: {mistake_rate(rows):.1%} of them.",
     )
 
 
@@ -172,7 +172,7 @@ def as_lines(rows: list[Row]) -> list[str]:
     ]
 
 
-def mistaken_share(rows: list[Row]) -> float:
+def mistake_rate(rows: list[Row]) -> float:
     """Give the share of rows that rosenblatt answers wrongly before it learns them."""
     import rosenblatt as rb
 

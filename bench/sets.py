@@ -16,7 +16,7 @@ from scipy import sparse
 TEXT_COLUMNS = 47_236
 TEXT_WORDS = 79  # words drawn for a row, on average; about 73 of them are different
 CHUNK = 50_000
-NOISE = 0.01  # share of labels that are turned around
+NOISE = 0.01  # share of labels that are flipped
 LEAN = 0.67  # how often a document picks the word of a pair that leans to its side
 TOPICAL = 0.3  # how often a document of many topics picks the word of a group that is its own
 HEAD, FALL = 100.0, 1.4  # word k is drawn in proportion to 1 / (k + HEAD)^FALL
@@ -74,8 +74,8 @@ def topics(
         (np.ones(columns, np.float32), ranks % classes, np.arange(columns + 1)), (columns, classes)
     )
     labels = np.asarray((X @ planted).toarray().argmax(axis=1))
-    turned = random.random(rows) < NOISE
-    return X, np.where(turned, random.integers(0, classes, rows), labels)
+    flipped = random.random(rows) < NOISE
+    return X, np.where(flipped, random.integers(0, classes, rows), labels)
 
 
 Choice = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of words, given ranks drawn and rows
@@ -145,5 +145,5 @@ def _planted(homes: np.ndarray) -> np.ndarray:
 
 
 def _labels(random: np.random.Generator, scores: np.ndarray) -> np.ndarray:
-    turned = random.random(scores.size) < NOISE
-    return np.where((scores > 0) != turned, 1, -1)
+    flipped = random.random(scores.size) < NOISE
+    return np.where((scores > 0) != flipped, 1, -1)

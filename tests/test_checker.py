@@ -203,11 +203,9 @@ SENTENCES = {
     "at most 0.714286",
     "margin interval, lift null": "without intercept: the largest margin is at least 1.4, "
     "at most 1.5",
-    "mistake bound": "no perceptron from zero makes more than 1 mistakes (looks at a row: 1)",
-    "mistake bound, any passes": "no perceptron from zero makes more than 1 mistakes "
-    "(looks at a row: any)",
-    "mistake bound with lift": "no perceptron from zero makes more than 6.5 mistakes "
-    "(looks at a row: 3)",
+    "mistake bound": "no perceptron from zero makes more than 1 mistakes (passes: 1)",
+    "mistake bound, any passes": "no perceptron from zero makes more than 1 mistakes (passes: any)",
+    "mistake bound with lift": "no perceptron from zero makes more than 6.5 mistakes (passes: 3)",
 }
 
 
@@ -516,7 +514,7 @@ def test_numbers_that_would_take_too_long_to_check_are_refused() -> None:
 
 def test_any_number_of_passes_is_checked() -> None:
     lossless = changed(EXAMPLES["mistake bound"].certificate, "passes", 10**5000)
-    assert "(looks at a row: 1.00000E+5000)" in check(lossless, PAIR, 1)
+    assert "(passes: 1.00000E+5000)" in check(lossless, PAIR, 1)
 
 
 def test_what_is_said_is_rounded_to_the_safe_side() -> None:

@@ -66,7 +66,7 @@ def test_every_quantity_has_a_sentence(shell):
     status, shown, complaint = shell("bound", "xor.svm", "--passes", 3)
     words = " ".join(shown.split())
     assert (status, complaint) == (0, "")
-    assert "looks; the run did not converge" in words
+    assert "examples scored; it did not converge" in words
     assert "mistakes at most in a run that errs at most 3 times on a row, such as 3 pas" in words
     assert "from zero, with the intercept as a lifted coordinate of 1" in words
     assert "2 (hinge loss): R²‖w*‖² + 2·3·L" in words
@@ -77,11 +77,11 @@ def test_every_quantity_has_a_sentence(shell):
 
 def test_any_number_of_passes_takes_theorem_one(shell):
     found = facts(shell, "apart.svm", "--any", "--certificate", "c.json")
-    assert (found["theorem"], found["looks_at_a_row"], found["hinge_loss"]) == (1, None, 0)
+    assert (found["theorem"], found["bound_passes"], found["hinge_loss"]) == (1, None, 0)
     assert found["converged"]
     assert found["mistakes"] <= found["bound"]
     assert found["bound"] == pytest.approx((found["radius"] / found["margin"]) ** 2)
-    assert "(looks at a row: any)" in alone("c.json", "apart.svm")[1]
+    assert "(passes: any)" in alone("c.json", "apart.svm")[1]
     words = " ".join(shell("bound", "apart.svm", "--any")[1].split())
     assert "margin γ = " in words
     assert "1 (Block, Novikoff): (R/γ)²" in words
@@ -91,7 +91,7 @@ def test_any_number_of_passes_takes_theorem_one(shell):
 def test_every_order_keeps_to_its_bound(order, shell):
     found = facts(shell, "xor.svm", "--passes", 5, "--order", order, "--seed", 1)
     assert found["mistakes"] <= found["bound"]
-    assert found["looks_at_a_row"] >= 5
+    assert found["bound_passes"] >= 5
 
 
 def test_the_lift_may_be_the_radius(shell):
@@ -109,7 +109,7 @@ def test_tables_are_read_too(shell):
     ("words", "message"),
     [
         (["xor.svm", "--any"], "nothing separates these data (`rosenblatt separate` proves it)"),
-        (["xor.svm", "--any"], "at a row; give --passes in place of --any"),
+        (["xor.svm", "--any"], "number of passes; give --passes in place of --any"),
         (["xor.svm", "--any", "--passes", 2], "exclude each other"),
         (["xor.svm", "--passes", 0], "greater than or equal to 1"),
         (["xor.svm", "--lift", "far"], "--lift takes a number or radius, got 'far'"),

@@ -128,11 +128,11 @@ def test_a_streamed_fit_equals_one_in_memory(name, shell, folder, monkeypatch):
     assert accuracy(shell, "streamed", name, "--stream") == 1.0
 
 
-def test_a_stream_reports_looks_and_not_the_rows_of_its_last_block(shell, monkeypatch):
+def test_a_stream_reports_examples_scored_and_not_the_rows_of_its_last_block(shell, monkeypatch):
     monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 4000)
     facts = json.loads(shell("fit", "data.svm", "-m", "m", "--stream", "--json")[1])
     assert facts["rows"] is None
-    assert facts["looks"] == 400 * facts["passes"]
+    assert facts["examples_scored"] == 400 * facts["passes"]
 
 
 @pytest.mark.parametrize("options", [[], ["--output", "averaged"], ["--no-intercept"]])

@@ -56,7 +56,7 @@ def test_all_pictures_of_two_classes_are_drawn_and_told(shell, facts, folder):
     assert found["smallest_distance"] == pytest.approx(
         distances.min() / np.linalg.norm(learner.coef_)
     )
-    assert found["mistaken"] == 0
+    assert found["misclassified"] == 0
     assert learner.run_.mistakes <= found["bound"]
     told = found["pictures"]["curve"]["seen"]
     assert told == (
@@ -67,12 +67,12 @@ def test_all_pictures_of_two_classes_are_drawn_and_told(shell, facts, folder):
     words = " ".join(shown.split())
     assert status == 0
     assert "a perceptron, from zero and in stored order; it converged in 2 passes" in words
-    assert "regions rosenblatt-plots/regions.png: none of 4 mistaken" in words
+    assert "regions rosenblatt-plots/regions.png: none of 4 misclassified" in words
 
 
 def test_classes_that_nothing_separates_are_drawn_beside_theorem_2(facts):
     found = facts("xor.svm", "--out", "there")
-    assert found["mistaken"] > 0
+    assert found["misclassified"] > 0
     assert "was still making mistakes after 10 passes" in found["fitted"]
     assert "Theorem 2 allows" in found["pictures"]["curve"]["seen"]
     assert not found["left_out"]
@@ -91,8 +91,8 @@ def test_pictures_of_many_classes_leave_out_the_path(facts, folder):
 
 def test_two_rows_that_contradict_each_other_are_drawn(facts):
     found = facts("clash.svm")
-    assert found["mistaken"] == 1
-    assert "1 of 2 mistaken" in found["pictures"]["regions"]["seen"]
+    assert found["misclassified"] == 1
+    assert "1 of 2 misclassified" in found["pictures"]["regions"]["seen"]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_large_data_are_sampled_and_the_bound_is_left_out(facts, monkeypatch, fo
     assert found["bound"] is None
     assert "Theorem" not in found["pictures"]["curve"]["seen"]
     assert "updates" in found["pictures"]["path"]["seen"]
-    assert found["pictures"]["regions"]["seen"] == "none of 4,000 mistaken"
+    assert found["pictures"]["regions"]["seen"] == "none of 4,000 misclassified"
 
 
 def test_standard_input_can_be_drawn(shell, folder, monkeypatch):

@@ -151,4 +151,4 @@ def test_a_block_of_weight_0_in_a_stream_counts_no_mistake(monkeypatch, told, fo
     (folder / "b.vw").write_text("1 | 0:1\n-1 | 0:-1\n1 0 | 0:-5\n1 0 | 0:-5\n1 | 0:2\n")
     found = told("fit", "b.vw", "-m", "m", "--stream", "--max-iter", "1", "--json")
     assert found["rows"] == 5
-    assert found["looks"] == 3
+    assert found["examples_scored"] == 3

@@ -171,7 +171,7 @@ def test_unit_steps_may_go_on_for_ever_and_small_ones_do_not(tables):
 
 def test_the_most_wrong_example_costs_a_pass_for_each_mistake(tables):
     worst = tables["orders"].where(order="worst")
-    assert (worst["looks"] == (worst["mistakes"] + 1) * orders.POINTS).all()
+    assert (worst["scored"] == (worst["mistakes"] + 1) * orders.POINTS).all()
 
 
 def test_all_orders_share_the_bound_of_their_problem(tables):

@@ -102,7 +102,7 @@ def test_shapes_are_separated_from_the_degree_on_that_they_need(tables):
         assert ("bound" in row) == able
 
 
-def test_stored_examples_are_those_mistaken(tables):
+def test_stored_examples_are_those_misclassified(tables):
     for row in tables["kernels"].rows:
         assert 0 < row["stored"] <= min(row["mistakes"], row["n"])
 

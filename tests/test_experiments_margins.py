@@ -13,7 +13,7 @@ from rosenblatt.lab.style import look, new_figure
 # ---- planted problems
 
 
-def test_a_share_of_the_labels_is_turned():
+def test_a_share_of_the_labels_is_flipped():
     X, y, w = make_noisy(300, 4, 0.1, 0.25, seed=3)
     straight = rb.make_separable(300, 4, margin=0.1, seed=3)
     np.testing.assert_array_equal(X, straight[0])
@@ -49,7 +49,7 @@ def test_the_plain_perceptron_takes_as_many_updates_as_theory_says(tables, K, up
 
 
 def test_the_plain_grows_with_the_square_the_smoothed_linearly_the_rescaled_hardly(tables):
-    parts = {method: tables["worst-case"].where(method=method) for method in worst_case.LOOKS}
+    parts = {method: tables["worst-case"].where(method=method) for method in worst_case.STYLES}
     tails = {m: Table(r for r in t.rows if r["K"] >= 100) for m, t in parts.items()}
     slopes = {m: slope(t["K"], t["steps"])[0] for m, t in tails.items()}
     assert slopes["plain"] == pytest.approx(2, abs=0.01)
@@ -87,7 +87,7 @@ def test_the_bound_of_the_rescaled_method_counts_phases_until_the_cone_is_a_half
 def test_more_passes_cost_nothing_without_noise_and_as_much_again_with_it(tables):
     slopes = {
         share: slope(part["passes"], part["mistakes"])[0]
-        for share, part in tables["noise"].groups("turned")
+        for share, part in tables["noise"].groups("flipped")
         if len(part.values("passes")) > 1
     }
     assert slopes[0.0] < 0.1
@@ -97,7 +97,7 @@ def test_more_passes_cost_nothing_without_noise_and_as_much_again_with_it(tables
 def test_noise_makes_mistakes_and_raises_the_bound(tables):
     once = tables["noise"].where(passes=1)
     for column in ("mistakes", "bound"):
-        middle = once.spread("turned", column)[2]
+        middle = once.spread("flipped", column)[2]
         assert np.all(np.diff(middle) > 0)
 
 
@@ -112,7 +112,7 @@ def test_the_least_bound_is_not_above_that_of_the_planted_hyperplane(tables):
 
 def test_the_mean_errs_less_than_the_last_on_noisy_data(tables):
     planted = tables["outputs"].where(data="planted")
-    errors = {o: np.median(planted.where(output=o)["error"]) for o in outputs.LOOKS}
+    errors = {o: np.median(planted.where(output=o)["error"]) for o in outputs.STYLES}
     assert errors["averaged"] < errors["last"]
     assert errors["voted"] < errors["last"]
     assert np.median(planted["floor"]) == pytest.approx(outputs.TURNED, abs=0.02)
@@ -186,7 +186,7 @@ def test_lines_over_passes_are_named_beside_them_and_no_room_is_left_empty(table
     axes = figure.axes[1]
     names = [text.get_text() for text in axes.texts]
     assert names == [
-        f"{share} turned" if k == 0 else "its bound"
+        f"{share} flipped" if k == 0 else "its bound"
         for share in ("0%", "2%", "20%")
         for k in range(2)
     ]

@@ -579,7 +579,7 @@ def test_what_is_known_when_the_time_is_over_is_proved(stop, intercept, monkeypa
         assert found.squared is None
         assert found.lower <= exact.upper
         assert exact.lower <= found.upper
-        assert "The ends are" in str(found)
+        assert "The relative width is" in str(found)
         widths.append(found.width)
     assert widths == sorted(widths, reverse=True)
 
@@ -591,7 +591,7 @@ def test_an_explanation_says_what_is_known():
     found = rb.max_margin([[0, 0], [1, 0], [3, 1], [3, -1]], ["no", "no", "yes", "yes"])
     assert found.explain() == str(found)
     assert "The largest margin between the classes 'no' and 'yes' is exactly 1." in str(found)
-    assert "a weighted mean of rows 1, 2, 3, those of 'no' turned round" in str(found)
+    assert "a weighted mean of rows 1, 2, 3, with those of 'no' negated" in str(found)
     found = rb.max_margin([[3.0], [1.0]], [1, -1], lift=2)
     assert ", for rows lifted by 2, is between 0.707106781 and 0.707106782." in str(found)
 

@@ -120,8 +120,8 @@ def test_regions_have_the_colours_of_the_answers(learner):
     # Scores are interpolated between the rows asked about: cells at the boundary may differ.
     assert agreement(figure, model.predict(points), model.classes_) > 0.99
     wrong = model.predict(X) != y
-    assert figure.get_label() == f"{wrong.sum()} of 150 mistaken"
-    assert np.array_equal(in_order(drawn(figure.axes[0], "mistaken")), in_order(X[wrong]))
+    assert figure.get_label() == f"{wrong.sum()} of 150 misclassified"
+    assert np.array_equal(in_order(drawn(figure.axes[0], "misclassified")), in_order(X[wrong]))
 
 
 def test_regions_of_two_columns_are_those_where_all_others_are_at_their_mean():
@@ -220,19 +220,19 @@ def test_support_examples_are_marked_on_the_rows_of_the_fit_only(model):
     assert "support" not in legend(rb.plot_regions(model, X[:-1], y[:-1]).axes[0])
 
 
-def test_a_region_without_an_answer_is_blank_and_its_examples_are_mistaken():
+def test_a_region_without_an_answer_is_blank_and_its_examples_are_misclassified():
     X, y = np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 3.0]]), np.array([0, 1, 0])
     model = learned(rb.Perceptron(max_updates=2, output="last"), X, y)
     assert not model.coef_.any()
     figure = rb.plot_regions(model, X, y)
-    assert figure.get_label() == "3 of 3 mistaken; I don't know on 3"
+    assert figure.get_label() == "3 of 3 misclassified; I don't know on 3"
     assert np.allclose(colours(figure)[0], to_rgb(NO_ANSWER))
     assert "region: I don't know" in legend(figure.axes[0])
     assert rb.plot_regions(model, X).get_label() == "3 examples; I don't know on 3"
     textbook = learned(rb.Perceptron(max_updates=2, output="last", tie="positive"), X, y)
     assert not textbook.coef_.any()
     figure = rb.plot_regions(textbook, X, y)
-    assert figure.get_label() == "2 of 3 mistaken"
+    assert figure.get_label() == "2 of 3 misclassified"
     assert agreement(figure, np.ones(480 * 480), textbook.classes_) == 1.0
     assert legend(figure.axes[0])[-1] == "boundary"
 
@@ -250,9 +250,9 @@ def test_of_many_examples_some_are_shown_and_the_caption_says_so():
     X, y = noisy(3500)
     figure = rb.plot_regions(learned(rb.Perceptron(max_iter=2), X, y), X, y)
     assert figure.get_supxlabel() == "3,000 of 3,500 examples shown"
-    assert figure.get_label().endswith("of 3,500 mistaken")
+    assert figure.get_label().endswith("of 3,500 misclassified")
     scatters = [c for c in figure.axes[0].collections if type(c).__name__ == "PathCollection"]
-    shown = [len(c.get_offsets()) for c in scatters if c.get_label() != "mistaken"]
+    shown = [len(c.get_offsets()) for c in scatters if c.get_label() != "misclassified"]
     assert sum(shown) == 3000
 
 
@@ -368,8 +368,8 @@ def test_distances_are_those_of_geometry(scale):
     figure = rb.plot_margins(model, X, y)
     wrong, worst = np.count_nonzero(distances <= 0), int(distances.argmin())
     assert figure.get_label() == (
-        f"{wrong} of 150 mistaken; the smallest distance is {distances.min():.4g}, of row {worst} "
-        "(from 0)"
+        f"{wrong} of 150 misclassified; the smallest distance is {distances.min():.4g}, of row "
+        f"{worst} (from 0)"
     )
     axes = figure.axes[0]
     boxes = [bar for group in axes.containers for bar in group]
@@ -379,19 +379,21 @@ def test_distances_are_those_of_geometry(scale):
     assert -down[:, 1].sum() == np.count_nonzero(y == "ham")
     assert np.abs(found[found[:, 0] < 0, 1]).sum() == wrong
     assert axes.get_xlabel() == "signed distance from the hyperplane, y(w·x + b)/‖w‖"
-    assert legend(axes) == ["class spam", "class ham", "smallest distance", "mistaken"]
+    assert legend(axes) == ["class spam", "class ham", "smallest distance", "misclassified"]
 
 
 def test_a_score_of_zero_is_drawn_among_the_mistakes():
     X, y = np.array([[0.0], [1.0], [2.0], [-3.0]]), np.array([1, 1, 1, -1])
     model = rb.Perceptron(fit_intercept=False).fit(X[1:], y[1:])
     figure = rb.plot_margins(model, X, y)
-    assert figure.get_label() == "1 of 4 mistaken; the smallest distance is 0, of row 0 (from 0)"
+    assert (
+        figure.get_label() == "1 of 4 misclassified; the smallest distance is 0, of row 0 (from 0)"
+    )
     assert left_of_zero(figure) == 1
-    assert legend(figure.axes[0])[-1] == "mistaken (0: I don't know)"
+    assert legend(figure.axes[0])[-1] == "misclassified (0: I don't know)"
     model.tie = "positive"
     figure = rb.plot_margins(model, X, y)
-    assert figure.get_label().startswith("none of 4 mistaken")
+    assert figure.get_label().startswith("none of 4 misclassified")
     assert left_of_zero(figure) == 0
 
 
@@ -410,7 +412,7 @@ def test_scores_that_are_all_zero_have_a_narrow_bar_around_zero():
     for bar in bars:
         assert bar.get_x() + bar.get_width() / 2 == pytest.approx(0, abs=1e-12)
         assert bar.get_width() < 0.05 * np.ptp(axes.get_xlim())
-    assert legend(axes)[-1] == "mistaken (0: I don't know)"
+    assert legend(axes)[-1] == "misclassified (0: I don't know)"
 
 
 def test_classes_have_the_same_colours_in_every_picture():
@@ -583,9 +585,9 @@ def test_the_hardest_examples_have_bars_as_long_as_their_counts():
     ticks = [tick.get_text() for tick in axes.get_yticklabels()]
     assert ticks == [f"row {row}: {label}" for row, label in zip(rows, y[rows], strict=True)]
     ever = np.count_nonzero(learner.run_.counts)
-    assert axes.get_xlabel() == f"times mistaken while learning: the 7 hardest of {ever}"
+    assert axes.get_xlabel() == f"times misclassified while learning: the 7 hardest of {ever}"
     every = rb.plot_hardest(learner, k=150)
-    assert every.axes[0].get_xlabel() == "times mistaken while learning"
+    assert every.axes[0].get_xlabel() == "times misclassified while learning"
     assert f"; row {rows[0]} (from 0) most often" in every.get_label()
     plain = rb.plot_hardest(learner.run_, k=2).axes[0]
     assert [tick.get_text() for tick in plain.get_yticklabels()] == [f"row {r}" for r in rows[:2]]
@@ -875,7 +877,7 @@ def test_too_many_answers_are_refused():
     model = KNeighborsClassifier(1).fit(X, np.arange(150) % 30)
     assert len(legend(rb.plot_regions(model, X, np.arange(150) % 30).axes[0])) == 31
     more = KNeighborsClassifier(1).fit(X, np.arange(150) % 50)
-    with pytest.raises(rb.InputError, match="50 different answers; a picture tells 40 apart"):
+    with pytest.raises(rb.InputError, match="50 different answers; a plot has colours for 40"):
         rb.plot_regions(more, X)
 
 

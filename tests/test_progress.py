@@ -99,7 +99,7 @@ def test_stalled_runs_answer_by_averages_without_a_warning(X, y):
         averaged = rb.Perceptron(output="averaged").fit(X, y)
     assert found.coef_.tolist() == averaged.coef_.tolist()
     assert found.intercept_.tolist() == averaged.intercept_.tolist()
-    with pytest.warns(ConvergenceWarning, match="gained little"):
+    with pytest.warns(ConvergenceWarning, match="made no progress"):
         last = rb.Perceptron(output="last").fit(X, y)
     assert found.score(X, y) > last.score(X, y)
 

@@ -1011,7 +1011,7 @@ def test_the_hard_margin_is_found_or_refused_with_the_reason(shell):
         ("--learner svm --order cycle", "--order goes with --learner perceptron"),
         ("--learner svm --eta0 1", "--eta0 goes with"),
         ("--learner svm --renormalize", "--renormalize goes with"),
-        ("--learner svm --stream", "looks at its rows again"),
+        ("--learner svm --stream", "needs its rows again"),
         ("--learner svm --lam 1 --C 1", "say the same thing"),
         ("--learner svm --lam 0", "lam must be a positive"),
         ("--learner svm --C -1", "C must be a positive"),

@@ -300,7 +300,7 @@ class Claim:
         value = radius * Fraction(sum(v * v for v in w), scale**2) + 2 * (passes or 0) * loss
         require(value <= bound, "bound is below the bound by w")
         most, times = shown(bound, ROUND_CEILING), shown(passes, ROUND_FLOOR) if counted else "any"
-        return f"no perceptron from zero makes more than {most} mistakes (looks at a row: {times})"
+        return f"no perceptron from zero makes more than {most} mistakes (passes: {times})"
 
 
 KINDS = {

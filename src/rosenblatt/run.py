@@ -14,7 +14,7 @@ import numpy as np
 from rosenblatt.errors import InputError
 
 SEPARABLE = (
-    "ask whether anything separates these data: rosenblatt.separate for a hyperplane, "
+    "ask whether the data are separable: rosenblatt.separate for a hyperplane, "
     "rosenblatt.cheapest_counts for two classes and a kernel."
 )
 
@@ -22,7 +22,7 @@ SEPARABLE = (
 class Stop(StrEnum):
     """Why a run ended, as a full sentence."""
 
-    CONVERGED = "Converged: every example was looked at under the final weights without a mistake."
+    CONVERGED = "Converged: the final weights classify every example correctly."
     PASSES = (
         "Stopped at the limit on passes (max_iter) while mistakes were still being made: "
         f"allow more passes, or {SEPARABLE}"
@@ -36,13 +36,13 @@ class Stop(StrEnum):
         f"allow more time, or {SEPARABLE}"
     )
     STALLED = (
-        "Stopped since passes gained little any more (patience): the weights jump about and "
-        "hardly grow, as where no hyperplane separates the data, or where columns differ wildly "
-        "in scale, which scaling mends. To go on all the same, give patience=None; or "
+        "Stopped because the last passes made no progress (patience): the weights keep changing "
+        "without getting better, as they do if no hyperplane separates the data, or if features "
+        "differ widely in scale. Scale the features, continue with patience=None, or "
         f"{SEPARABLE}"
     )
-    INTERRUPTED = "Interrupted by the user: the weights learned up to then were kept."
-    STREAM = "Every example given so far was presented once; give more at any time."
+    INTERRUPTED = "Interrupted by the user: the weights learned so far were kept."
+    STREAM = "Every example was presented once; more can follow at any time."
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,13 @@ class Operations:
 
     Attributes
     ----------
-    dot_products : looks at examples: one score each, or one for each of more than two classes.
-    additions : updates: one row added each, or one added and taken with more than two classes.
-    multiply_adds : multiply-adds in all of these, zeros of sparse rows not counted.
+    dot_products : int
+        How many examples were scored. With more than two classes each of them takes one dot
+        product per class.
+    additions : int
+        Updates: one addition of a row each; with more than two classes, two.
+    multiply_adds : int
+        Multiply-adds of all these, not counting the zeros of sparse rows.
     """
 
     dot_products: int
@@ -74,10 +78,14 @@ class History:
 
     Attributes
     ----------
-    k : number of the mistake, from 1.
-    example : which example it was.
-    projection : w·w* with the comparator scaled to norm 1; it grows by at least γ each time.
-    sqnorm : ‖w‖²; it grows by at most R² each time (for a learning rate of 1).
+    k : ndarray of shape (n_mistakes,)
+        The number of the mistake, from 1.
+    example : ndarray of shape (n_mistakes,)
+        The row on which it was made.
+    projection : ndarray of shape (n_mistakes,)
+        w·w* with the comparator scaled to norm 1; it grows by at least γ each time.
+    sqnorm : ndarray of shape (n_mistakes,)
+        ‖w‖²; it grows by at most R² each time (for a learning rate of 1).
     """
 
     k: np.ndarray
@@ -96,18 +104,27 @@ class Run:
 
     Attributes
     ----------
-    mistakes : examples answered wrongly or with *I don't know* while learning.
-    updates : changes of the weights; equal to `mistakes` for the perceptron.
-    passes : passes begun; a pass is as many looks as there are examples.
-    mistakes_per_pass : mistakes of each pass.
-    counts : updates made on each example: how hard each one was (theory D14). Those of a stream
-        are the examples in the order in which they came, in blocks or as single rows, behind those
-        of the data set that it goes on from; the sum is `updates`.
-    converged : whether the last pass saw every example under one w and made no mistake.
-    stop : why the run ended, a `Stop`, which is a sentence.
-    seconds : time taken.
-    operations : what it cost, as `Operations`.
-    history : the proof's quantities at each mistake, if a comparator was given to ``fit``.
+    mistakes : int
+        Examples that were misclassified, or scored exactly 0, when they were presented.
+    updates : int
+        Changes of the weights; equal to `mistakes` for the perceptron.
+    passes : int
+        Passes (epochs) begun; in each, as many examples are scored as the data set has.
+    mistakes_per_pass : tuple of int
+        The mistakes of each pass.
+    counts : ndarray of shape (n_samples,)
+        Updates made on each example: how hard it was (theory D14). The examples of a stream are
+        in the order in which they came, after those of the data set that it continues from.
+    converged : bool
+        Whether the final weights classify every example correctly.
+    stop : Stop
+        Why the run ended, as a sentence.
+    seconds : float
+        The time taken.
+    operations : Operations
+        The number of arithmetic operations.
+    history : History or None
+        The quantities of the proof at each mistake, if ``fit`` was given a comparator.
     """
 
     mistakes: int
@@ -125,9 +142,17 @@ class Run:
         self.counts.flags.writeable = False
 
     def hardest(self, k: int = 10) -> np.ndarray:
-        """Give the k examples with most updates, hardest first, equally hard ones by row.
+        """Give the examples with most updates, hardest first.
 
-        Examples without any are left out; ``counts`` tells how often each was learned from.
+        Parameters
+        ----------
+        k : int, default=10
+            How many at most. Examples without an update are left out.
+
+        Returns
+        -------
+        ndarray of int
+            Row numbers; equally hard examples are in the order of the data.
         """
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 0:
             raise InputError(f"k must be a whole number from 0 on, got {k!r}")
@@ -135,7 +160,7 @@ class Run:
         return order[self.counts[order] > 0]
 
     def followed_by(self, later: Run) -> Run:
-        """Join this run with one that went on from its weights, with other examples."""
+        """Join this run with one that continued from its weights, with other examples."""
         return replace(
             later,
             mistakes=self.mistakes + later.mistakes,

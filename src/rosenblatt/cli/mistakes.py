@@ -69,14 +69,14 @@ def _facts(
         "rows": shape[0],
         "columns": shape[1],
         "classes": [_plain(label) for label in learner.classes_.tolist()],
-        "looks": run.operations.dot_products,
+        "examples_scored": run.operations.dot_products,
         "passes": run.passes,
         "mistakes": run.mistakes,
         "converged": run.converged,
         "bound": bound.value,
         "run": bound.run,
         "theorem": bound.theorem,
-        "looks_at_a_row": bound.passes,
+        "bound_passes": bound.passes,
         "radius": bound.radius,
         "margin": None if math.isnan(bound.margin) else bound.margin,
         "hinge_loss": bound.hinge_loss,
@@ -91,33 +91,33 @@ def _for_people(facts: dict[str, Any], bound: rb.MistakeBound) -> dict[str, Any]
     """Give each quantity its sentence."""
     separates = facts["margin"] is not None and facts["margin"] > 0
     told = {
-        "mistakes": f"{facts['mistakes']:,}, in {facts['looks']:,} looks; the run "
+        "mistakes": f"{facts['mistakes']:,} in {facts['examples_scored']:,} examples scored; it "
         + ("converged" if facts["converged"] else "did not converge"),
-        "bound": _bound(bound, facts["looks"]),
+        "bound": _bound(bound, facts["examples_scored"]),
         "theorem": _theorem(bound),
-        "radius": f"R = {bound.radius:.6g}: no row is longer, the added coordinate included",
-        "margin": f"γ = {bound.margin:.6g}: w* has every row on its side, at least so far inside"
+        "radius": f"R = {bound.radius:.6g}: the largest norm of a row, constant feature included",
+        "margin": f"γ = {bound.margin:.6g}: every row is at least that far on the right side of w*"
         if separates
         else None,
-        "hinge_loss": f"L = {bound.hinge_loss:.6g}: what rows fall short of 1 by, in all"
+        "hinge_loss": f"L = {bound.hinge_loss:.6g}: the sum of max(0, 1 - y·(w*·x)) over the rows"
         if bound.theorem == 2
         else None,
         "norm": f"‖w*‖ = {facts['norm']:.6g}" if bound.theorem == 2 else None,
         "minimum": _tightness(bound),
     }
-    left_out = ("run", "passes", "looks", "looks_at_a_row", "converged", "stop")
+    left_out = ("run", "passes", "examples_scored", "bound_passes", "converged", "stop")
     return {name: told.get(name, value) for name, value in facts.items() if name not in left_out}
 
 
-def _bound(bound: rb.MistakeBound, looks: int) -> str:
+def _bound(bound: rb.MistakeBound, scored: int) -> str:
     most = math.floor(bound.value)
-    idle = "; it says nothing here, since there were fewer looks" if most >= looks else ""
+    idle = "; it says nothing here, since fewer were scored" if most >= scored else ""
     return f"{most:,} mistakes at most in {bound.run}{idle}"
 
 
 def _theorem(bound: rb.MistakeBound) -> str:
     if bound.theorem == 1:
-        return "1 (Block, Novikoff): (R/γ)², for any number of looks at a row"
+        return "1 (Block, Novikoff): (R/γ)², for any number of passes"
     times = "once" if bound.passes == 1 else f"{bound.passes:,} times"
     return (
         f"2 (hinge loss): R²‖w*‖² + 2·{bound.passes:,}·L, separable or not, where a row is a "

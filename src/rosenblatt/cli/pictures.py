@@ -262,7 +262,7 @@ def _report(
         "classes": [_plain(label) for label in learner.classes_.tolist()],
         "model": None if path is None else str(path),
         "fitted": _manner(learner) if path is None else None,
-        "mistaken": int(np.count_nonzero(found.mistaken)),
+        "misclassified": int(np.count_nonzero(found.misclassified)),
         f"smallest_{found.word}": float(found.values.min()),
         "bound": None if scene.bound is None else scene.bound.value,
     }

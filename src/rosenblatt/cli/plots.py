@@ -38,7 +38,7 @@ def plot(
         What,
         typer.Option(
             help="What a model answers where, distances from the boundary, mistakes over passes, "
-            "examples mistaken most often, the path of the weights."
+            "examples misclassified most often, the path of the weights."
         ),
     ] = What.all,
     model: Annotated[

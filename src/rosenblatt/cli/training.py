@@ -251,7 +251,7 @@ def _refuse_foreign(context: typer.Context, learner: Learner) -> None:
         option = f"--{name.replace('_', '-')}"
         if name == "stream":
             raise typer.BadParameter(
-                "--stream goes with --learner perceptron: any other looks at its rows again"
+                "--stream goes with --learner perceptron: any other needs its rows again"
             )
         raise typer.BadParameter(
             f"{option} goes with --learner {' or '.join(owners)}, not with {learner.value}"

@@ -193,7 +193,7 @@ def _report_fit(
         "data": source.data,
         **source.label_fact(learner._columns, json),
         "rows": run.counts.size or None,  # a stream does not count them
-        "looks": run.operations.dot_products,
+        "examples_scored": run.operations.dot_products,
         "columns": learner.n_features_in_,
         "classes": [_plain(label) for label in learner.classes_.tolist()],
         "mistakes": run.mistakes,

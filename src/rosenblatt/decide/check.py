@@ -59,18 +59,29 @@ def verify(
 ) -> Verification:
     """Check a certificate against data, trusting nothing that the certificate says.
 
-    Nothing is rounded: floats stand for the numbers that they are, and integers and fractions, in
-    arrays of objects, for themselves. Data that cannot be used raise an `InputError`; a certificate
-    that cannot be read, or does not hold, gives an answer that is not ok.
+    Nothing is rounded: a float is the exact rational number that it stores, and arrays of objects
+    may hold integers and fractions. Invalid data raise an `InputError`; a certificate that cannot
+    be read, or does not hold, gives an answer that is not ok.
 
     Parameters
     ----------
-    certificate : a certificate, the name of its file, its JSON text, or that text as a dict.
-    X, y : labelled rows; for a certificate of a system, the matrix A and the right-hand sides b of
-        the rows a·w >= b.
-    strict : which rows of a system are a·w > b: all, none, or an array of truth values.
-    equal : which rows of a system are a·w = b, likewise.
-    bounds : a pair (lower, upper) for each unknown of a system, or one for all; None for no bound.
+    certificate : Certificate, path, str or dict
+        A certificate, the name of its file, its JSON text, or that text as a dict.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The samples; for a system of inequalities, the matrix A of A w >= b.
+    y : array-like of shape (n_samples,)
+        The labels; for a system, the right-hand sides b.
+    strict : bool or array-like of bool, default=False
+        Which rows of a system are a·w > b.
+    equal : bool, array-like of bool or None, default=None
+        Which rows of a system are a·w = b.
+    bounds : pair, sequence of pairs or None, default=None
+        (lower, upper) for each unknown of a system, or one pair for all; None for no bound.
+
+    Returns
+    -------
+    Verification
+        With `ok`, whether the certificate holds, and `reason`, a sentence.
 
     Examples
     --------

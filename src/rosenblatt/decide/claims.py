@@ -131,7 +131,7 @@ def mistake_bound(claim: MistakeProof, data: Labelled) -> str:
     require(hinge_bound_holds(claim, data), "bound is below the bound by w")
     most = _shown(claim.bound, ROUND_CEILING)
     times = "any" if claim.passes is None else _shown(claim.passes, ROUND_FLOOR)
-    return f"no perceptron from zero makes more than {most} mistakes (looks at a row: {times})"
+    return f"no perceptron from zero makes more than {most} mistakes (passes: {times})"
 
 
 CHECKS: dict[type[Certificate], Callable[[Any, Any], str]] = {

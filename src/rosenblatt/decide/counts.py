@@ -47,19 +47,26 @@ TOO_LARGE = "the kernel's values are too large for float64; divide X by a consta
 
 @dataclass(frozen=True, eq=False)
 class CheapestCounts:
-    """The cheapest counts of the dual form, and how cheap counts can be at most.
+    """The smallest counts of the dual form, and a lower bound for all counts.
 
     Attributes
     ----------
-    counts : a, a number from 0 on for each row: Σ a_j y_j K(x_j, x) is positive for the second
-        class and negative for the first, and at least 1 away from 0 on every row.
-    total : their sum.
-    bound : no such counts have a smaller sum.
-    multipliers : the proof of the bound: u >= 0 with Σ_i u_i y_i y_j K(x_i, x_j) <= 1 for all j,
-        and Σ u the bound.
-    support : the rows with a count.
-    classes : the two labels; the second one is positive.
-    seconds : time taken.
+    counts : ndarray of shape (n_samples,)
+        a >= 0: Σ a_j y_j K(x_j, x) is at least 1 for samples of the second class and at most -1
+        for those of the first.
+    total : float
+        Their sum.
+    bound : float
+        No such counts have a smaller sum.
+    multipliers : ndarray of shape (n_samples,)
+        The proof of the bound: u >= 0 with Σ_i u_i y_i y_j K(x_i, x_j) <= 1 for all j, and Σ u the
+        bound.
+    support : ndarray of int
+        The samples with a positive count.
+    classes : tuple of two labels
+        The second one is positive.
+    seconds : float
+        The time taken.
     """
 
     counts: np.ndarray = field(repr=False)
@@ -80,7 +87,7 @@ class CheapestCounts:
         return (self.total - self.bound) / self.total
 
     def explain(self) -> str:
-        """Tell what was found, for people."""
+        """Give the result as a sentence."""
         a, b = self.classes
         return (
             f"Counts that add up to {self.total:.9g}, on {self.support.size:,} of "
@@ -101,17 +108,29 @@ def cheapest_counts(
     lift: float = 1.0,
     max_seconds: float | None = None,
 ) -> CheapestCounts:
-    """Find the cheapest counts with which the dual form separates two classes (theory D12).
+    """Find the counts of smallest sum with which the dual form separates two classes (theory D12).
 
     Parameters
     ----------
-    X : rows; with ``kernel="precomputed"`` the matrix of all K(x_i, x_j).
-    y : labels of two classes.
-    kernel : a kernel, a function of two blocks of rows that gives a matrix, or a name such as
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The samples; with ``kernel="precomputed"`` the matrix of all K(x_i, x_j).
+    y : array-like of shape (n_samples,)
+        The labels, of two classes.
+    kernel : Linear, Polynomial, Gaussian, str or callable, default="linear"
+        A kernel, a function of two blocks of rows that gives a matrix, or a name such as
         ``"linear"``, ``"polynomial:2:1"``, ``"gaussian:0.1"`` and ``"precomputed"``.
-    fit_intercept, lift : lift rows to (x, lift), which adds lift² to x·z; as for
-        `KernelPerceptron`, this changes no kernel that ignores shifts, and none of yours.
-    max_seconds : most seconds; more is an `InputError`.
+    fit_intercept : bool, default=False
+        Whether to add a constant feature to the samples, which adds lift² to x·z. As for
+        `KernelPerceptron`, this changes no kernel of differences, and no function of yours.
+    lift : float, default=1.0
+        That constant.
+    max_seconds : float or None, default=None
+        The time limit; an `InputError` is raised when it is over.
+
+    Returns
+    -------
+    CheapestCounts
+        The counts, their sum, and a lower bound with its proof.
 
     Raises
     ------

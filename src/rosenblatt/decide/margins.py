@@ -68,22 +68,41 @@ class Margin:
 
     Attributes
     ----------
-    verdict : "separable", "weakly separable", "inseparable" or "undecided", as in `Separation`; or
-        "not separable" if it was left open whether the classes are weakly separable.
-    lower, upper : the largest margin lies between them; 0 and 0 if nothing separates the classes.
-    width : (upper - lower) / upper.
-    coef, intercept : the hyperplane x·coef + intercept = 0 with margin `lower`, scaled so that
+    verdict : {"separable", "weakly separable", "inseparable", "not separable", "undecided"}
+        As in `Separation`; "not separable" if it was left open whether the classes are weakly
+        separable.
+    lower : float
+        The largest margin is at least this; 0 if nothing separates the classes.
+    upper : float
+        The largest margin is at most this; 0 if nothing separates the classes.
+    width : float
+        (upper - lower) / upper.
+    coef : ndarray of shape (n_features,) or None
+        The hyperplane x·coef + intercept = 0 with margin `lower`, scaled so that
         x·coef + intercept is the distance, positive for the second class; None unless separable.
-    support : the rows on which the upper end rests.
-    weights : their weights, positive and of sum 1.
-    certificate : the proof, for `verify`; that of `separate` if nothing separates the classes, None
-        if undecided.
-    squared : the square of the largest margin, a fraction, where it was found without rounding.
-    classes : the two labels; the second one is positive.
-    tol : the width that was asked for.
-    lift : the constant that rows were lifted by, None for none.
-    separation : what `separate` says of the classes.
-    stop : why the search ended before the ends were as near as asked for, if it did.
+    intercept : float or None
+        Likewise.
+    support : ndarray of int
+        The samples whose weighted mean proves the upper bound (the support vectors).
+    weights : ndarray of float
+        Their weights, positive and of sum 1.
+    certificate : Certificate or None
+        The proof, for `verify`; that of `separate` if nothing separates the classes, None if
+        undecided.
+    squared : Fraction or None
+        The square of the largest margin, where it was found without rounding.
+    classes : tuple of two labels
+        The second one is positive.
+    tol : float
+        The width that was asked for.
+    lift : number or None
+        The constant of the added coordinate, None for none.
+    separation : Separation or None
+        The answer of `separate`.
+    stop : str
+        Why the search ended before the bounds were as close as asked for, if it did.
+    seconds : float
+        The time taken.
     """
 
     verdict: str
@@ -120,18 +139,28 @@ def max_margin(
     lift: Any = None,
     max_seconds: float | None = None,
 ) -> Margin:
-    """Enclose the largest margin that a hyperplane leaves two classes, and prove it.
+    """Bound the largest margin between two classes from both sides, and prove it.
 
     Parameters
     ----------
-    X, y : rows and labels of two classes, as for `separate`; numbers are taken for exactly what
-        they are.
-    fit_intercept : allow hyperplanes that miss the origin.
-    tol : how far apart the ends may be, as a share of the upper one.
-    lift : a constant c > 0 to lift rows by: the margin is then that of the rows (x, c) and the
-        hyperplanes through their origin, as of an SVM that penalises its intercept. None for a free
-        intercept.
-    max_seconds : after so many seconds the answer is what is known by then; so it is after Ctrl-C.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The samples, as for `separate`; nothing is rounded.
+    y : array-like of shape (n_samples,)
+        The labels, of two classes.
+    fit_intercept : bool, default=True
+        Whether hyperplanes may have an intercept; if not, they pass through the origin.
+    tol : float, default=1e-6
+        How far apart the two bounds may be, relative to the upper one.
+    lift : float or None, default=None
+        Add a constant feature c > 0 and find the margin of the rows (x, c) with hyperplanes
+        through the origin, as for an SVM that penalises its intercept. None for a free intercept.
+    max_seconds : float or None, default=None
+        The time limit, after which the answer is what is known by then, as it is after Ctrl-C.
+
+    Returns
+    -------
+    Margin
+        A lower and an upper bound, the hyperplane and the proof.
 
     Examples
     --------
@@ -384,9 +413,9 @@ def _interval(found: Margin) -> str:
 def _reasons(found: Margin) -> str:
     resting = listed("row", found.support)
     return (
-        "The hyperplane leaves every row at least the lower end; none leaves all rows more than "
-        f"the upper end, because a weighted mean of {resting}, those of {found.classes[0]!r} "
-        "turned round, is no longer than that."
+        "The hyperplane has at least the lower margin; none has more than the upper one, because a "
+        f"weighted mean of {resting}, with those of {found.classes[0]!r} negated, has at most that "
+        "norm."
     )
 
 
@@ -394,7 +423,7 @@ def _shortfall(found: Margin) -> str:
     if found.squared is not None or found.width <= found.tol:
         return ""
     return (
-        f" The ends are {found.width:.2g} of the upper one apart and not {found.tol:.2g}: "
+        f" The relative width is {found.width:.2g}, not the {found.tol:.2g} asked for: "
         f"{REASONS.get(found.stop, 'the problem is too large for exact arithmetic')}."
     )
 

@@ -109,25 +109,43 @@ def mistake_bound(
 ) -> MistakeBound:
     """Bound the mistakes of any perceptron run on these data, and prove it (theory F5 to F9).
 
-    Rows are lifted as `Perceptron` lifts them. The number of passes is yours to give: one by
-    default, while `Perceptron.fit` makes as many as it needs; `bound` of a fitted learner speaks of
-    the very run that it made. What is printed names the run.
+    The intercept is learned as `Perceptron` learns it, as the weight of an added constant feature.
+    The bound is for one pass unless you say otherwise, while `Perceptron.fit` makes as many as it
+    needs; `bound` of a fitted learner is about the run that it made. Printing the result says
+    which runs it is about.
 
     Parameters
     ----------
-    X, y : the examples, of two classes; the second one, in sorted order, is positive.
-    comparator : a vector w* to compare with: a number for each column, and possibly one more for
-        the intercept. If it separates the classes, Theorem 1 gives the bound, else Theorem 2 with
-        w* as long as serves it best. None for the best one there is.
-    fit_intercept, lift : whether, and with which constant, the run lifts its rows; ``"radius"`` is
-        the largest norm of a row.
-    passes : how often the run looks at a row at most, in whatever order. None for any number of
-        times: then the classes must be separable.
-    initial, eta0 : starting weights (None for zero) and learning rate of the run. From another
-        start than zero only Theorem 1 has an answer, so that the classes must be separable.
-    tol : without a comparator, the value comes within 1 + 2·tol times the least that any comparator
-        gives, if time allows.
-    max_seconds : most seconds to look for a comparator. The bound holds in any case.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The samples.
+    y : array-like of shape (n_samples,)
+        The labels, of two classes; the second one, in sorted order, is positive.
+    comparator : array-like of shape (n_features,) or (n_features + 1,) or None, default=None
+        A vector w* to compare with, possibly with an intercept. If it separates the classes,
+        Theorem 1 gives the bound, else Theorem 2 with w* scaled to make the bound smallest. None
+        finds the best one.
+    fit_intercept : bool, default=True
+        Whether the run learns an intercept.
+    lift : float or "radius", default=1.0
+        The constant feature that is added for it; ``"radius"`` is the largest norm of a sample.
+    passes : int or None, default=1
+        How often a sample is presented at most, in whatever order. None for any number of times:
+        then the classes must be separable.
+    initial : array-like or None, default=None
+        Starting weights of the run; None for zero. From any other start only Theorem 1 gives a
+        bound, so that the classes must be separable.
+    eta0 : float, default=1.0
+        Learning rate of the run.
+    tol : float, default=0.005
+        Without a comparator, the bound is at most 1 + 2·tol times the smallest one that any
+        comparator gives, if time allows.
+    max_seconds : float or None, default=None
+        The time limit of the search for a comparator. The bound holds in any case.
+
+    Returns
+    -------
+    MistakeBound
+        The bound, what it is computed from, and its proof.
 
     Examples
     --------
@@ -311,7 +329,7 @@ class Problem:
             )
         if answer.verdict != SEPARABLE:
             reason = (
-                f"no bound holds for any number of looks at a row; {BY_PASSES}"
+                f"no bound holds for any number of passes; {BY_PASSES}"
                 if runs.from_zero
                 else "only a run from zero has a bound"
             )

@@ -79,17 +79,23 @@ def separate(
 
     Parameters
     ----------
-    X : rows: an array, a sparse matrix, or a table of Python integers and fractions. Every number
-        is taken for exactly what it is.
-    y : labels.
-    fit_intercept : allow hyperplanes that miss the origin.
-    max_seconds : after so many seconds the verdict is "undecided"; so it is after Ctrl-C.
-    many : what to do with more than two classes: ``"pairs"`` decides each pair, ``"rest"`` each
-        class against all others. The answer is then a dict.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The samples; also a data frame, or nested lists of Python integers and fractions. Nothing
+        is rounded.
+    y : array-like of shape (n_samples,)
+        The labels.
+    fit_intercept : bool, default=True
+        Whether hyperplanes may have an intercept; if not, they pass through the origin.
+    max_seconds : float or None, default=None
+        The time limit, after which the verdict is "undecided", as it is after Ctrl-C.
+    many : {"pairs", "rest"} or None, default=None
+        For more than two classes: ``"pairs"`` decides each pair of classes, ``"rest"`` each class
+        against all others.
 
     Returns
     -------
-    A `Separation`, or a dict of them: by pair of labels, or by label.
+    Separation or dict of Separation
+        A dict if `many` is given: by pair of labels, or by label.
 
     Examples
     --------

@@ -25,31 +25,45 @@ class Separation:
 
     Attributes
     ----------
-    verdict : "separable", "weakly separable" (no point on the wrong side, some on the hyperplane,
-        some off it), "inseparable", or "undecided".
-    coef, intercept : the hyperplane x·coef + intercept = 0 in floats, positive for the second
-        class, for the first two verdicts; None otherwise. The exact numbers are in the certificate.
-    margin : the distance of the nearest point to the hyperplane, rounded down; 0 unless separable.
-    enclosure : a lower and an upper bound of the largest margin that any hyperplane has.
-    certificate : the proof, for `verify`. If undecided, the proof that nothing separates the
-        classes strictly, where that much is known, else None.
-    rows : the rows that matter. Separable: those nearest to the hyperplane. Weakly separable: those
-        that lie on it. Inseparable: those that the proof rests on.
-    columns : the columns that matter, aliased ones left out. Separable: those with a coefficient,
-        once the aliased ones are done without; in a logistic regression none has a finite one.
-        Weakly separable: all those whose coefficients run to infinity in a logistic regression.
-        Inseparable: those of the proof's rows.
-    aliased : the columns that are linear combinations of the intercept and of columns before them.
-    classes : the two labels; the second one is positive.
-    names : what the columns are called, by a frame or a file; empty if they have no names.
-    stop : why it is undecided: "out of time", "interrupted", "the proof did not pass the check".
+    verdict : {"separable", "weakly separable", "inseparable", "undecided"}
+        Weakly separable (quasi-complete separation): a hyperplane has no sample on the wrong side,
+        some on it and some off it.
+    coef : ndarray of shape (n_features,) or None
+        The hyperplane x·coef + intercept = 0 in floats, positive for the second class, for the
+        first two verdicts. The exact numbers are in the certificate.
+    intercept : float or None
+        Likewise.
+    margin : float
+        The distance of the nearest sample to the hyperplane, rounded down; 0 unless separable.
+    enclosure : tuple of two floats
+        A lower and an upper bound of the largest margin that any hyperplane has.
+    certificate : Certificate or None
+        The proof, for `verify`. If undecided, the proof that nothing separates the classes
+        strictly, where that much is known, else None.
+    rows : ndarray of int
+        The samples that matter. Separable: those nearest to the hyperplane. Weakly separable:
+        those that lie on it. Inseparable: those that the proof uses.
+    columns : ndarray of int
+        The features that matter, aliased ones left out. Separable: those with a non-zero
+        coefficient; in a logistic regression none is finite. Weakly separable: exactly those whose
+        coefficients diverge in a logistic regression. Inseparable: those of the proof's samples.
+    aliased : ndarray of int or None
+        The features that are linear combinations of the intercept and of earlier features.
+    classes : tuple of two labels
+        The second one is positive.
+    names : sequence of str
+        The names of the features, from a data frame or a file; empty if they have none.
+    stop : str
+        Why it is undecided: "out of time", "interrupted", "the proof did not pass the check".
+    seconds : float
+        The time taken.
 
     Notes
     -----
-    `columns` and `aliased` are found in exact arithmetic when they are first asked for, which may
-    take as many seconds as `separate` had; X must not have been changed by then. If that does not
-    do, or X has more than 1,000 columns, `explain` says so: `columns` are then those of the
-    hyperplane that was found, and `aliased` is None if unknown.
+    `columns` and `aliased` are computed in exact arithmetic when they are first asked for, which
+    may take up to `max_seconds` again; X must not change before that. If the time is too short, or
+    X has more than 1,000 columns, `explain` says so: `columns` are then those of the hyperplane
+    that was found, and `aliased` is None if unknown.
     """
 
     verdict: str
@@ -83,7 +97,7 @@ class Separation:
         return self.design.blame(self.certificate, self.rows)
 
     def explain(self) -> str:
-        """Tell what the verdict means, for people."""
+        """Give the meaning of the verdict, as a paragraph."""
         return explain(self)
 
     def __str__(self) -> str:
@@ -91,7 +105,7 @@ class Separation:
 
 
 def explain(found: Separation) -> str:
-    """Tell what a verdict means, in a paragraph."""
+    """Give the meaning of a verdict, as a paragraph."""
     return _EXPLAIN[found.verdict](found)
 
 
@@ -100,9 +114,9 @@ def _explain_separable(found: Separation) -> str:
     return (
         f"A hyperplane separates the classes {a!r} and {b!r}: every row of {b!r} lies on its "
         f"positive side and every row of {a!r} on its negative side, at a distance of at least "
-        f"{found.margin:.6g}. The nearest: {listed('row', found.rows)}. A logistic regression on "
-        "these data has no finite solution: the larger its coefficients, the better they fit. A "
-        "perceptron converges."
+        f"{found.margin:.6g}. The nearest: {listed('row', found.rows)}. A logistic regression "
+        "without a penalty has no finite solution: the larger its coefficients, the better they "
+        "fit. A perceptron converges."
     )
 
 
@@ -110,44 +124,44 @@ def _explain_weakly(found: Separation) -> str:
     a, b = found.classes
     return (
         f"The classes {a!r} and {b!r} are weakly separable (quasi-complete separation): a "
-        f"hyperplane has no row of {b!r} on its negative and none of {a!r} on its positive side, "
-        f"but has some on it ({listed('row', found.rows)}), not all of which any hyperplane can "
-        f"tell apart. {_infinite(found)} A perceptron goes on making mistakes."
+        f"hyperplane has no row of {b!r} on its negative side and none of {a!r} on its positive "
+        f"side, but some rows lie on it ({listed('row', found.rows)}), and no hyperplane separates "
+        f"those. {_infinite(found)} A perceptron never converges."
     )
 
 
 def _infinite(found: Separation) -> str:
-    """Tell which coefficients run to infinity, and which columns have none."""
+    """Say which coefficients diverge, and which columns are aliased."""
     columns, doubt = found.blame.columns, found.blame.doubt
     named = listed("column", columns, found.names)
     if doubt:
         return (
-            "Some coefficients run to infinity in a logistic regression; which ones was not found "
-            f"out: {doubt}. The hyperplane rests on {named}."
+            "Some coefficients diverge in a logistic regression without a penalty; which ones is "
+            f"not known: {doubt}. The hyperplane uses {named}."
         )
-    run = "coefficient of {} runs" if columns.size == 1 else "coefficients of {} run"
+    diverge = "coefficient of {} diverges" if columns.size == 1 else "coefficients of {} diverge"
     return (
-        f"The {run.format(named)} to infinity in a logistic regression, those of other columns do "
-        f"not.{_set_apart(found)}"
+        f"In a logistic regression without a penalty, the {diverge.format(named)}, and the others "
+        f"stay finite.{_aliased(found)}"
     )
 
 
-def _set_apart(found: Separation) -> str:
+def _aliased(found: Separation) -> str:
     aliased = found.blame.aliased
     if aliased is None or not aliased.size:
         return ""
     named = listed("column", aliased, found.names)
     are = "is a linear combination" if aliased.size == 1 else "are linear combinations"
-    return f" Set apart: {named}, which {are} of columns before (the intercept is the first)."
+    return f" Aliased: {named}, which {are} of the intercept and earlier columns."
 
 
 def _explain_inseparable(found: Separation) -> str:
     a, b = found.classes
     return (
         f"No hyperplane separates the classes {a!r} and {b!r}, not even with points on it: a "
-        f"weighted mean of {listed('row', found.rows)}, those of {a!r} turned round, is exactly "
+        f"weighted mean of {listed('row', found.rows)}, with those of {a!r} negated, is exactly "
         "zero, and these rows span all others. A logistic regression has a finite solution; a "
-        "perceptron never stops making mistakes."
+        "perceptron never converges."
     )
 
 

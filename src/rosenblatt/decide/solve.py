@@ -56,14 +56,25 @@ class Solution:
 
     Attributes
     ----------
-    verdict : "feasible", "infeasible", or "undecided".
-    w : a point that satisfies every row exactly: floats if floats can, else Fractions in an array
+    verdict : {"feasible", "infeasible", "undecided"}
+        The answer.
+    w : ndarray of shape (n_unknowns,) or None
+        A point that satisfies every row exactly: floats if floats can, else Fractions in an array
         of objects; None unless feasible.
-    certificate : the proof, for `verify`; None if undecided.
-    rows : rows that hold with equality at w, or those that the proof of infeasibility rests on.
-    method, steps : how the answer was found, and after how many steps where the method counts them.
-    stop : why an undecided search ended.
-    names : the names of the unknowns, if they were read from a file.
+    certificate : Certificate or None
+        The proof, for `verify`; None if undecided.
+    rows : ndarray of int
+        The rows that hold with equality at w, or those that contradict each other.
+    method : str
+        The method that was used.
+    steps : int or None
+        Its steps, where it counts them.
+    stop : str
+        Why an undecided search ended.
+    seconds : float
+        The time taken.
+    names : sequence of str
+        The names of the unknowns, if they were read from a file.
     """
 
     verdict: str
@@ -77,7 +88,7 @@ class Solution:
     names: Sequence[str] = ()
 
     def explain(self) -> str:
-        """Tell what the verdict means, for people."""
+        """Give the meaning of the verdict, as a paragraph."""
         return _EXPLAIN[self.verdict](self)
 
     def __str__(self) -> str:

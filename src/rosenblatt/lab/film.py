@@ -247,7 +247,7 @@ def _weights(axes: Any, frames: Frames) -> Any:
 
 
 def _mistake(axes: Any, frames: Frames) -> Any:
-    """Give what sets the ring around the mistaken point, and what it adds to w."""
+    """Give what sets the ring around the misclassified point, and what it adds to w."""
     glow = {**RING, "color": YELLOW, "markersize": 18, "markeredgewidth": 6}
     (halo,) = axes.plot([], [], animated=True, **glow)
     (ring,) = axes.plot([], [], animated=True, **RING)

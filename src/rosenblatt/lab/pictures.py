@@ -95,10 +95,10 @@ def shown(word: Any, longest: int = LONGEST_WORD) -> str:
     return f" {text}" if text.startswith("_") else text  # which legends would leave out
 
 
-def counted(mistaken: np.ndarray) -> str:
-    """Say how many of the examples are mistaken."""
-    wrong, n = int(np.count_nonzero(mistaken)), mistaken.size
-    return f"{wrong:,} of {n:,} mistaken" if wrong else f"none of {n:,} mistaken"
+def counted(misclassified: np.ndarray) -> str:
+    """Say how many of the examples are misclassified."""
+    wrong, n = int(np.count_nonzero(misclassified)), misclassified.size
+    return f"{wrong:,} of {n:,} misclassified" if wrong else f"none of {n:,} misclassified"
 
 
 def several(count: int, word: str) -> str:

@@ -51,7 +51,7 @@ class Told:
         classes = classes_of(model, answers, labels)
         if classes.size > MOST_CLASSES:
             raise InputError(
-                f"there are {classes.size} different answers; a picture tells {MOST_CLASSES} apart"
+                f"there are {classes.size} different answers; a plot has colours for {MOST_CLASSES}"
             )
         codes = codes_of(answers, classes)
         if not hasattr(model, "decision_function"):

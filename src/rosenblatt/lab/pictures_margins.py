@@ -1,4 +1,4 @@
-"""How far the examples are from being mistaken."""
+"""How far the examples are from being misclassified."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ BINS = 50
 class Distances:
     """How far each example is on the right side; 0 and less is a mistake (theory D2).
 
-    Only learners that take 0 for positive are not mistaken there.
+    Only learners that take 0 for positive are not misclassified there.
 
     Attributes
     ----------
     values : one number for each example.
-    mistaken : which examples are mistaken.
+    misclassified : which examples are misclassified.
     codes : the places of their classes.
     classes : the labels.
     word : what the numbers are, in a word or two.
@@ -47,7 +47,7 @@ class Distances:
     """
 
     values: np.ndarray
-    mistaken: np.ndarray
+    misclassified: np.ndarray
     codes: np.ndarray
     classes: np.ndarray
     word: str
@@ -55,22 +55,22 @@ class Distances:
     zero: str
 
     def sentence(self) -> str:
-        """Say how many are mistaken, and which one is the worst."""
+        """Say how many are misclassified, and which one is the worst."""
         worst = int(self.values.argmin())
         return (
-            f"{counted(self.mistaken)}; the smallest {self.word} is "
+            f"{counted(self.misclassified)}; the smallest {self.word} is "
             f"{self.values[worst]:.4g}, of row {worst} (from 0)"
         )
 
     def drawn(self) -> np.ndarray:
         """Give the values, those of 0 that are no mistakes just above it."""
-        right = (self.values == 0) & ~self.mistaken
+        right = (self.values == 0) & ~self.misclassified
         return np.where(right, np.finfo(float).tiny, self.values)
 
     def zone(self) -> str:
         """Name the zone of mistakes, and what a 0 in it means."""
-        zeros = np.any(self.mistaken & (self.values == 0))
-        return f"mistaken (0: {self.zero})" if zeros else "mistaken"
+        zeros = np.any(self.misclassified & (self.values == 0))
+        return f"misclassified (0: {self.zero})" if zeros else "misclassified"
 
 
 def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None, *, ax: Any = None) -> Any:
@@ -93,7 +93,7 @@ def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None, *, ax: An
     >>> import rosenblatt as rb
     >>> X, y, w = rb.make_separable(100, 2, margin=0.1, seed=0)
     >>> rb.plot_margins(rb.Perceptron().fit(X, y), X, y).get_label()
-    'none of 100 mistaken; the smallest distance is 0.01511, of row 99 (from 0)'
+    'none of 100 misclassified; the smallest distance is 0.01511, of row 99 (from 0)'
     """
     found = distances(model, X, y)
     return picture(found.sentence(), lambda axes: _draw(axes, found), path, (7.2, 4.2), ax)
@@ -114,13 +114,13 @@ def distances(model: Any, X: Any, y: Any) -> Distances:
         )
     leads = np.where(codes > 0, scores, 0.0 - scores) if scores.ndim == 1 else _leads(scores, codes)
     answers_zero = zero_is_positive(model) and classes.size == 2
-    mistaken = (leads < 0) | ((leads == 0) & ~(answers_zero & (codes == 1)))
+    misclassified = (leads < 0) | ((leads == 0) & ~(answers_zero & (codes == 1)))
     zero = f"class {shown(classes.tolist()[1])}" if answers_zero else "I don't know"
     norm = _norm(model, classes.size)
     word, axis = _measure(scores.ndim == 1, norm is not None)
     if norm is not None and has_steps_before(model):
         axis += ", after the steps before it"
-    return Distances(leads / (norm or 1.0), mistaken, codes, classes, word, axis, zero)
+    return Distances(leads / (norm or 1.0), misclassified, codes, classes, word, axis, zero)
 
 
 def _measure(two: bool, linear: bool) -> tuple[str, str]:

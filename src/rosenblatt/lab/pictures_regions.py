@@ -78,7 +78,7 @@ def plot_regions(
     >>> import rosenblatt as rb
     >>> X, y, w = rb.make_separable(100, 2, margin=0.1, seed=0)
     >>> rb.plot_regions(rb.Perceptron().fit(X, y), X, y).get_label()
-    'none of 100 mistaken'
+    'none of 100 misclassified'
     """
     scene = Scene.of(model, X, y, columns, names)
     return picture(
@@ -119,7 +119,7 @@ class Scene:
         return cls(plane, told, codes, numbers, plane.points(matrix, numbers))
 
     @property
-    def mistaken(self) -> np.ndarray:
+    def misclassified(self) -> np.ndarray:
         """Which examples are answered otherwise than labelled."""
         if self.codes is None:
             return np.zeros(self.told.codes.size, bool)
@@ -133,9 +133,9 @@ class Scene:
         return "; ".join(filter(None, [self.plane.caption, few]))
 
     def sentence(self) -> str:
-        """Say how many examples are mistaken, and on how many there is no answer."""
+        """Say how many examples are misclassified, and on how many there is no answer."""
         n, unsure = self.told.codes.size, int(np.count_nonzero(self.told.codes == UNSURE))
-        said = several(n, "example") if self.codes is None else counted(self.mistaken)
+        said = several(n, "example") if self.codes is None else counted(self.misclassified)
         return f"{said}; I don't know on {unsure:,}" if unsure else said
 
 
@@ -144,7 +144,7 @@ def _draw(axes: Any, model: Any, X: Any, scene: Scene) -> None:
     shown_codes = None if scene.codes is None else scene.codes[numbers]
     handles = _markers(axes, points, told.classes, shown_codes)
     support = np.isin(numbers, _support(model, told.codes.size))
-    handles += _around(axes, points, scene.mistaken[numbers], support)
+    handles += _around(axes, points, scene.misclassified[numbers], support)
     margins = told.by_scores and told.classes.size == 2 and _is_svm(model)
     handles += _line_handles(told.by_scores and not zero_is_positive(model), margins)
     first, second = scene.plane.labels
@@ -291,7 +291,7 @@ def _around(axes: Any, points: np.ndarray, wrong: np.ndarray, support: np.ndarra
     hollow: dict[str, Any] = {"facecolors": "none", "edgecolors": BLACK, "zorder": 4}
     if wrong.any():
         width, area = (1.2, 4.5) if wrong.sum() <= MANY_RINGS else (0.6, 3.0)
-        rings = {"s": area * size, "marker": "o", "linewidths": width, "label": "mistaken"}
+        rings = {"s": area * size, "marker": "o", "linewidths": width, "label": "misclassified"}
         handles.append(axes.scatter(*points[wrong].T, **rings, **hollow))
     if support.any():
         marks = {"s": 3.2 * size, "marker": "s", "linewidths": 0.7, "label": "support", **hollow}

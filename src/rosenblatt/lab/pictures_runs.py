@@ -185,7 +185,7 @@ def plot_hardest(
     *,
     ax: Any = None,
 ) -> Any:
-    """Draw how often the hardest examples of a run were mistaken (theory D14).
+    """Draw how often the hardest examples of a run were misclassified (theory D14).
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def plot_hardest(
     >>> import rosenblatt as rb
     >>> X, y, w = rb.make_separable(100, 2, margin=0.1, seed=0)
     >>> rb.plot_hardest(rb.Perceptron().fit(X, y)).get_label()
-    '10 of 100 examples mistaken at some time; row 3 (from 0) most often, 2 times'
+    '10 of 100 examples misclassified at some time; row 3 (from 0) most often, 2 times'
     """
     run = run_of(model)
     n = run.counts.size
@@ -212,19 +212,19 @@ def plot_hardest(
             "single examples; fit it as a data set"
         )
     if not rows.size:
-        raise InputError("there is nothing to draw: no example was mistaken, or k is 0")
+        raise InputError("there is nothing to draw: no example was misclassified, or k is 0")
     images = None if X is None else _images(usable(X), n, rows)
     labels = None if y is None else _labels(y, n)
     ever, most = int(np.count_nonzero(run.counts)), int(run.counts[rows[0]])
     sentence = (
-        f"{ever:,} of {several(n, 'example')} mistaken at some time; row {rows[0]} (from 0) most "
-        f"often, {several(most, 'time')}"
+        f"{ever:,} of {several(n, 'example')} misclassified at some time; row {rows[0]} (from 0) "
+        f"most often, {several(most, 'time')}"
     )
     words = [""] * rows.size if labels is None else [f": {shown(v)}" for v in labels[rows].tolist()]
     ticks = [f"row {row}{word}" for row, word in zip(rows, words, strict=True)]
     size = (7.2, 1.3 + 0.26 * rows.size * (1.0 if images is None else 1.4))
     part = f": the {rows.size:,} hardest of {ever:,}" if rows.size < ever else ""
-    axis = f"times mistaken while learning{part}"
+    axis = f"times misclassified while learning{part}"
     counts = run.counts[rows]
     return picture(sentence, lambda axes: _bars(axes, counts, ticks, axis, images), path, size, ax)
 

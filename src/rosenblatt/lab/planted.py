@@ -1,4 +1,4 @@
-"""Planted problems: run to the end, made hard by turned labels or by points near the hyperplane."""
+"""Planted problems: run to the end, with flipped labels or points near the hyperplane."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def until_convergence(n: int, d: int, margin: float, seed: int) -> Row:
 
 
 def make_noisy(
-    n: int, d: int, margin: float, turned: float, seed: int
+    n: int, d: int, margin: float, flipped: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make a planted problem and turn this share of its labels, at random rows.
+    """Make a planted problem and flip this share of its labels, at random rows.
 
     Examples
     --------
-    >>> X, y, w = make_noisy(200, 5, margin=0.1, turned=0.05, seed=0)
+    >>> X, y, w = make_noisy(200, 5, margin=0.1, flipped=0.05, seed=0)
     >>> int((y * (X @ w) < 0).sum())
     10
     """
     X, y, w = rb.make_separable(n, d, margin=margin, seed=seed)
     random = np.random.default_rng([seed, 1])  # not the numbers that made the rows
-    y[random.choice(n, round(turned * n), replace=False)] *= -1
+    y[random.choice(n, round(flipped * n), replace=False)] *= -1
     return X, y, w
 
 

@@ -44,23 +44,32 @@ class MistakeBound:
 
     Attributes
     ----------
-    value : at most this many mistakes, in any order and along every prefix of the run; of weighted
-        examples, those of weight 0 are never mistakes.
-    radius : R, the largest norm of a (lifted, weighted) row, rounded up.
-    margin : γ, the smallest y·(w*·x) with w* of norm 1, rounded down; negative if w* is on the
-        wrong side of a row, NaN if it is zero.
-    hinge_loss : L, the sum of max(0, 1 - y·(w*·x)) over the rows, rounded up; 0 for Theorem 1.
-    comparator : w*, in the lifted space if rows are lifted; for Theorem 1 of norm 1, for
-        Theorem 2 as long as it serves the bound best.
-    run : the runs that the bound speaks of, in words: "one pass in any order, from zero, …".
-    theorem : 1 for (R/γ)², or its form for any start (Block, Novikoff), or 2(R/γ)² for more than
-        two classes, where γ is the smallest lead of a class (F15); 2 for R²‖w*‖² + 2·passes·L.
-    passes : how often the run looks at a row at most; None for any number of times, which is what
-        Theorem 1 speaks of.
-    minimum : no comparator gives a bound below this one, by Theorem 2 in so many passes (or by
-        Theorem 1 if passes is None), but for rounding; None if no comparator was looked for.
-    certificate : the proof, for `verify`; None for another start than zero, for weights of classes
-        or examples, and for labels that JSON cannot hold.
+    value : float
+        At most this many mistakes, in any order and at every moment of the run. Samples of weight
+        0 are never mistakes.
+    radius : float
+        R, the largest norm of a (lifted, weighted) sample, rounded up.
+    margin : float
+        γ, the smallest y·(w*·x) with w* of norm 1, rounded down; negative if w* misclassifies a
+        sample, NaN if it is zero.
+    hinge_loss : float
+        L, the sum of max(0, 1 - y·(w*·x)) over the samples, rounded up; 0 for Theorem 1.
+    comparator : ndarray
+        w*, with the weight of the constant feature last if there is one; of norm 1 for Theorem 1,
+        scaled to make the bound smallest for Theorem 2.
+    run : str
+        The runs that the bound is about: "one pass in any order, from zero, …".
+    theorem : {1, 2}
+        1 for (R/γ)², or its form for any start (Block, Novikoff), or 2(R/γ)² for more than two
+        classes, where γ is the smallest lead of a class (F15); 2 for R²‖w*‖² + 2·passes·L.
+    passes : int or None
+        How often a sample is presented at most; None for any number of times, as in Theorem 1.
+    minimum : float or None
+        No comparator gives a bound below this one, by Theorem 2 in so many passes (or by Theorem 1
+        if passes is None), up to rounding; None if no comparator was searched for.
+    certificate : MistakeProof or None
+        The proof, for `verify`; None for any other start than zero, for sample or class weights,
+        and for labels that JSON cannot hold.
     """
 
     value: float
@@ -75,10 +84,10 @@ class MistakeBound:
     certificate: MistakeProof | None = None
 
     def __str__(self) -> str:
-        most = f"at most {math.floor(self.value):,} mistakes in {self.run}: no row is longer than "
+        most = f"at most {math.floor(self.value):,} mistakes in {self.run}: rows have norm at most "
         if self.theorem == 1:
             return (
-                f"{most}R = {self.radius:.6g} and the comparator leaves a margin of "
+                f"{most}R = {self.radius:.6g} and the comparator has a margin of "
                 f"γ = {self.margin:.6g}"
             )
         return (
@@ -89,7 +98,7 @@ class MistakeBound:
 
 
 def named_run(lift: float, passes: int | None, start: np.ndarray, weights: np.ndarray) -> str:
-    """Say which runs a bound speaks of."""
+    """Say which runs a bound is about."""
     often = "any number of passes in any order"
     if passes is not None:
         often = (

@@ -213,7 +213,7 @@ EXPERIMENT = Experiment(
     title="Many classes",
     question="What do more classes cost, and are two groups of them easier to learn?",
     setup=f"Planted rows of {COLUMNS} columns belong to the class whose column is largest, by a "
-    f"lead of at least {LEAD}; a further column tells the first half of the classes from the "
+    f"lead of at least {LEAD}; a further column separates the first half of the classes from the "
     "second. The digits are scikit-learn's, the first k of them, half of the images to learn "
     "from and half to test; their groups are even and odd digits. Both problems on the same rows "
     "are learned by the perceptron in dual form with a linear kernel, which makes the mistakes of "

@@ -131,8 +131,8 @@ def draw(figure: Any, table: Table) -> None:
     for axes, title in zip(grid[0], TITLES.values(), strict=True):
         axes.set_title(title, fontsize=10)
     figure.supxlabel(
-        f"the first of {len(seeds)} problems of each shape; filled: stored, since it was mistaken; "
-        "hollow: never mistaken",
+        f"the first of {len(seeds)} problems of each shape; filled: misclassified at some time, "
+        "and stored; hollow: never misclassified",
         fontsize=9,
     )
 

@@ -1,4 +1,4 @@
-"""Mistakes against the share of turned labels, beside the bound of Theorem 2."""
+"""Mistakes against the share of flipped labels, beside the bound of Theorem 2."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def cases(quick: bool) -> list[Case]:
     once = [(share, 1) for share in shares]
     more = [(share, passes) for share in SHOWN for passes in (2, 5, 10, 20, 50, 100)]
     return [
-        {"turned": share, "passes": passes, "seed": seed}
+        {"flipped": share, "passes": passes, "seed": seed}
         for share, passes in once + more[:: 2 if quick else 1]
         for seed in range(2 if quick else 20)
     ]
 
 
-def measure(turned: float, passes: int, seed: int) -> Row:
+def measure(flipped: float, passes: int, seed: int) -> Row:
     """Present all examples in stored order, so many times."""
-    X, y, w = make_noisy(POINTS, COLUMNS, MARGIN, turned, seed)
+    X, y, w = make_noisy(POINTS, COLUMNS, MARGIN, flipped, seed)
     learner = rb.Perceptron(fit_intercept=False)
     for _ in range(passes):
         learner.partial_fit(X, y)
@@ -42,7 +42,7 @@ def measure(turned: float, passes: int, seed: int) -> Row:
         "bound": least.value,
         "planted_bound": rb.mistake_bound(X, y, w, False, passes=passes).value,
         "hinge_loss": least.hinge_loss,
-        "looks": POINTS * passes,
+        "scored": POINTS * passes,
     }
 
 
@@ -55,20 +55,20 @@ def draw(figure: Any, table: Table) -> None:
 
 
 def _draw_one_pass(axes: Any, table: Table) -> None:
-    table = Table({**row, "percent": 100 * row["turned"]} for row in table.rows)
+    table = Table({**row, "percent": 100 * row["flipped"]} for row in table.rows)
     bound_line(axes, table, "percent", "bound", "bound of Theorem 2")
-    axes.axhline(POINTS, color=GREY, linestyle=":", linewidth=1.3, label="every look a mistake")
+    axes.axhline(POINTS, color=GREY, linestyle=":", linewidth=1.3, label="all misclassified")
     band(axes, table, "percent", "mistakes", "mistakes: median, range over seeds", BLACK, "D")
-    axes.set(title="One pass", xlabel="turned labels (%)", ylabel="mistakes")
+    axes.set(title="One pass", xlabel="flipped labels (%)", ylabel="mistakes")
     axes.set_ylim(bottom=0)
 
 
 def _draw_passes(axes: Any, table: Table) -> None:
     for share, (color, marker) in SHOWN.items():
-        part = table.where(turned=share)
+        part = table.where(flipped=share)
         bound_line(axes, part, "passes", "bound", None, color)
         band(axes, part, "passes", "mistakes", "", color, marker)
-        _name_line(axes, part, "mistakes", f"{share:.0%} turned", color)
+        _name_line(axes, part, "mistakes", f"{share:.0%} flipped", color)
         _name_line(axes, part, "bound", "its bound", color)
     axes.set(title="Several passes", xlabel="passes", ylabel="mistakes", xscale="log", yscale="log")
     mark(axes.xaxis, table.values("passes"))
@@ -84,11 +84,11 @@ def _name_line(axes: Any, table: Table, column: str, name: str, color: str) -> N
 def seen(table: Table) -> str:
     """Tell what noise costs, and what more passes do."""
     once = table.where(passes=1)
-    first, last = min(once.values("turned")), max(once.values("turned"))
+    first, last = min(once.values("flipped")), max(once.values("flipped"))
     share = float(np.max(table["mistakes"] / table["bound"]))
     return (
         f"In one pass, the median of mistakes is {_median(once, first):,.0f} with {first:.0%} of "
-        f"the labels turned and {_median(once, last):,.0f} with {last:.0%}.{_empty(once)} "
+        f"the labels flipped and {_median(once, last):,.0f} with {last:.0%}.{_empty(once)} "
         f"Mistakes grow with the passes by these slopes, fitted to all runs: {_slopes(table)}. "
         "Without noise Theorem 1 caps them, whatever the number of passes; with noise only a bound "
         f"for each pass is left. No run, short or long, used more than {at_most(share)} of its "
@@ -97,21 +97,23 @@ def seen(table: Table) -> str:
 
 
 def _median(table: Table, share: float) -> float:
-    return float(np.median(table.where(turned=share)["mistakes"]))
+    return float(np.median(table.where(flipped=share)["mistakes"]))
 
 
 def _empty(once: Table) -> str:
     """Say where the bound is above what can happen at all."""
-    beyond = [share for share, part in once.groups("turned") if part["bound"].min() > POINTS]
+    beyond = [share for share, part in once.groups("flipped") if part["bound"].min() > POINTS]
     if not beyond:
         return ""
-    return f" From {min(beyond):.0%} on, the bound is above the {POINTS:,} looks and says nothing."
+    return (
+        f" From {min(beyond):.0%} on, the bound exceeds the {POINTS:,} examples and says nothing."
+    )
 
 
 def _slopes(table: Table) -> str:
-    parts = ((share, table.where(turned=share)) for share in SHOWN)
+    parts = ((share, table.where(flipped=share)) for share in SHOWN)
     slopes = ((share, slope(part["passes"], part["mistakes"])[0]) for share, part in parts)
-    return ", ".join(f"{round(s, 2) + 0.0:.2f} with {share:.0%} turned" for share, s in slopes)
+    return ", ".join(f"{round(s, 2) + 0.0:.2f} with {share:.0%} flipped" for share, s in slopes)
 
 
 EXPERIMENT = Experiment(
@@ -119,7 +121,7 @@ EXPERIMENT = Experiment(
     title="Mistakes on noisy data",
     question="How many mistakes does noise cost, when no hyperplane is right about every example?",
     setup=f"{POINTS:,} points in the unit ball of {COLUMNS} dimensions, separated by a known "
-    f"hyperplane through the origin with margin {MARGIN}; then a share of the labels is turned. "
+    f"hyperplane through the origin with margin {MARGIN}; then a share of the labels is flipped. "
     "The perceptron starts at zero and meets the points in stored order, once or in several "
     "passes. The bound is the least that any comparator gives, as the soft-margin solver finds it.",
     theorem="F8: in P passes over any data, M ≤ R²‖w*‖² + 2·P·Σ max(0, 1 − y·(w*·x)) for every "

@@ -1,4 +1,4 @@
-"""The five orders side by side: mistakes, and looks at examples."""
+"""The five orders side by side: mistakes, and examples scored."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def measure(order: str, seed: int) -> Row:
     return {
         "mistakes": learner.run_.mistakes,
         "bound": bound,
-        "looks": learner.run_.operations.dot_products,
-        "most_looks": (math.floor(bound) + 1) * POINTS,
+        "scored": learner.run_.operations.dot_products,
+        "most_scored": (math.floor(bound) + 1) * POINTS,
         "multiply_adds": learner.run_.operations.multiply_adds,
     }
 
 
 def draw(figure: Any, table: Table) -> None:
-    """Draw a dot for each run, mistakes on the left and looks on the right."""
+    """Draw a dot for each run, mistakes on the left and examples scored on the right."""
     panels = (
         ("mistakes", "bound", "bound (R/γ)²", BLUE),
-        ("looks", "most_looks", "bound ((R/γ)² + 1)·n", ORANGE),
+        ("scored", "most_scored", "bound ((R/γ)² + 1)·n", ORANGE),
     )
     for axes, (of, bound, label, color) in zip(figure.subplots(1, 2), panels, strict=True):
         axes.set_yscale("log")
@@ -54,7 +54,7 @@ def draw(figure: Any, table: Table) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(0, 0.94))
     left, right = figure.axes
     left.set_ylabel("mistakes until convergence")
-    right.set_ylabel("looks at examples until convergence")
+    right.set_ylabel("examples scored until convergence")
 
 
 def seen(table: Table) -> str:
@@ -64,8 +64,8 @@ def seen(table: Table) -> str:
     luck = f" In {lucky} runs the first example alone gave a separator." if lucky else ""
     return (
         f"The medians of mistakes go from {_ends(table, 'mistakes')}; no run used more than "
-        f"{at_most(share)} of the bound that holds for all. Those of looks go from "
-        f"{_ends(table, 'looks')}: to find the most wrong example, all {POINTS} are looked at for "
+        f"{at_most(share)} of the bound that holds for all. Those of examples scored go from "
+        f"{_ends(table, 'scored')}: to find the most wrong example, all {POINTS} are scored for "
         f"each mistake.{luck}"
     )
 
@@ -80,19 +80,19 @@ def _ends(table: Table, of: str) -> str:
 EXPERIMENT = Experiment(
     name="orders",
     title="The five orders",
-    question="Which mistaken example should come next?",
+    question="Which misclassified example should come next?",
     setup=f"{POINTS} points in the unit ball of {COLUMNS} dimensions, separated by a known "
     f"hyperplane through the origin with exactly the margin γ = 1/{1 / MARGIN:.0f}. The same "
     "problems are learned in the stored order (cycle), in a new order each pass (shuffle), from a "
-    "random mistaken example (random), from the first example again after each update (first), "
-    "and from the most wrong example (worst). Each dot is a run, each bar a median. A look is one "
-    "dot product. Two of the points are ±γ·w*, which make the margin exact: a run that meets one "
-    "of them first is lucky.",
-    theorem="F5: M ≤ (R/γ)² for every order, because the proof only looks at the updates. D4: a "
-    "run that converges takes at most M + 1 passes of n looks, in every order.",
+    "random misclassified example (random), from the first example again after each update "
+    "(first), and from the most wrong example (worst). Each dot is a run, each bar a median. To "
+    "score an example is one dot product. Two of the points are ±γ·w*, which make the margin "
+    "exact: a run that meets one of them first is lucky.",
+    theorem="F5: M ≤ (R/γ)² for every order, because the proof only uses the updates. D4: a "
+    "run that converges takes at most M + 1 passes of n examples scored, in every order.",
     cases=cases,
     measure=measure,
     draw=draw,
     seen=seen,
-    bounds=(("mistakes", "bound"), ("looks", "most_looks")),
+    bounds=(("mistakes", "bound"), ("scored", "most_scored")),
 )

@@ -13,13 +13,13 @@ from rosenblatt.lab.planted import make_noisy
 from rosenblatt.lab.style import BLUE, GREEN, GREY, ORANGE
 
 # Colour, marker, and a factor for the place on the axis: two of them are about the same.
-LOOKS = {
+STYLES = {
     "last": (ORANGE, "s", 0.9),
     "averaged": (BLUE, "o", 1.0),
     "voted": (GREEN, "^", 1.11),
 }
-TITLES = {"planted": "Planted, 10% of labels turned", "digits": "Digits, odd against even"}
-COLUMNS, MARGIN, TURNED, SPLIT = 20, 0.05, 0.1, (1000, 2000)
+TITLES = {"planted": "Planted, 10% of labels flipped", "digits": "Digits, odd against even"}
+COLUMNS, MARGIN, FLIPPED, SPLIT = 20, 0.05, 0.1, (1000, 2000)
 
 
 def cases(quick: bool) -> list[Case]:
@@ -31,7 +31,7 @@ def cases(quick: bool) -> list[Case]:
 def measure(data: str, most: int, seed: int) -> list[Row]:
     """Pass over shuffled examples, and test after 1, 2, 4, … passes."""
     (X, y), (X_test, y_test), floor = _planted(seed) if data == "planted" else _digits(seed)
-    learners = {output: rb.Perceptron(output=output) for output in LOOKS}
+    learners = {output: rb.Perceptron(output=output) for output in STYLES}
     random = np.random.default_rng([seed, 2])
     rows = []
     for passes in range(1, most + 1):
@@ -46,7 +46,7 @@ def measure(data: str, most: int, seed: int) -> list[Row]:
 
 def _planted(seed: int) -> tuple[Any, Any, float | None]:
     train, test = SPLIT
-    X, y, w = make_noisy(train + test, COLUMNS, MARGIN, TURNED, seed)
+    X, y, w = make_noisy(train + test, COLUMNS, MARGIN, FLIPPED, seed)
     floor = float(np.mean(y[train:] * (X[train:] @ w) < 0))
     return (X[:train], y[:train]), (X[train:], y[train:]), floor
 
@@ -67,7 +67,7 @@ def draw(figure: Any, table: Table) -> None:
     floor = 100 * np.median(table["floor"])
     panels[0].axhline(floor, color=GREY, linestyle=":", label="planted hyperplane", linewidth=1.3)
     for axes, (data, title) in zip(panels, TITLES.items(), strict=True):
-        for output in LOOKS:
+        for output in STYLES:
             _draw_output(axes, table.where(data=data, output=output), output)
         axes.set(title=title, xlabel="passes", xscale="log")
         mark(axes.xaxis, table.values("passes"))
@@ -78,7 +78,7 @@ def draw(figure: Any, table: Table) -> None:
 
 
 def _draw_output(axes: Any, table: Table, output: str) -> None:
-    color, marker, factor = LOOKS[output]
+    color, marker, factor = STYLES[output]
     x, least, middle, most = table.spread("passes", "error")
     axes.errorbar(
         factor * x,
@@ -101,7 +101,7 @@ def seen(table: Table) -> str:
 
 
 def _seen(title: str, table: Table, passes: int) -> str:
-    errors = {output: table.where(output=output)["error"] for output in LOOKS}
+    errors = {output: table.where(output=output)["error"] for output in STYLES}
     said = ", ".join(
         f"{output} {np.median(found):.1%} (from {found.min():.1%} to {found.max():.1%})"
         for output, found in errors.items()
@@ -122,7 +122,7 @@ EXPERIMENT = Experiment(
     question="Which of the many hyperplanes of a run should predict: the last one, their mean, or "
     "their vote?",
     setup=f"Planted: {SPLIT[0]:,} points in {COLUMNS} dimensions with margin {MARGIN}, and "
-    f"{SPLIT[1]:,} more for the test, a tenth of all labels turned. Digits: one half of "
+    f"{SPLIT[1]:,} more for the test, a tenth of all labels flipped. Digits: one half of "
     "scikit-learn's 1,797 digits, 8 × 8 grey values, for training, the other for the test. Every "
     "pass has a new order, the same one for all three.",
     theorem="D17 (Freund & Schapire): the voted score of x is Σ c_k·sign(w_k·x) over all "

@@ -97,7 +97,7 @@ def seen(table: Table) -> str:
     most = table.rows[int(np.argmax(table["passes"]))]
     sentences.append(
         f"The dual form pays where passes outnumber rows, as {most['passes']:,} passes over "
-        f"{most['n']:,} rows do: once the Gram matrix is there, looks are free, and a mistake "
+        f"{most['n']:,} rows do: once the Gram matrix is there, scores are free, and a mistake "
         "costs n instead of d."
         if most["passes"] > most["n"]
         else "The dual form pays where passes outnumber rows, which they did in none of these runs."
@@ -120,10 +120,10 @@ EXPERIMENT = Experiment(
     name="primal-dual",
     title="Primal against dual form",
     question="When is it cheaper to keep counts of mistakes than a weight vector?",
-    setup=f"Rows of whole numbers in {HIDDEN} hidden columns: one tells the class by ±1, the "
+    setup=f"Rows of whole numbers in {HIDDEN} hidden columns: one is the class, ±1, the "
     f"others are noise up to ±{LARGEST}, so that many passes are needed. Each is repeated "
     f"d/{HIDDEN} times, which changes the cost of a product but no mistake. Both forms cycle until "
-    "they converge. A look and an update cost the primal form d multiply-adds each. The dual form "
+    "they converge. A score and an update cost the primal form d multiply-adds each. The dual form "
     "multiplies out the Gram matrix, n²·d, and then adds a column of it at each mistake, n.",
     theorem="F11: in the same order, primal and dual runs make the same mistakes, and the counts "
     "add up to M. By F5, M ≤ (R/γ)².",

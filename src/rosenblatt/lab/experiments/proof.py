@@ -142,8 +142,8 @@ EXPERIMENT = Experiment(
     "numbers divided by one and the same norm: nothing is blurred by rounding. Of more than "
     f"{MOST_ROWS} mistakes, that many are kept, evenly spaced.",
     theorem="F6: after the k-th mistake w·w* ≥ kγ, because each mistake adds at least γ, and "
-    "‖w‖² ≤ kR², because a mistaken row does not point along w. As w·w* ≤ ‖w‖, it follows that "
-    "kγ ≤ √k·R, and k ≤ (R/γ)² (F5).",
+    "‖w‖² ≤ kR², because a misclassified row does not point along w. As w·w* ≤ ‖w‖, it follows "
+    "that kγ ≤ √k·R, and k ≤ (R/γ)² (F5).",
     cases=cases,
     measure=measure,
     draw=draw,

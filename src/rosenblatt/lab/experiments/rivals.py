@@ -14,7 +14,7 @@ from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.planted import make_slab
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
 
-LOOKS = {
+STYLES = {
     "perceptron": (BLUE, "o"),
     "linear program": (ORANGE, "s"),
     "hard-margin SVM": (GREEN, "^"),
@@ -75,7 +75,7 @@ def _hard_margin(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(rb.HardMarginSVM(intercept="none").fit(X, y).coef_[0])
 
 
-RIVALS = dict(zip(LOOKS, (_perceptron, _linear_program, _hard_margin), strict=True))
+RIVALS = dict(zip(STYLES, (_perceptron, _linear_program, _hard_margin), strict=True))
 
 
 @cache
@@ -105,7 +105,7 @@ def draw(figure: Any, table: Table) -> None:
 
 def _draw_column(panels: Any, table: Table, by: str) -> None:
     panels[1].axhline(1, label="largest margin", zorder=1, **BOUND)
-    for method, (color, marker) in LOOKS.items():
+    for method, (color, marker) in STYLES.items():
         for axes, of in zip(panels, ("seconds", "share"), strict=True):
             band(axes, table.where(method=method), by, of, method, color, marker)
             axes.set(xscale="log", yscale="log")
@@ -126,12 +126,12 @@ def seen(table: Table) -> str:
 
 
 def _times(table: Table) -> str:
-    middle = {method: np.median(table.where(method=method)["seconds"]) for method in LOOKS}
+    middle = {method: np.median(table.where(method=method)["seconds"]) for method in STYLES}
     return ", ".join(f"{method} {1000 * seconds:,.1f} ms" for method, seconds in middle.items())
 
 
 def _shares(table: Table) -> str:
-    parts = {method: table.where(method=method) for method in LOOKS}
+    parts = {method: table.where(method=method) for method in STYLES}
     shares = {method: part["reached"] / part["largest"] for method, part in parts.items()}
     said = ", ".join(
         f"the {method} {np.median(found):.1%} (at worst {found.min():.2%})"

@@ -13,8 +13,8 @@ from rosenblatt.lab.planted import make_noisy
 from rosenblatt.lab.style import BLUE, GREY, ORANGE
 
 COLUMNS, MARGIN = 10, 0.05
-TURNED = {"separable": 0.0, "noisy": 0.1}
-LOOKS = {"separable": (BLUE, "o"), "noisy": (ORANGE, "s")}
+FLIPPED = {"separable": 0.0, "noisy": 0.1}
+STYLES = {"separable": (BLUE, "o"), "noisy": (ORANGE, "s")}
 FIRST = 32  # examples before the first look at the bound, which needs both classes
 
 
@@ -22,13 +22,13 @@ def cases(quick: bool) -> list[Case]:
     """Streams of 2,048 or 32,768 examples."""
     length, seeds = (2**11, 3) if quick else (2**15, 10)
     return [
-        {"data": data, "length": length, "seed": seed} for data in TURNED for seed in range(seeds)
+        {"data": data, "length": length, "seed": seed} for data in FLIPPED for seed in range(seeds)
     ]
 
 
 def measure(data: str, length: int, seed: int) -> list[Row]:
     """Learn one example at a time, and look at the bound whenever their number has doubled."""
-    X, y, w = make_noisy(length, COLUMNS, MARGIN, TURNED[data], seed)
+    X, y, w = make_noisy(length, COLUMNS, MARGIN, FLIPPED[data], seed)
     learner = rb.Perceptron(fit_intercept=False)
     rows, mistakes, checkpoint = [], 0, FIRST
     for i in range(length):
@@ -53,7 +53,7 @@ def draw(figure: Any, table: Table) -> None:
     panels = figure.subplots(1, 2, sharey=True)
     x, *_, most = table.where(data="separable").spread("examples", "planted_bound")
     panels[0].plot(x, most, label="Theorem 1, hyperplane known", color=GREY, linestyle="-.")
-    for axes, (data, (color, marker)) in zip(panels, LOOKS.items(), strict=True):
+    for axes, (data, (color, marker)) in zip(panels, STYLES.items(), strict=True):
         part = table.where(data=data)
         bound_line(axes, part, "examples", "bound", "least bound for these examples")
         band(axes, part, "examples", "mistakes", "mistakes: median, range", color, marker)
@@ -64,13 +64,13 @@ def draw(figure: Any, table: Table) -> None:
 
 
 def _title(data: str) -> str:
-    return data.capitalize() + (f", {TURNED[data]:.0%} of labels turned" if TURNED[data] else "")
+    return data.capitalize() + (f", {FLIPPED[data]:.0%} of labels flipped" if FLIPPED[data] else "")
 
 
 def seen(table: Table) -> str:
     """Compare how the two streams go on."""
     share = float(np.max(table["mistakes"] / table["bound"]))
-    said = [_seen(data, table.where(data=data)) for data in LOOKS]
+    said = [_seen(data, table.where(data=data)) for data in STYLES]
     return (
         f"{' '.join(said)} At no point had a stream used more than {at_most(share)} of its least "
         "bound."
@@ -96,7 +96,7 @@ EXPERIMENT = Experiment(
     "most?",
     setup=f"Points in the unit ball of {COLUMNS} dimensions, on two sides of a known hyperplane "
     f"through the origin with margin {MARGIN}, come one by one (learn_one); in the noisy stream a "
-    "tenth of the labels is turned. Whenever the number of examples has doubled, the bound for "
+    "tenth of the labels is flipped. Whenever the number of examples has doubled, the bound for "
     "all those so far is computed: the least over all comparators, and on the separable stream "
     "also that of the known hyperplane.",
     theorem="F5 holds along every prefix of a run: M ≤ (R/γ)² with the radius and the margin of "

@@ -14,8 +14,8 @@ from rosenblatt.lab.planted import make_noisy
 from rosenblatt.lab.style import BLUE, BOUND, ORANGE
 
 TRAIN, TEST, COLUMNS, MARGIN = 200, 2000, 30, 0.05
-TURNED = {"separable": 0.0, "noisy": 0.1}
-LOOKS = {"separable": (BLUE, "o"), "noisy": (ORANGE, "s")}
+FLIPPED = {"separable": 0.0, "noisy": 0.1}
+STYLES = {"separable": (BLUE, "o"), "noisy": (ORANGE, "s")}
 TOL = 1e-4
 PANELS = {
     "margin": "margin 1/‖w‖",
@@ -29,13 +29,13 @@ def cases(quick: bool) -> list[Case]:
     """Separable and noisy data; λ from 0.001 to 100, several steps a decade."""
     steps, seeds = (1, 3) if quick else (4, 10)
     return [
-        {"data": data, "steps": steps, "seed": seed} for data in TURNED for seed in range(seeds)
+        {"data": data, "steps": steps, "seed": seed} for data in FLIPPED for seed in range(seeds)
     ]
 
 
 def measure(data: str, steps: int, seed: int) -> list[Row]:
     """Solve for every λ, and for the hard margin if there is one."""
-    X, y, _ = make_noisy(TRAIN + TEST, COLUMNS, MARGIN, TURNED[data], seed)
+    X, y, _ = make_noisy(TRAIN + TEST, COLUMNS, MARGIN, FLIPPED[data], seed)
     train, test = (X[:TRAIN], y[:TRAIN]), (X[TRAIN:], y[TRAIN:])
     hard = _hard(train, test) if data == "separable" else {}
     lams = [10.0 ** (k / steps) for k in range(-3 * steps, 2 * steps + 1)]
@@ -74,7 +74,7 @@ def draw(figure: Any, table: Table) -> None:
     panels = figure.subplots(2, 2, sharex=True)
     for axes, (column, name) in zip(panels.flat, PANELS.items(), strict=True):
         factor = 100.0 if column == "error" else 1.0
-        for data, (color, marker) in LOOKS.items():
+        for data, (color, marker) in STYLES.items():
             part = Table({**r, column: factor * r[column]} for r in table.where(data=data).rows)
             band(axes, part, "lam", column, data, color, marker)
         hard = factor * np.median(table["hard_" + column])
@@ -118,7 +118,7 @@ EXPERIMENT = Experiment(
     question="What does λ trade, and what is left of it in the limit of the hard margin?",
     setup=f"{TRAIN} points in {COLUMNS} dimensions, separated by a known hyperplane with margin "
     f"{MARGIN}, and {TEST:,} more for the test; in the noisy data a tenth of all labels is "
-    "turned. The soft margin minimises the sum of hinge losses + λ‖w‖², the intercept free, to a "
+    "flipped. The soft margin minimises the sum of hinge losses + λ‖w‖², the intercept free, to a "
     f"relative duality gap of {TOL:g}.",
     theorem="D19: as λ → 0, the soft margin on separable data tends to the hard one, min ‖w‖² "
     "subject to y·(w·x + b) ≥ 1. Its margin 1/‖w‖ is never below the hard one, γ: since that "

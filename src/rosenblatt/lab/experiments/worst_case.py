@@ -11,7 +11,7 @@ import rosenblatt as rb
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
 
-LOOKS = {"plain": (BLUE, "o"), "smoothed": (ORANGE, "s"), "rescaled": (GREEN, "^")}
+STYLES = {"plain": (BLUE, "o"), "smoothed": (ORANGE, "s"), "rescaled": (GREEN, "^")}
 REPEATS = 1000  # longer passes cost less each, and stored order stays what it was
 SETTLED = 1000  # below, the start of the smoothed perceptron happens to be near a solution
 
@@ -23,7 +23,7 @@ def cases(quick: bool) -> list[Case]:
     steps = sorted({10.0, 100.0, 1e3, *(c * 10.0**p for p in powers for c in (1, 3))} - {3e15})
     return [
         {"method": method, "K": K}
-        for method in reversed(LOOKS)  # first what takes longest to compile
+        for method in reversed(STYLES)  # first what takes longest to compile
         for K in steps
         if reach.get(method, 1e15) >= K
     ]
@@ -66,7 +66,7 @@ def rescaled_bound(K: float) -> float:
 def draw(figure: Any, table: Table) -> None:
     """Draw all methods on logarithmic axes, and the rescaled one again, its steps as they are."""
     left, right = figure.subplots(1, 2, width_ratios=(1.7, 1))
-    for method, (color, marker) in LOOKS.items():
+    for method, (color, marker) in STYLES.items():
         part = table.where(method=method)
         left.plot(part["K"], part["bound"], **{**BOUND, "color": color})
         left.plot(part["K"], part["steps"], color=color, marker=marker, label=_label(method, part))
@@ -77,7 +77,7 @@ def draw(figure: Any, table: Table) -> None:
 
 
 def _draw_rescaled(axes: Any, table: Table) -> None:
-    color, marker = LOOKS["rescaled"]
+    color, marker = STYLES["rescaled"]
     axes.plot(table["K"], table["steps"], color=color, marker=marker)
     axes.set(xscale="log", xlabel="K", ylabel="updates", title="The rescaled one")
     axes.set_ylim(bottom=0)
@@ -124,7 +124,7 @@ EXPERIMENT = Experiment(
     setup="Positives (1, 1), (1, 0), (1/K, 1) and the negative (0, 1). The plain perceptron "
     "starts at zero and cycles through them in this order; the smoothed and the rescaled one "
     "solve the same four inequalities, their rows scaled to length 1. An update of the smoothed "
-    "one looks at all points.",
+    "one scores all points.",
     theorem="F10: from zero, every order makes more than K mistakes. F5: at most 8K² + 2, since "
     "the widest margin is 1/√(4K² + 1) and R² = 2. D13: the smoothed perceptron takes at most "
     "2·√(log n)/γ steps, the rescaled one 4·d·n² in each of at most 1 + "
