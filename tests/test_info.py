@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -71,3 +72,14 @@ def test_data_that_cannot_be_used_are_refused():
         rb.info(np.array([[np.nan]]))
     with pytest.raises(rb.InputError, match="rows but y has"):
         rb.info(np.eye(2), [1])
+
+
+def test_facts_about_a_few_entries_need_little_memory_however_wide_they_are():
+    X = sparse.csr_matrix(([1.0, 2.0, 1.0], [0, 199_999_999, 0], [0, 2, 3]), (2, 200_000_000))
+    tracemalloc.start()
+    found = rb.info(X, [0, 1])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.constant_columns == 199_999_999
+    assert found.radius == np.sqrt(5.0)
+    assert peak < 2**20

@@ -42,7 +42,6 @@ def small(monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        ["info", "wide.svm"],
         ["separate", "wide.svm"],
         ["margin", "wide.svm"],
         ["bound", "wide.svm"],

@@ -11,7 +11,6 @@ from scipy import sparse
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.labels import as_labels
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
-from rosenblatt.memory import FACTS_BYTES, check_columns
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,10 @@ def info(X: Any, y: Any = None) -> Info:
     (5.0, 1, (0, 2))
     """
     matrix = as_matrix(X)
-    check_columns(matrix.shape[1], FACTS_BYTES, "the facts about")
     check_finite(matrix)
     matrix = without_zeros(without_duplicates(matrix))
-    n, d = matrix.shape
+    (n, d), memory = matrix.shape, _bytes(matrix)
+    matrix = without_empty_columns(matrix)
     labels = None if y is None else as_labels(y, n)
     first = first_of_equals(matrix)
     clashes = np.zeros(0, np.int64) if labels is None else contradictions(labels, first)
@@ -69,10 +68,10 @@ def info(X: Any, y: Any = None) -> Info:
         density=_stored(matrix) / (n * d),
         radius=radius(matrix),
         duplicates=int(np.count_nonzero(first != np.arange(n))),
-        constant_columns=count_constant(matrix),
+        constant_columns=d - matrix.shape[1] + count_constant(matrix),
         contradiction=_example(clashes, labels, first),
         contradicting_rows=int(np.isin(first, first[clashes]).sum()),
-        memory=_bytes(matrix),
+        memory=memory,
     )
 
 
@@ -92,12 +91,17 @@ def _example(
     return int(first[clashes[0]]), int(clashes[0])
 
 
+def without_empty_columns(X: Matrix) -> Matrix:
+    """Leave out columns without entries where most have none: memory goes with the entries."""
+    if not sparse.issparse(X) or X.nnz >= X.shape[1]:
+        return X
+    used, places = np.unique(X.indices, return_inverse=True)
+    width = max(1, used.size)
+    return sparse.csr_matrix((X.data, places.astype(np.int32), X.indptr), (X.shape[0], width))
+
+
 def count_constant(X: Matrix) -> int:
     """Count the columns in which every row has the same value."""
-    if sparse.issparse(X) and X.nnz < X.shape[1]:
-        used, places = np.unique(X.indices, return_inverse=True)
-        narrow = sparse.csr_matrix((X.data, places, X.indptr), shape=(X.shape[0], used.size))
-        return int(X.shape[1]) - used.size + (count_constant(narrow) if used.size else 0)
     low, high = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
         low, high = low.toarray(), high.toarray()

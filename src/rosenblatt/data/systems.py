@@ -34,11 +34,10 @@ from rosenblatt.data.arrays import NUMBERS, UNUSABLE, _checked, _sparse, members
 from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import read_program
 from rosenblatt.data.sources import beginning, contents, files, is_pipe, shown
-from rosenblatt.decide import solve as decide
 from rosenblatt.decide.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
 from rosenblatt.decide.exact import exact_vector, is_exact
 from rosenblatt.decide.hand import System
-from rosenblatt.decide.solve import Solution
+from rosenblatt.decide.solve import Solution, solve_system
 from rosenblatt.errors import InputError
 from rosenblatt.matrices import Matrix
 from rosenblatt.memory import TooLargeError
@@ -140,18 +139,17 @@ def solve(
     >>> rb.solve([[1, 2], [-1, 0], [0, -1]], [4, -1, -1]).verdict
     'infeasible'
     """
-    options: dict[str, Any] = {"max_seconds": max_seconds, "method": method, "max_steps": max_steps}
-    if not isinstance(A, (str, os.PathLike)):
-        return decide.solve(A, b, strict=strict, equal=equal, bounds=bounds, **options)
-    if not (np.isscalar(b) and b == 1) or equal is not None or bounds is not None:
-        raise InputError(
-            f"{shown(A)} holds its own right-hand sides, equations and bounds; leave out b, equal "
-            "and bounds"
-        )
-    A, b, own, equal, bounds, names, *_ = read_system(A)
-    strict = own if strict is False else strict
-    found = decide.solve(A, b, strict=strict, equal=equal, bounds=bounds, **options)
-    return replace(found, names=tuple(names))
+    names: Sequence[str] | None = None
+    if isinstance(A, str | os.PathLike):
+        if not (np.isscalar(b) and b == 1) or equal is not None or bounds is not None:
+            raise InputError(
+                f"{shown(A)} holds its own right-hand sides, equations and bounds; leave out b, "
+                "equal and bounds"
+            )
+        A, b, own, equal, bounds, names, *_ = read_system(A)
+        strict = own if strict is False else strict
+    found = solve_system(System(A, b, strict, equal, bounds), method, max_seconds, max_steps)
+    return found if names is None else replace(found, names=tuple(names))
 
 
 def system_format(path: Name) -> str:

@@ -95,16 +95,8 @@ class Solution:
         return self.explain()
 
 
-def solve(
-    A: Any,
-    b: Any = 1,
-    *,
-    strict: Any = False,
-    equal: Any = None,
-    bounds: Any = None,
-    max_seconds: float | None = None,
-    method: str = "auto",
-    max_steps: int | None = None,
+def solve_system(
+    system: System, method: str, max_seconds: float | None, max_steps: int | None
 ) -> Solution:
     """Find w with A w >= b, or prove that there is none; `rosenblatt.solve` says what is what."""
     if not (isinstance(method, str) and method in ("auto", *METHODS)):
@@ -113,7 +105,6 @@ def solve(
     if method == "auto" and max_steps is not None:
         raise InputError("method='auto' counts no steps; limit it by max_seconds")
     steps = checked_steps(max_steps)
-    system = System(A, b, strict, equal, bounds)
     if not is_exact(system.X):
         check_finite(system.X)
     problem = _Problem(system, Clock(checked_seconds(max_seconds)), method)
