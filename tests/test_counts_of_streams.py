@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.data.streams import fit_stream
 
 X, Y, _ = rb.make_separable(60, 4, margin=0.02, seed=3)
 LEARNERS = {
@@ -80,3 +81,12 @@ def test_a_bound_takes_the_rows_of_a_stream_once_if_they_came_again():
     assert learner.bound(X, Y).value >= learner.run_.mistakes
     with pytest.raises(rb.InputError, match="the run was made on 60 rows, but X has 10"):
         learner.bound(X[:10], Y[:10])
+
+
+@pytest.mark.parametrize("go_on", [teach, lambda learner, X, y: learner.partial_fit(X, y)])
+def test_counts_that_a_stream_did_not_keep_are_not_those_of_the_rows_after_it(go_on):
+    learner = fit_stream(rb.Perceptron(), lambda: iter([rb.Examples(X, Y)]))
+    assert learner.run_.passes > 1
+    assert learner.run_.counts.size == 0
+    go_on(learner, -X[:5], Y[:5])
+    assert learner.run_.counts.size == 0

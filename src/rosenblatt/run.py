@@ -115,6 +115,7 @@ class Run:
     counts : ndarray of shape (n_samples,)
         Updates made on each example: how hard it was (theory D14). The examples of a stream are
         in the order in which they came, after those of the data set that it continues from.
+        Empty if they are not known, as those of several passes over a file in blocks.
     converged : bool
         Whether the final weights classify every example correctly.
     stop : Stop
@@ -161,13 +162,14 @@ class Run:
 
     def followed_by(self, later: Run) -> Run:
         """Join this run with one that continued from its weights, with other examples."""
+        known = all(run.counts.size or not run.operations.dot_products for run in (self, later))
         return replace(
             later,
             mistakes=self.mistakes + later.mistakes,
             updates=self.updates + later.updates,
             passes=self.passes + later.passes,
             mistakes_per_pass=self.mistakes_per_pass + later.mistakes_per_pass,
-            counts=np.concatenate([self.counts, later.counts]),
+            counts=np.concatenate([self.counts, later.counts] if known else [self.counts[:0]]),
             seconds=self.seconds + later.seconds,
             operations=self.operations + later.operations,
         )
