@@ -53,8 +53,14 @@ class ParseError(InputError):
 
     Parameters
     ----------
-    message : what is wrong and what to do.
-    file, line, column : where; lines and columns count from 1, columns in bytes.
+    message : str
+        What is wrong and what to do.
+    file : str
+        The file.
+    line : int
+        The line, from 1.
+    column : int
+        The column, in bytes, from 1.
     """
 
     def __init__(self, message: str, *, file: str, line: int, column: int) -> None:
@@ -81,8 +87,10 @@ class InseparableError(InputError):
 
     Attributes
     ----------
-    separation : the answer of `separate`, whose `explain` tells what is the matter.
-    certificate : its proof, for `verify`.
+    separation : Separation or None
+        The answer of `separate`; its `explain` says why.
+    certificate : Certificate or None
+        Its proof, for `verify`.
     """
 
     def __init__(self, message: str, separation: Any = None) -> None:
@@ -112,7 +120,7 @@ class LargeCopyWarning(UserWarning):
 
 
 class UnknownColumnsWarning(UserWarning):
-    """Columns of rows to predict that the model has not seen: they weigh nothing."""
+    """Columns of the data that the model was not trained on: they are ignored."""
 
 
 def _parse_error(message: str, file: str, line: int, column: int) -> ParseError:

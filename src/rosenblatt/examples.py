@@ -17,11 +17,22 @@ from rosenblatt.run import Run
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows X and their labels y; unpacks as ``X, y`` without a copy.
+    """Samples X and their labels y; unpacks as ``X, y`` without a copy.
 
-    X is a NumPy array or a CSR matrix; y is None where a file has no labels. The columns may have
-    names, one each, which learners find again: X alone is enough for that. The rows may have
-    weights. `columns` holds all that is known of the columns.
+    A learner that is fitted on X alone still knows the names of its columns.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        The samples.
+    y : ndarray of shape (n_samples,) or None
+        The labels; None where a file has none.
+    names : tuple of str or None, default=None
+        Names of the features.
+    weights : ndarray of shape (n_samples,) or None, default=None
+        Weights of the samples, for `sample_weight`.
+    columns : Columns or None, default=None
+        All that is known about the features: names, categories, hashing.
 
     Examples
     --------

@@ -29,6 +29,14 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
     and x belongs to the class with the largest score, the first of several. ONNX takes ``rows``
     (float32) and gives ``labels`` and ``scores``, one column for each class, in single precision.
 
+    Parameters
+    ----------
+    model : fitted learner
+        Its predictions must come from hyperplanes: kernels and voted output are refused.
+    path : str or path
+        The file to write; it ends in ``.json``, or in ``.onnx``, which needs
+        ``pip install 'rosenblatt[onnx]'``.
+
     Examples
     --------
     >>> import json, pathlib, tempfile, rosenblatt as rb

@@ -19,16 +19,27 @@ class Info:
 
     Attributes
     ----------
-    rows, columns : its size.
-    classes : how many rows each label has; None without labels.
-    density : share of entries that are not zero.
-    radius : R, the largest norm of a row.
-    duplicates : rows that repeat an earlier row, whatever their label.
-    constant_columns : columns that say the same in every row.
-    contradiction : two rows with the same x and different labels, or None. One is enough to prove
-        that no function of x separates the classes, let alone a hyperplane.
-    contradicting_rows : rows whose x also occurs with another label.
-    memory : bytes that the rows take.
+    rows : int
+        The number of samples.
+    columns : int
+        The number of features.
+    classes : dict from label to int, or None
+        How many samples each label has; None without labels.
+    density : float
+        The fraction of non-zero entries.
+    radius : float
+        R, the largest norm of a sample.
+    duplicates : int
+        Samples that repeat an earlier one, whatever their label.
+    constant_columns : int
+        Features with the same value in every sample.
+    contradiction : tuple of two ints, or None
+        Two samples with the same x and different labels. They prove that no function of x
+        separates the classes, let alone a hyperplane.
+    contradicting_rows : int
+        Samples whose x also occurs with another label.
+    memory : int
+        Bytes that the samples take.
     """
 
     rows: int
@@ -44,7 +55,19 @@ class Info:
 
 
 def info(X: Any, y: Any = None) -> Info:
-    """Look at a data set.
+    """Describe a data set.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The samples.
+    y : array-like of shape (n_samples,) or None, default=None
+        The labels, if there are any.
+
+    Returns
+    -------
+    Info
+        Size, classes, density, duplicates and contradictions.
 
     Examples
     --------

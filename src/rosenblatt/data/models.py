@@ -80,7 +80,16 @@ MISFITS = (KeyError, TypeError, ValueError, AttributeError, IndexError, Overflow
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted learner to a file, replacing an earlier one as a whole.
+    """Write a fitted learner to a file, replacing an earlier one atomically.
+
+    The file holds safetensors and JSON: data, never code.
+
+    Parameters
+    ----------
+    model : Perceptron, KernelPerceptron, SoftMarginSVM or HardMarginSVM
+        A fitted learner.
+    path : str or path
+        The file to write.
 
     Examples
     --------
@@ -128,7 +137,21 @@ def kind_of(model: Any) -> str:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a learner from a file that `save` wrote."""
+    """Read a learner from a file that `save` wrote.
+
+    Training can continue: `partial_fit` and `learn_one` then give the weights of a learner that
+    was never saved.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    Perceptron, KernelPerceptron, SoftMarginSVM or HardMarginSVM
+        The fitted learner.
+    """
     return read_model(path, lambda name: getattr(rosenblatt, name))[0]
 
 

@@ -72,23 +72,28 @@ class Polynomials(NamedTuple):
 
 
 class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn rows into the products of their entries, so that hyperplanes become polynomials.
+    """Products of features as new features, so that a linear classifier learns a polynomial.
 
-    The inner product of two rows of features is (c + x·z)^degree: a `Perceptron` on them makes the
-    mistakes of the kernel perceptron with that kernel (theory F12), and has a weight for each
-    monomial to look at. A kernel needs no room for them.
+    The inner product of two transformed samples is (c + x·z)^degree: a `Perceptron` on them makes
+    the mistakes of the kernel perceptron with that kernel (theory F12), and has a weight for each
+    monomial that you can inspect. A kernel needs no memory for them.
 
     Parameters
     ----------
-    degree : of the polynomials, a whole number from 1 on.
-    c : 0 for the monomials of exactly that degree; a positive number for those of all degrees up
-        to it, the lower ones the heavier the larger c is.
+    degree : int, default=2
+        The degree of the polynomials, from 1 to 1000.
+    c : float, default=0.0
+        0 for the monomials of exactly that degree; a positive number for those of all degrees up
+        to it: the larger c, the larger the weight of the lower ones.
 
     Attributes
     ----------
-    n_features_in_ : columns of the rows.
-    n_output_features_ : columns of the result.
-    feature_names_in_ : names of the columns, if they have any.
+    n_features_in_ : int
+        Features of the input.
+    n_output_features_ : int
+        Features of the output.
+    feature_names_in_ : ndarray of str
+        Names of the input's features, if they have any.
 
     Notes
     -----

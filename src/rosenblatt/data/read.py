@@ -70,42 +70,60 @@ def read(
     threads: int | None = None,
     **unknown: Never,
 ) -> Examples:
-    r"""Read a data set; the format is found by content and extension.
+    r"""Read a data set; the format is recognised by content and extension.
 
     Parameters
     ----------
-    path : a file, a folder or a pattern such as ``"day-*.svm"``, plain or compressed (gzip,
-        zstandard, bzip2, xz); ``-`` is standard input.
-    format : svmlight, vowpal, text, npz, npy, idx, store, csv, tsv, parquet, arrow or jsonl, if it
-        is not to be found out.
-    label : name or place (from 0 on; -1 is the last) of the label's column in a table; False if
-        there is none; by default the column named label, class, target or y, else the last one.
-    labels : False for rows alone: labels may be there or not, and are not looked at.
-    header : whether the first row of a CSV or TSV file names its columns; by default a guess.
-    separator : what stands between the cells of a CSV or TSV file; by default a comma (a semicolon
-        if numbers have a decimal comma) or a tab. With one, the format is csv unless it is told.
-    decimal : what stands before the fraction of a number in a CSV or TSV file, ``"."`` or ``","``.
-    select : names or places of the columns of a table that become features; by default all but
-        the label's.
-    categories : what becomes of words in a table: ``"onehot"``, a feature for each; ``"hash"``,
-        hashed features; ``"refuse"``, an error.
-    missing : the number that takes the place of a missing one in a table; refused by default.
-    columns : how many columns text, names and words are hashed to, and the most words that a
-        column of a table may have with ``"onehot"``.
-    zero_based : whether the columns of svmlight text count from 0, not from 1.
-    width : number of columns, if it is known beforehand; a column beyond it is an error.
-    dtype : float32 or float64; arrays in files keep their own type.
-    like : a fitted learner, or other examples, whose columns the rows are to have: those of a table
-        are found by name, in whatever order, and its words are coded as they were there.
+    path : str or path
+        A file, a folder or a pattern such as ``"day-*.svm"``, plain or compressed (gzip,
+        zstandard, bzip2, xz); ``"-"`` is standard input.
+    format : str or None, default=None
+        One of svmlight, vowpal, text, npz, npy, idx, store, csv, tsv, parquet, arrow and jsonl;
+        None recognises it.
+    label : str, int, False or None, default=None
+        The label column of a table: its name, its position (from 0; -1 is the last), or False if
+        there is none. None takes the column named label, class, target or y, else the last one.
+    labels : bool, default=True
+        False reads the features only, whether there are labels or not.
+    header : bool or None, default=None
+        Whether the first row of a CSV or TSV file has the names of the columns; None guesses.
+    separator : str or None, default=None
+        The character between the cells of a CSV or TSV file. None is a comma (a semicolon if
+        `decimal` is a comma) or a tab. With a separator, `format` is csv by default.
+    decimal : {".", ","}, default="."
+        The decimal point of a CSV or TSV file.
+    select : sequence of str or int, or None, default=None
+        The columns of a table that become features, by name or position; None for all but the
+        label.
+    categories : {"onehot", "hash", "refuse"}, default="onehot"
+        How to encode text columns of a table: a feature for each value, hashed features, or an
+        error.
+    missing : float or "refuse", default="refuse"
+        The number that replaces missing values of a table; an error by default.
+    columns : int, default=2**18
+        The number of hashed columns, of text, names and categories; also the most values that
+        ``"onehot"`` encodes of a column.
+    zero_based : bool, default=False
+        Whether the columns of svmlight text count from 0 instead of 1.
+    width : int or None, default=None
+        The number of columns, if it is known beforehand; a column beyond it is an error.
+    dtype : {float32, float64}, default=float32
+        The type of the values; arrays in files keep their own.
+    like : fitted learner, Examples or None, default=None
+        Give the rows the columns of this learner or of these examples: matched by name in any
+        order, with categories and text encoded as they were there.
         `rosenblatt.data.alike` states the rules.
-    by_place : with `like`, take columns in the order in which they stand, whatever their names.
-    threads : how many threads parse svmlight text; by default one for each core.
+    by_place : bool, default=False
+        With `like`, match columns by position, whatever their names.
+    threads : int or None, default=None
+        The number of threads that parse svmlight text; None for one per core.
 
     Returns
     -------
-    Examples that unpack as ``X, y``; y is None where there are no labels. Tables also have
-    ``names``, Vowpal Wabbit's text ``weights``. A learner that is fitted on this X keeps the names
-    as ``feature_names_in_``.
+    examples : Examples
+        They unpack as ``X, y``; y is None where there are no labels. Tables also have ``names``,
+        Vowpal Wabbit's text ``weights``: ``learner.fit(d.X, d.y, d.weights)``. A learner that is
+        fitted on this X keeps the names as ``feature_names_in_``.
 
     Examples
     --------

@@ -22,13 +22,23 @@ def make_separable(
 
     Parameters
     ----------
-    n, d : rows, at least 2, and columns.
-    margin : between 0 and 1.
-    seed : of the random numbers; None for different data each time.
+    n : int
+        The number of samples, at least 2.
+    d : int
+        The number of features.
+    margin : float
+        Between 0 and 1.
+    seed : int or None, default=0
+        Seed of the random numbers; None for different data each time.
 
     Returns
     -------
-    X, y, w : rows, labels -1 and +1, and the planted unit vector.
+    X : ndarray of shape (n, d)
+        The samples.
+    y : ndarray of shape (n,)
+        The labels -1 and +1.
+    w : ndarray of shape (d,)
+        The planted unit vector.
 
     Examples
     --------

@@ -119,16 +119,29 @@ def solve(
 
     Parameters
     ----------
-    A : rows of coefficients: an array, a sparse matrix, or a table of integers and fractions; or
-        the path of a file, ``.mps``, ``.lp``, ``.csv`` or ``.npz``, that holds the whole system.
-    b : the right-hand sides, or one for all rows.
-    strict : which rows are a·w > b: all that are no equations (True), or an array of truth values.
-    equal : which rows are a·w = b, likewise.
-    bounds : a pair (lower, upper) for each unknown, or one for all; None or infinity for no bound.
-    max_seconds : after so many the verdict is "undecided"; so it is after Ctrl-C.
-    max_steps : limit of the methods that count steps, likewise.
-    method : ``"auto"`` decides; ``"perceptron"``, ``"rescaled"`` and ``"smoothed"`` are the methods
-        of theory D11 and D13, which look for a point and may not find one.
+    A : array-like or sparse matrix of shape (n_rows, n_unknowns), or path
+        The coefficients; also nested lists of Python integers and fractions; or a file with the
+        whole system, ``.mps``, ``.lp``, ``.csv`` or ``.npz``, plain or compressed.
+    b : float or array-like of shape (n_rows,), default=1
+        The right-hand sides.
+    strict : bool or array-like of bool, default=False
+        Which rows are a·w > b; True for all that are not equations.
+    equal : bool, array-like of bool or None, default=None
+        Which rows are a·w = b.
+    bounds : pair, sequence of pairs or None, default=None
+        (lower, upper) for each unknown, or one pair for all; None or infinity for no bound.
+    max_seconds : float or None, default=None
+        The time limit, after which the verdict is "undecided", as it is after Ctrl-C.
+    method : {"auto", "perceptron", "rescaled", "smoothed"}, default="auto"
+        ``"auto"`` always decides, given time. The others are the methods of theory D11 and D13,
+        to be studied: they search for a point and may not find one.
+    max_steps : int or None, default=None
+        The most steps of such a method, after which the verdict is "undecided".
+
+    Returns
+    -------
+    Solution
+        A point or a proof that there is none.
 
     Examples
     --------

@@ -93,25 +93,34 @@ class Part(NamedTuple):
 
 
 class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn documents into sparse rows by hashing their words; there is nothing to fit.
+    """Turn documents into sparse features by hashing their words; there is nothing to fit.
 
     A word is a longest run of letters, marks, numbers (of Unicode 14) and underscores; words of
     one character count. `rosenblatt.data.text_loops` states every rule.
 
     Parameters
     ----------
-    columns : width of the rows; n-grams that share a column are not told apart.
-    words : (shortest, longest) n-grams of words, or None for none.
-    characters : (shortest, longest) n-grams of the characters of each word, with a blank before
-        and after it, or None for none. A word too short for any counts whole, once.
-    lowercase : whether capitals count as small letters, one character for one.
-    counts : the value of a column in which signs add up to t: ``"linear"`` t, ``"sublinear"``
-        (1 + log|t|)·sign(t), ``"binary"`` sign(t). Where t is 0, nothing is stored.
-    norm : ``"l2"`` to divide each row by its Euclidean norm, or None.
-    signed : whether n-grams count +1 or -1, by their hash, so that those which share a column
-        cancel on average; otherwise they all count +1.
-    dtype : float32 or float64, the type of the values.
-    n_jobs : number of threads; None or -1 for one on each core. It changes no result.
+    columns : int, default=2**18
+        The number of features; n-grams with the same hash share one.
+    words : tuple (shortest, longest) or None, default=(1, 1)
+        Lengths of the n-grams of words; None for none.
+    characters : tuple (shortest, longest) or None, default=None
+        Lengths of the n-grams of the characters of each word, with a blank before and after it;
+        None for none. A word too short for any counts whole, once.
+    lowercase : bool, default=True
+        Whether to convert to lower case, one character for one.
+    counts : {"linear", "sublinear", "binary"}, default="linear"
+        The value of a feature whose signed count is t: t, (1 + log|t|)·sign(t), or sign(t).
+        Where t is 0, nothing is stored.
+    norm : {"l2", None}, default="l2"
+        ``"l2"`` divides each row by its Euclidean norm.
+    signed : bool, default=True
+        Whether n-grams count +1 or -1, by their hash, so that those that share a feature cancel on
+        average; otherwise they all count +1.
+    dtype : {float32, float64}, default=float32
+        The type of the values.
+    n_jobs : int or None, default=None
+        The number of threads; None or -1 for one per core. It does not change the result.
 
     Notes
     -----

@@ -108,8 +108,10 @@ class Polynomial(Kernel):
 
     Parameters
     ----------
-    degree : p, a whole number from 1 on.
-    c : a number from 0 on; 0 makes the kernel homogeneous.
+    degree : int
+        p, from 1 to 64.
+    c : float, default=0.0
+        At least 0; 0 makes the kernel homogeneous.
 
     Examples
     --------
@@ -180,11 +182,12 @@ class Linear(Polynomial):
 
 @dataclass(frozen=True)
 class Gaussian(Kernel):
-    """The Gaussian kernel exp(-γ‖x - z‖²), which looks at differences only.
+    """The Gaussian kernel exp(-γ‖x - z‖²), a function of the difference x - z.
 
     Parameters
     ----------
-    gamma : γ, a positive number.
+    gamma : float
+        γ > 0, the inverse of a squared distance.
 
     Examples
     --------

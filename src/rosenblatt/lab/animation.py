@@ -64,12 +64,20 @@ def animate(
 
     Parameters
     ----------
-    X, y : points, two numbers each, and their labels, of two classes.
-    path : the file to write; what it ends in says the format.
-    comparator : w*; None for the separator of largest margin, if there is one.
-    fit_intercept : lift the points x to (x, 1), as `Perceptron` does: the line moves as well as
-        turns, and lengths and products are those of (w, b).
-    names : of the columns; those of a frame are known.
+    X : array-like of shape (n_samples, 2)
+        Up to 5,000 points of the plane.
+    y : array-like of shape (n_samples,)
+        Their labels, of two classes; the second one, in sorted order, is positive.
+    path : str or path
+        The file to write: ``.html``, a page that needs no network, with play, step and speed; or
+        ``.gif``, which needs ``pip install 'rosenblatt[lab]'``.
+    comparator : array-like of shape (2,) or (3,), or None, default=None
+        w*; None for the separator of largest margin, if there is one.
+    fit_intercept : bool, default=False
+        Whether to learn an intercept, as `Perceptron` does: the line then also moves, and lengths
+        and products are those of (w, b).
+    names : sequence of str or None, default=None
+        Names of the features; those of a data frame are known.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class Distances:
 
 
 def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None, *, ax: Any = None) -> Any:
-    """Draw how far the examples are on the right side of the boundary, as a histogram.
+    """Plot how far the examples are on the right side of the boundary, as a histogram.
 
     For two classes and a hyperplane, these are the signed distances y·(w·x + b)/‖w‖; for more
     classes, the lead of the own class over the best other one, divided by ‖W‖. Where the answers do
@@ -83,10 +83,21 @@ def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None, *, ax: An
 
     Parameters
     ----------
-    model : a fitted model with a `decision_function`, such as a learner or a pipeline.
-    X, y : examples.
-    path : where to write the picture, as .svg, .png or .pdf.
-    ax : Matplotlib axes to draw into, which are then given back in the place of a new figure.
+    model : fitted classifier
+        A learner, a pipeline, or anything with a `decision_function`.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The examples.
+    y : array-like of shape (n_samples,)
+        The labels.
+    path : str, path or None, default=None
+        The file to write, .svg, .png or .pdf; None writes none.
+    ax : matplotlib Axes or None, default=None
+        Axes to draw into; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Figure or Axes
+        The new figure, or `ax`.
 
     Examples
     --------

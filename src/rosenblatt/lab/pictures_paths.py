@@ -63,18 +63,30 @@ class Steps:
 def plot_path(
     model: Any, X: Any, y: Any, path: Name | None = None, *, names: Any = None, ax: Any = None
 ) -> Any:
-    """Draw the path that the weights of a perceptron took from its start to its end.
+    """Plot the path that the weights of a perceptron took from its start to its end.
 
     Two weights are drawn as they are; of more, the part along the direction of the last ones and
     the length of the rest. The run must have a history: ``fit(X, y, comparator=w)``, with any w.
 
     Parameters
     ----------
-    model : a perceptron of two classes, fitted with a comparator.
-    X, y : the examples that it was fitted on.
-    path : where to write the picture, as .svg, .png or .pdf.
-    names : of the columns; those of a frame are known.
-    ax : Matplotlib axes to draw into, which are then given back in the place of a new figure.
+    model : fitted Perceptron
+        Of two classes, fitted with a comparator.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The examples that it was fitted on.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    path : str, path or None, default=None
+        The file to write, .svg, .png or .pdf; None writes none.
+    names : sequence of str or None, default=None
+        Names of the features; those of a data frame are known.
+    ax : matplotlib Axes or None, default=None
+        Axes to draw into; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Figure or Axes
+        The new figure, or `ax`.
 
     Examples
     --------

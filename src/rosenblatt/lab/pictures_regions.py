@@ -57,7 +57,7 @@ def plot_regions(
     names: Any = None,
     ax: Any = None,
 ) -> Any:
-    """Draw what a model answers over a plane, the boundary, and the examples on it.
+    """Plot the decision regions of a model over a plane, with the examples.
 
     The plane is that of the two columns there are or that are asked for, all others being at their
     mean; else that of the two principal directions, in which the rows vary most, through the mean.
@@ -65,13 +65,26 @@ def plot_regions(
 
     Parameters
     ----------
-    model : a fitted learner, a pipeline, or anything with `predict`.
-    X : rows. Support examples are marked if these are the rows that the model was fitted on.
-    y : their labels; rows answered otherwise, or by *I don't know*, are ringed.
-    columns : two columns, by number from 0 on, or by name.
-    path : where to write the picture, as .svg, .png or .pdf.
-    names : of the columns; those of a frame are known.
-    ax : Matplotlib axes to draw into, which are then given back in the place of a new figure.
+    model : fitted classifier
+        A learner, a pipeline, or anything with `predict`. For SVMs the lines of the scores ±1 are
+        drawn, too.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The examples. Support vectors are marked if X has as many rows as the model was fitted on.
+    y : array-like of shape (n_samples,) or None, default=None
+        The labels; misclassified examples are ringed.
+    columns : pair of int or str, or None, default=None
+        Two features, by number from 0, or by name; None for both, or the principal directions.
+    path : str, path or None, default=None
+        The file to write, .svg, .png or .pdf; None writes none.
+    names : sequence of str or None, default=None
+        Names of the features; those of a data frame are known.
+    ax : matplotlib Axes or None, default=None
+        Axes to draw into; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Figure or Axes
+        The new figure, or `ax`.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def run_of(model: Any) -> Run:
 def plot_learning_curve(
     model: Any, bound: MistakeBound | None = None, path: Name | None = None, *, ax: Any = None
 ) -> Any:
-    """Draw the mistakes of a run, pass by pass, below their bound.
+    """Plot the mistakes of a run, pass by pass, below their bound.
 
     If the run has a history (``fit(X, y, comparator=w)``), the proof is drawn beside: w·w* and ‖w‖,
     and with a bound of Theorem 1 by the same w*, the lines between which they cannot stay for ever
@@ -63,11 +63,19 @@ def plot_learning_curve(
 
     Parameters
     ----------
-    model : a fitted perceptron, of any kind, or its `run_`.
-    bound : what `bound` of the learner, or `mistake_bound`, gave.
-    path : where to write the picture, as .svg, .png or .pdf.
-    ax : Matplotlib axes to draw the mistakes into, without the proof; they are then given back
-        in the place of a new figure.
+    model : fitted Perceptron or KernelPerceptron, or Run
+        The learner, or its `run_`.
+    bound : MistakeBound or None, default=None
+        The result of the learner's `bound`, or of `mistake_bound`.
+    path : str, path or None, default=None
+        The file to write, .svg, .png or .pdf; None writes none.
+    ax : matplotlib Axes or None, default=None
+        Axes to draw the mistakes into, without the proof; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Figure or Axes
+        The new figure, or `ax`.
 
     Examples
     --------
@@ -185,16 +193,27 @@ def plot_hardest(
     *,
     ax: Any = None,
 ) -> Any:
-    """Draw how often the hardest examples of a run were misclassified (theory D14).
+    """Plot how often the hardest examples of a run were misclassified (theory D14).
 
     Parameters
     ----------
-    model : a fitted perceptron, of any kind, or its `run_`.
-    X : the rows; if they are square images of at least 8 × 8 pixels, these are shown.
-    y : the labels, shown beside the numbers of the rows.
-    k : how many examples at most.
-    path : where to write the picture, as .svg, .png or .pdf.
-    ax : Matplotlib axes to draw into, which are then given back in the place of a new figure.
+    model : fitted Perceptron or KernelPerceptron, or Run
+        The learner, or its `run_`.
+    X : array-like of shape (n_samples, n_features) or None, default=None
+        The examples; square images of at least 8 × 8 pixels are shown.
+    y : array-like of shape (n_samples,) or None, default=None
+        The labels, shown beside the numbers of the rows.
+    k : int, default=20
+        How many examples at most.
+    path : str, path or None, default=None
+        The file to write, .svg, .png or .pdf; None writes none.
+    ax : matplotlib Axes or None, default=None
+        Axes to draw into; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Figure or Axes
+        The new figure, or `ax`.
 
     Examples
     --------
