@@ -111,7 +111,7 @@ def test_tables_are_read_too(shell):
         (["xor.svm", "--any"], "nothing separates these data (`rosenblatt separate` proves it)"),
         (["xor.svm", "--any"], "number of passes; give --passes in place of --any"),
         (["xor.svm", "--any", "--passes", 2], "exclude each other"),
-        (["xor.svm", "--passes", 0], "greater than or equal to 1"),
+        (["xor.svm", "--passes", 0], "0 is not in the range x>=1"),
         (["xor.svm", "--lift", "far"], "--lift takes a number or radius, got 'far'"),
         (["xor.svm", "--lift", "-1"], "lift must be"),
         (["three.svm"], "labels must be two classes, got 3"),

@@ -4,47 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from rosenblatt.cli.printing import table
 
 Pairs = dict[tuple[Any, Any], int]  # of a label and an answer: how often
 
 MOST_CONFUSIONS = 10
 
 
-def print_confusion(console: Console, pairs: Pairs, classes: list[Any]) -> None:
-    """Print how labels were answered, so that it fits the width."""
+def confusion_lines(pairs: Pairs, classes: list[Any], width: int | None) -> list[str]:
+    """Tell how labels were answered, in lines of a width at most if there is one."""
     strange = sorted({label for label, _ in pairs} - set(classes), key=str)
     met = {label for label, _ in pairs}
     labels = [label for label in (*classes, *strange) if label in met]
-    table = confusion(pairs, labels, classes)
-    if console.measure(table, options=console.options.update(max_width=10**6)).maximum <= (
-        console.width
-    ):
-        console.print(table)
-        return
-    console.print(by_class(pairs, labels))
-    console.print(largest(pairs), soft_wrap=True)
+    lines = confusion(pairs, labels, classes)
+    if width is None or max(map(len, lines)) <= width:
+        return lines
+    return [*by_class(pairs, labels), largest(pairs)]
 
 
-def confusion(pairs: Pairs, labels: list[Any], classes: list[Any]) -> Table:
+def confusion(pairs: Pairs, labels: list[Any], classes: list[Any]) -> list[str]:
     """Give every count: a row for each label, a column for each answer."""
-    table = Table("label", *(f"answered {label}" for label in classes))
-    for label in labels:
-        table.add_row(str(label), *(str(pairs.get((label, answer), 0)) for answer in classes))
-    return table
+    rows = [[label, *(pairs.get((label, answer), 0) for answer in classes)] for label in labels]
+    return table([["label", *(f"answered {label}" for label in classes)], *rows])
 
 
-def by_class(pairs: Pairs, labels: list[Any]) -> Table:
+def by_class(pairs: Pairs, labels: list[Any]) -> list[str]:
     """Give for each label its rows, those answered rightly, and all rows so answered."""
-    table = Table("label", "rows", "right", "share", "answered so")
+    found = [["label", "rows", "right", "share", "answered so"]]
     for label in labels:
         rows = sum(count for (meant, _), count in pairs.items() if meant == label)
         answered = sum(count for (_, answer), count in pairs.items() if answer == label)
         right = pairs.get((label, label), 0)
         shares = f"{right:,}", f"{right / rows:.1%}", f"{answered:,}"
-        table.add_row(str(label), f"{rows:,}", *shares)
-    return table
+        found.append([label, f"{rows:,}", *shares])
+    return table(found)
 
 
 def largest(pairs: Pairs) -> str:

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.certificate_fields import Number, number_text
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
 from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, check, read_rows
-from rosenblatt.cli.source import Source, people
+from rosenblatt.cli.outputs import check_writable
+from rosenblatt.cli.printing import doing, plain, show
+from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import from_one, spoken
-from rosenblatt.cli.work import _check_writable, _plain, _print, _printer
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.sources import contents, shown
 from rosenblatt.data.systems import SystemFile, read_system, system_format
@@ -48,7 +48,7 @@ def separate_file(
 ) -> int:
     """Decide about two classes, write the proof, report; give the exit status."""
     if certificate is not None:
-        _check_writable(certificate, source.data)
+        check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
     names = examples.names or source.column_numbers(examples.X.shape[1])
     found = replace(found or _unknown(examples.y), names=names)
@@ -65,7 +65,7 @@ def separate_file(
         "certificate": _write_proof(certificate, found.certificate),
         "explanation": _explained(found),
     }
-    _print(facts if json else _for_people(facts), json)
+    show(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)
 
 
@@ -81,7 +81,7 @@ def separate_many(
 ) -> int:
     """Decide about more than two classes, write the proofs, report; give the exit status."""
     if certificate is not None:
-        _check_writable(certificate, source.data)
+        check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
     answers = []
     for k, each in enumerate((found or {}).values(), start=1):
@@ -91,27 +91,28 @@ def separate_many(
     facts: dict[str, Any] = {"data": source.data, **source.label_fact(examples.columns, json)}
     facts |= {"rows": rows, "columns": columns, "seconds": round(seconds, 6)}
     if json:
-        _print({**facts, "answers": answers}, json)
+        show({**facts, "answers": answers}, json)
     else:
-        table = Table("classes", "verdict", "margin", *["certificate"] * bool(certificate))
+        found_ = [["classes", "verdict", "margin", *["certificate"] * bool(certificate)]]
         for each in answers:
             first, second = map(str, each["classes"])
             names = f"{first}, {second}" if options["many"] == "pairs" else f"{second}, the rest"
-            table.add_row(names, each["verdict"], f"{each['margin']:.6g}", each["certificate"])
-        _printer().print(table)
-        _print(facts, json)
+            margin = f"{each['margin']:.6g}"
+            found_.append([names, each["verdict"], margin, *filter(None, [each["certificate"]])])
+        columns(found_)
+        show(facts, json)
     statuses = [STATUSES.get(each["verdict"], NO) for each in answers]
     return max(statuses, default=UNDECIDED)
 
 
 def _decided(source: Source, question: Callable[[Any, Any], Any]) -> tuple[rb.Examples, Any, float]:
     """Read, and decide; the answer is None after an interrupt that left none."""
-    with people.status(f"reading {source.data}") as status:
+    with doing(f"reading {source.data}") as say:
         examples = source.examples()
         if examples.y is None:
             raise InputError(f"{source.data} has no labels; deciding needs one for each row")
         rows, columns = examples.X.shape
-        status.update(f"deciding about {rows:,} × {columns:,}; Ctrl-C leaves it undecided")
+        say(f"deciding about {rows:,} × {columns:,}; Ctrl-C leaves it undecided")
         return examples, *_timed(lambda: question(examples.X, examples.y))
 
 
@@ -144,7 +145,7 @@ def _unknown(labels: Any) -> rb.Separation:
 def _answer(found: rb.Separation) -> dict[str, Any]:
     return {
         "verdict": found.verdict,
-        "classes": [_plain(label) for label in found.classes],
+        "classes": [plain(label) for label in found.classes],
         "margin": found.margin,
         "largest_margin": [end if math.isfinite(end) else None for end in found.enclosure],
     }
@@ -158,7 +159,7 @@ def margin_file(
 ) -> int:
     """Enclose the largest margin, write the proof, report; give the exit status."""
     if certificate is not None:
-        _check_writable(certificate, source.data)
+        check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.max_margin(X, y, **options))
     if found is None:
         found = _unknown_margin(examples.y, options["tol"])
@@ -166,7 +167,7 @@ def margin_file(
         "data": source.data,
         **source.label_fact(examples.columns, json),
         "verdict": found.verdict,
-        "classes": [_plain(label) for label in found.classes],
+        "classes": [plain(label) for label in found.classes],
         "margin": _ends(found, json),
         "relative_width": found.width,
         "exact_square": None if found.squared is None else number_text(found.squared),
@@ -177,7 +178,7 @@ def margin_file(
         "certificate": _write_proof(certificate, found.certificate),
         "explanation": _explained(found),
     }
-    _print(facts if json else _for_people(facts), json)
+    show(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)
 
 
@@ -255,10 +256,10 @@ def solve_file(
 ) -> int:
     """Decide a system, write the proof and the solution, report; give the exit status."""
     _check_outputs(name, certificate, point)
-    with people.status(f"reading {name}") as status:
+    with doing(f"reading {name}") as say:
         system = read_system(name)
         rows, unknowns = system.A.shape
-        status.update(f"deciding {rows:,} × {unknowns:,}; Ctrl-C leaves it undecided")
+        say(f"deciding {rows:,} × {unknowns:,}; Ctrl-C leaves it undecided")
         found, seconds = _timed(lambda: _solved(system, strict, options))
     if found is None:
         nothing = np.zeros(0, np.int64)
@@ -278,13 +279,13 @@ def solve_file(
         "point": _write_point(point, found.w, system.names),
         "explanation": _explained(found),
     }
-    _print(facts if json else _for_people(facts), json)
+    show(facts if json else _for_people(facts), json)
     return STATUSES.get(found.verdict, NO)
 
 
 def _check_outputs(name: str, certificate: Path | None, point: Path | None) -> None:
     for path in filter(None, (certificate, point)):
-        _check_writable(path, name)
+        check_writable(path, name)
     if certificate is not None and point is not None and certificate.resolve() == point.resolve():
         raise InputError(f"{point} cannot hold both the certificate and the solution")
 
@@ -339,13 +340,13 @@ def verify_file(path: Path, source: Source, *, strict: bool, json: bool) -> int:
     except CertificateError as error:
         found = Verification(False, f"Refused: {error}.")
     else:
-        with people.status(f"checking {path} against {source.data}"):
+        with doing(f"checking {path} against {source.data}"):
             found = _verified(claim, source, strict)
     if json:
         facts = {"certificate": str(path), "data": source.data, "kind": kind}
-        _print({**facts, "holds": found.ok, "reason": found.reason}, json)
+        show({**facts, "holds": found.ok, "reason": found.reason}, json)
     else:
-        _printer().print(found.reason, soft_wrap=True)
+        print(found.reason)
     return YES if found.ok else NO
 
 

@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
+from rosenblatt.cli import options
 from rosenblatt.cli.entry import INTERRUPTED
-from rosenblatt.cli.options import Json
-from rosenblatt.cli.training import kept
+from rosenblatt.cli.options import FILE, flag
 
 if TYPE_CHECKING:
     from rosenblatt.lab.runner import Outcome, Plan
@@ -21,54 +21,50 @@ if TYPE_CHECKING:
 ALL = "all"
 
 
-def lab(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Experiments to run, all, or files of yours (.py); without any, they are listed."
-        ),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for rows, figures and report.html.")] = Path(
-        "rosenblatt-lab"
-    ),
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: a minute in all.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Another number gives other problems.")] = 0,
-    json: Json = False,
-) -> None:
+@click.command
+@click.argument("names", nargs=-1)
+@click.option(
+    "--out",
+    type=FILE,
+    default="rosenblatt-lab",
+    show_default=True,
+    help="Folder for rows, figures and report.html.",
+)
+@flag("--quick", help="Small sizes: a minute in all.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, help="Another number gives other problems."
+)
+@options.json
+def lab(names: tuple[str, ...], out: Path, quick: bool, seed: int, json: bool) -> int:
     """Run the experiments of the laboratory: every theorem beside what is measured.
 
-    A run that was stopped goes on where it was when the same command is given again.
+    NAMES are experiments, all, or files of yours (.py); without any, they are listed. A run that
+    was stopped goes on where it was when the same command is given again.
     """
     from rosenblatt.lab.catalogue import NAMES
     from rosenblatt.lab.runner import Plan
 
     if not names:
-        _list(json)
-        return
+        return _list(json)
     wanted = [each for name in names for each in (NAMES if name == ALL else (name,))]
-    _run(Plan(tuple(dict.fromkeys(wanted)), out, quick, seed), json)
+    return _run(Plan(tuple(dict.fromkeys(wanted)), out, quick, seed), json)
 
 
-def _list(json: bool) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
+def _list(json: bool) -> int:
+    from rosenblatt.cli.printing import columns
     from rosenblatt.lab.catalogue import NAMES, find
 
     found = [find(name) for name in NAMES]
     if json:
         entries = [{"name": e.name, "title": e.title, "question": e.question} for e in found]
         print(jsonlib.dumps(entries, ensure_ascii=False))
-        return
-    console = Console(markup=False, emoji=False, highlight=False)
-    table = Table.grid(padding=(0, 2))
-    for experiment in found:
-        table.add_row(experiment.name, experiment.question)
-    console.print(table)
-    console.print("\nRun some: rosenblatt lab margin orders --out DIR; or all, --quick or in full.")
+        return 0
+    columns([(experiment.name, experiment.question) for experiment in found])
+    print("\nRun some: rosenblatt lab margin orders --out DIR; or all, --quick or in full.")
+    return 0
 
 
-def _run(plan: Plan, json: bool) -> None:
+def _run(plan: Plan, json: bool) -> int:
     from rosenblatt.lab.report import write_report
     from rosenblatt.lab.runner import run
 
@@ -77,15 +73,14 @@ def _run(plan: Plan, json: bool) -> None:
         with _progress(plan) as watch:
             outcomes = run(plan, watch)
     except KeyboardInterrupt:
-        kept.append(str(plan.out))
-        typer.echo(
+        click.echo(
             f"rosenblatt: interrupted; cases that were done are kept in {plan.out}, and the same "
             "command goes on from there",
             err=True,
         )
-        raise typer.Exit(INTERRUPTED) from None
+        return INTERRUPTED
     seconds = time.perf_counter() - began
-    _tell(plan, outcomes, write_report(plan, outcomes, seconds), seconds, json)
+    return _tell(plan, outcomes, write_report(plan, outcomes, seconds), seconds, json)
 
 
 @contextmanager
@@ -112,7 +107,7 @@ def _progress(plan: Plan) -> Iterator[Any]:
         yield watch
 
 
-def _tell(plan: Plan, outcomes: list[Outcome], report: Path, seconds: float, json: bool) -> None:
+def _tell(plan: Plan, outcomes: list[Outcome], report: Path, seconds: float, json: bool) -> int:
     failed = sum(len(outcome.failed) for outcome in outcomes)
     above = sum(outcome.above for outcome in outcomes)
     if json:
@@ -138,6 +133,5 @@ def _tell(plan: Plan, outcomes: list[Outcome], report: Path, seconds: float, jso
         print(f"Open {report} in a browser")
     if above:
         many = "1 row lies" if above == 1 else f"{above:,} rows lie"
-        typer.echo(f"rosenblatt: {many} above a bound, which is a defect", err=True)
-    if above or not all(outcome.drawn for outcome in outcomes):
-        raise typer.Exit(1)
+        click.echo(f"rosenblatt: {many} above a bound, which is a defect", err=True)
+    return int(above > 0 or not all(outcome.drawn for outcome in outcomes))

@@ -10,9 +10,10 @@ from typing import Any
 
 import rosenblatt as rb
 from rosenblatt.cli.decide import _write_proof
-from rosenblatt.cli.source import Source, people
+from rosenblatt.cli.outputs import check_writable
+from rosenblatt.cli.printing import doing, plain, show
+from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import spoken
-from rosenblatt.cli.work import _check_writable, _plain, _print
 from rosenblatt.decide.answers import Clock
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.labels import as_labels, two_classes
@@ -31,22 +32,22 @@ def bound_file(
 ) -> None:
     """Read, learn, bound the mistakes, write the proof, report."""
     if certificate is not None:
-        _check_writable(certificate, source.data)
-    with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
+        check_writable(certificate, source.data)
+    with doing(f"reading {source.data}") as say, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says why the run ended
         examples = source.labelled(source.examples())
         X, y = examples
         two_classes(as_labels(y, X.shape[0]))  # before the learning, which takes more of them
-        status.update(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
-        clock = Clock(chosen["max_seconds"])
+        say(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
+        clock = Clock(chosen.get("max_seconds"))
         learner = PlainPerceptron(max_iter=passes or MOST_PASSES, patience=None, **chosen)
         learner._fit(X, y, examples.weights)
-        status.update("looking for the least bound")
+        say("looking for the least bound")
         bound = _bounded(learner, examples, passes, clock)
     facts = {"data": source.data, **source.label_fact(learner._columns, json)}
     facts |= _facts(learner, bound, X.shape)
     facts["certificate"] = _write_proof(certificate, bound.certificate)
-    _print(facts if json else _for_people(facts, bound), json)
+    show(facts if json else _for_people(facts, bound), json)
 
 
 def _bounded(
@@ -68,7 +69,7 @@ def _facts(
     return {
         "rows": shape[0],
         "columns": shape[1],
-        "classes": [_plain(label) for label in learner.classes_.tolist()],
+        "classes": [plain(label) for label in learner.classes_.tolist()],
         "examples_scored": run.operations.dot_products,
         "passes": run.passes,
         "mistakes": run.mistakes,

@@ -13,9 +13,11 @@ import numpy as np
 from scipy import sparse
 
 import rosenblatt as rb
-from rosenblatt.cli.source import Source, people, telling
+from rosenblatt.cli.outputs import check_writable
+from rosenblatt.cli.predicting import opened
+from rosenblatt.cli.printing import doing, plain, show, telling
+from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import spoken
-from rosenblatt.cli.work import _check_writable, _opened, _plain, _print
 from rosenblatt.data.files import make_folder, write_atomically
 from rosenblatt.data.read import format_of
 from rosenblatt.data.sources import is_pipe
@@ -76,14 +78,14 @@ def plot_file(
     """Draw everything, then write everything, then report."""
     wanted = PICTURES if what == "all" else (what,)
     files = _files(wanted, out, [source.data, *([model] if model else [])])
-    with people.status(f"reading {source.data}") as status, warnings.catch_warnings():
+    with doing(f"reading {source.data}") as say, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as letters that the font lacks
         look()  # says if there is nothing to draw with, before the work
         if model is None:
-            scene = _fitted(source, wanted, status.update, json)
+            scene = _fitted(source, wanted, say, json)
         else:
             scene = _given(source, model, json)
-        status.update("drawing")
+        say("drawing")
         pairs = None if columns is None else _columns(columns, scene, source.data)
         figures, left_out = _drawn(scene, wanted, pairs, strict=what != "all")
         contents = {
@@ -110,7 +112,7 @@ def _files(wanted: tuple[str, ...], out: Path, inputs: list[str | Path]) -> dict
             f"{out} is one file, but there are several pictures; give a folder, or say with --what "
             "which one to draw"
         )
-    _check_writable(out, *inputs)
+    check_writable(out, *inputs)
     return {wanted[0]: out}
 
 
@@ -135,7 +137,7 @@ def _write(contents: dict[Path, bytes]) -> None:
 
 def _given(source: Source, path: Path, json: bool) -> Scene:
     """Open a model, and read the data as it wants them."""
-    learner, source = _opened(path, source)
+    learner, source = opened(path, source)
     with telling():
         examples = source.labelled(source.examples())
     names = list(examples.names or ())
@@ -259,7 +261,7 @@ def _report(
         **scene.label,
         "rows": scene.X.shape[0],
         "columns": scene.X.shape[1],
-        "classes": [_plain(label) for label in learner.classes_.tolist()],
+        "classes": [plain(label) for label in learner.classes_.tolist()],
         "model": None if path is None else str(path),
         "fitted": _manner(learner) if path is None else None,
         "misclassified": int(np.count_nonzero(found.misclassified)),
@@ -272,7 +274,7 @@ def _report(
     else:
         facts |= {name: f"{file}: {sentence}" for name, (file, sentence) in seen.items()}
         facts |= {name: f"not drawn: {reason}" for name, reason in left_out.items()}
-    _print(facts, json)
+    show(facts, json)
 
 
 def _manner(learner: Any) -> str:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rich.console import Console
-
 import rosenblatt as rb
-from rosenblatt.cli.words import spoken
 from rosenblatt.data.cache import cached
 from rosenblatt.data.read import cut_rows, format_of, read_blocks, read_whole
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.sources import files
 from rosenblatt.data.tables_layout import usual_labels
-from rosenblatt.errors import InputError, UnknownColumnsWarning
+from rosenblatt.errors import InputError
 from rosenblatt.memory import TooLargeError
 from rosenblatt.names import Columns
 
@@ -26,23 +21,24 @@ STREAM_BYTES = 1 << 24
 # What a model remembers of how its data were read.
 REMEMBERED = ("dtype", "zero_based", "missing", "header", "separator", "decimal")
 
-# File names and labels are shown as they are, whatever brackets and colons they hold.
-people = Console(stderr=True, markup=False, emoji=False, highlight=False)
-
 
 @dataclass(frozen=True)
 class Source:
     """A data set named on the command line."""
 
     data: str
-    stream: bool
-    cache: bool
     reading: Reading
+    stream: bool = False
+    cache: bool = False
     streamable: bool = False  # whether the command has --stream
 
     def with_options(self, **more: Any) -> Source:
         """Give the source, read with other options."""
         return replace(self, reading=replace(self.reading, **more))
+
+    def by(self, stream: bool, cache: bool = False) -> Source:
+        """Give the source, read block by block or from mapped arrays."""
+        return replace(self, stream=stream, cache=cache)
 
     def remembered(self) -> dict[str, Any]:
         """Give what a model is to remember of how it is read."""
@@ -107,37 +103,3 @@ class Source:
             return {"label": label}
         chosen = self.reading.changed().keys() & {"label", "like"} or usual_labels([label])
         return {"label": f"column {label!r}{'' if chosen else ', the last; --label names another'}"}
-
-
-def reading(
-    format: str | None = None,
-    label: str | None = None,
-    missing: float | None = None,
-    zero_based: bool = False,
-    double: bool = False,
-    header: bool | None = None,
-    categories: str | None = None,
-    by_place: bool = False,
-) -> Reading:
-    """Make of the options of a command what they say about reading."""
-    chosen: dict[str, Any] = {"format": format, "missing": missing, "header": header}
-    chosen |= {"categories": None if categories is None else str(categories)}
-    if label is not None:
-        chosen["label"] = int(label) if label.lstrip("-").isdigit() else label
-    chosen |= {"dtype": "float64" if double else None}
-    chosen |= {"zero_based": zero_based or None, "by_place": by_place or None}
-    return Reading(**{name: value for name, value in chosen.items() if value is not None})
-
-
-@contextmanager
-def telling() -> Iterator[None]:
-    """Say once, in a sentence, which columns weigh nothing."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UnknownColumnsWarning)
-        warnings.showwarning = lambda message, *_, **__: tell(str(message))
-        yield
-
-
-def tell(sentence: str) -> None:
-    """Say something beside the answer."""
-    people.print(f"rosenblatt: {spoken(sentence)}", soft_wrap=True)

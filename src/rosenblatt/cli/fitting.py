@@ -1,0 +1,199 @@
+"""What `fit` does: read, learn, write the model, report."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rosenblatt as rb
+from rosenblatt.cli.describing import described
+from rosenblatt.cli.entry import INTERRUPTED
+from rosenblatt.cli.outputs import check_writable
+from rosenblatt.cli.printing import doing, show
+from rosenblatt.cli.recipes import Recipe
+from rosenblatt.cli.source import Source
+from rosenblatt.cli.words import spoken
+from rosenblatt.data.cache import fingerprint
+from rosenblatt.data.models import write_model
+from rosenblatt.data.sources import is_pipe, shown
+from rosenblatt.data.streams import Checkpoint, fit_stream
+from rosenblatt.errors import InputError, InseparableError
+from rosenblatt.labels import as_labels, joint_classes
+from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.online.driver import Progress, Watch
+
+# Options with which one pass over a stream is the same as one over data in memory.
+ONCE = {
+    "max_iter": 1,
+    "order": "cycle",
+    "initial": "zero",
+    "class_weight": None,
+    "max_updates": None,
+    "max_seconds": None,
+}
+Say = Callable[[str], None]
+
+
+def fit_file(
+    source: Source, path: Path, recipe: Recipe, *, checkpoint: Path | None, json: bool
+) -> int:
+    """Do it; give the exit status."""
+    learner = recipe.make()
+    check_writable(path, source.data)
+    source = replace(source, streamable=recipe.learner == "perceptron")
+    with doing(f"reading {source.data}") as say, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the report below says why the run ended
+        learner, examples, seconds = _learned(learner, source, checkpoint, say)
+        write_model(learner, path, {"reading": source.remembered()})
+        error = training_error(learner, examples, json)
+    facts = {
+        "data": source.data,
+        **source.label_fact(learner._columns, json),
+        "rows": len(examples) if examples is not None else _rows_of_stream(learner),
+        **described(learner),
+        **error,
+        "seconds": round(seconds, 6),
+        "stop": stop(learner),
+        "model": str(path),
+    }
+    show(facts, json)
+    return INTERRUPTED if _ended(learner) is rb.Stop.INTERRUPTED else 0
+
+
+def _ended(learner: Any) -> rb.Stop | None:
+    return learner.run_.stop if hasattr(learner, "run_") else None
+
+
+def _rows_of_stream(learner: Any) -> int | None:
+    """Give the number of rows where it is known, that is after one pass."""
+    return learner.run_.counts.size or None
+
+
+def _learned(
+    learner: Any, source: Source, checkpoint: Path | None, say: Say
+) -> tuple[Any, rb.Examples | None, float]:
+    """Learn; give the learner, the examples unless they were a stream, and the time taken."""
+    is_perceptron = isinstance(learner, PlainPerceptron)
+    if source.stream:
+        learner = _learn_stream(learner, source, checkpoint, _watch(say))
+        return learner, None, learner.run_.seconds
+    if is_perceptron:
+        once = _learned_at_once(learner, source, _watch(say))
+        if once is not None:
+            return once, None, once.run_.seconds
+    if not hasattr(learner, "output"):
+        learner._check_options()  # before the reading; it takes no time
+    examples = source.labelled(source.examples())
+    if hasattr(learner, "output"):
+        learner._fit(examples.X, examples.y, examples.weights, watch=_watch(say))
+        return learner, examples, learner.run_.seconds
+    say(f"solving: {len(examples):,} rows; Ctrl-C gives up")
+    began = time.perf_counter()
+    _solve(learner, examples, source.data)
+    return learner, examples, time.perf_counter() - began
+
+
+def _watch(say: Say) -> Watch:
+    def watch(progress: Progress) -> None:
+        say(
+            f"pass {progress.passes}, {progress.mistakes:,} mistakes, {progress.seconds:.0f} s; "
+            "Ctrl-C keeps what was learned"
+        )
+
+    return watch
+
+
+def _solve(learner: Any, examples: rb.Examples, data: str) -> None:
+    try:
+        learner._fit(examples.X, examples.y, examples.weights)
+    except InseparableError as error:
+        a, b = error.separation.classes
+        raise InseparableError(
+            f"no hyperplane separates the classes {a!r} and {b!r} of {data} "
+            f"({error.separation.verdict}); `rosenblatt separate` writes the proof, and "
+            "--learner svm allows for mistakes",
+            error.separation,
+        ) from error
+
+
+def _learned_at_once(
+    learner: PlainPerceptron, source: Source, watch: Watch
+) -> PlainPerceptron | None:
+    """Learn a large file in one pass, as a stream, where that is the same."""
+    once = all(getattr(learner, name) == value for name, value in ONCE.items())
+    if once and not is_pipe(source.data) and source.is_svmlight() and source.is_large():
+        # One pass meets each row once: to hold them all would give the same weights, later.
+        with suppress(InputError):  # which a reader of the whole may mend, or explain better
+            fresh = type(learner)(**learner._options())
+            return _learn_stream(fresh, source.by(stream=True), None, watch, alike=True)
+    return None
+
+
+def _learn_stream(
+    learner: PlainPerceptron,
+    source: Source,
+    checkpoint: Path | None,
+    watch: Watch,
+    *,
+    alike: bool = False,
+) -> PlainPerceptron:
+    """Learn block by block; if the result must be that of the whole data, refuse where it is not.
+
+    From the third class on, it matters which classes are known from the first row on.
+    """
+    if is_pipe(source.data) and learner.max_iter != 1:
+        raise InputError(f"{shown(source.data)} can be read but once; give --max-iter 1, or a file")
+    note = None
+    if checkpoint is not None:
+        check_writable(checkpoint, source.data)
+        note = Checkpoint(checkpoint, fingerprint(source.data, source.reading))
+
+    def blocks() -> Iterator[rb.Examples]:
+        known = None
+        for block in source.blocks():
+            labels = as_labels(source.labelled(block).y, len(block)) if alike else None
+            if labels is not None:
+                before, known = known, joint_classes(labels, None, known)
+                if before is not None and before.size < known.size > 2:
+                    raise InputError("a class appears in mid-stream")
+            yield source.labelled(block)
+
+    return fit_stream(learner, blocks, checkpoint=note, watch=watch)
+
+
+def training_error(learner: Any, examples: rb.Examples | None, json: bool) -> dict[str, Any]:
+    """Tell how many of the rows learned the model misclassifies; Ctrl-C leaves it open."""
+    if examples is None and learner.run_.converged and learner.output in ("last", "auto"):
+        return {"misclassified": 0, "training_error": 0.0 if json else f"{0:.2%}"}
+    if examples is None:
+        unknown = "a stream is not read again to measure it; `rosenblatt evaluate` does"
+        return {"misclassified": None, "training_error": None if json else unknown}
+    try:
+        answers, n = learner.predict(examples.X), len(examples)
+    except KeyboardInterrupt:
+        return {"misclassified": None, "training_error": None}
+    wrong = int(np.count_nonzero(answers != as_labels(examples.y, n)))
+    share = wrong / n
+    return {"misclassified": wrong, "training_error": share if json else f"{share:.2%}"}
+
+
+def stop(learner: Any) -> str:
+    """Say in a sentence how it ended."""
+    if hasattr(learner, "run_"):
+        return spoken(str(learner.run_.stop))
+    if hasattr(learner, "margin_"):
+        return "Converged: the margin is proven to lie in this interval, and that of the model too."
+    complaint = learner._complaint()
+    if complaint is not None:
+        return f"Not converged: {spoken(complaint)}."
+    return (
+        f"Converged: no hyperplane has an objective smaller by more than {learner.gap_:.2g} of "
+        "this one."
+    )

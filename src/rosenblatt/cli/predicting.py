@@ -1,0 +1,139 @@
+"""What `predict` and `evaluate` do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.cli.confusion import confusion_lines
+from rosenblatt.cli.outputs import check_writable
+from rosenblatt.cli.printing import plain, room, show, tell, telling
+from rosenblatt.cli.source import Source
+from rosenblatt.data.files import replacing
+from rosenblatt.data.models import read_model
+from rosenblatt.data.write import prediction_pieces
+from rosenblatt.errors import EmptyError, InputError
+from rosenblatt.labels import as_labels
+from rosenblatt.learners.base import PlainLearner
+
+
+def predict_file(
+    path: Path, source: Source, out: Path | None, *, format: str, scores: bool
+) -> None:
+    """Predict every row of a data set, block by block."""
+    if out is not None:
+        check_writable(out, path, source.data)
+    learner, source = opened(path, source.with_options(labels=False))
+    pieces = _predictions(learner, source, format, scores)
+    with telling():
+        if out is not None:
+            with replacing(out) as file:
+                file.writelines(pieces)
+            return
+        if sys.stdout is None:
+            raise InputError("there is no standard output; give --out FILE")
+        for piece in pieces:
+            sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+
+
+def _predictions(
+    learner: PlainLearner, source: Source, format: str, scores: bool
+) -> Iterator[bytes]:
+    classes = None if len(learner.classes_) == 2 else learner.classes_.tolist()
+    for number, values in enumerate(_scores(learner, source)):
+        answers = learner._answers(values)
+        given = values if scores else None
+        made = prediction_pieces(answers, given, format=format, classes=classes)
+        if number and format == "csv":
+            next(made)  # the header stands once
+        yield from made
+
+
+def _scores(learner: PlainLearner, source: Source) -> Iterator[np.ndarray]:
+    """Give the scores of the rows, block by block; an empty block if there are no rows."""
+    try:
+        for X, _ in source.blocks():
+            yield learner.decision_function(X)
+    except EmptyError:
+        tell(f"{source.data} has no rows, so that there is nothing to predict")
+        several = learner.classes_.size
+        yield np.zeros((0, several) if several > 2 else 0)
+
+
+def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
+    """Compare predictions with labels."""
+    learner, source = opened(path, source)
+    pairs: dict[tuple[Any, Any], int] = {}
+    unsure, weights = 0, Weighed()
+    with telling():
+        for block in source.blocks():
+            X, y = source.labelled(block)
+            values = learner.decision_function(X)
+            unsure += int(np.count_nonzero(learner._unsure(values)))
+            labels, answers = as_labels(y, X.shape[0]).tolist(), learner._answers(values).tolist()
+            for pair in zip(labels, answers, strict=True):
+                pairs[pair] = pairs.get(pair, 0) + 1
+            weights.add(labels, answers, block.weights)
+    _check_labels({label for label, _ in pairs}, learner.classes_.tolist(), source.data)
+    rows = sum(pairs.values())
+    right = sum(count for (label, answer), count in pairs.items() if label == answer)
+    facts: dict[str, Any] = {
+        "data": source.data,
+        **source.label_fact(block.columns, json),
+        "rows": rows,
+        "right": right,
+        "wrong": rows - right,
+        "accuracy": right / rows,
+        **weights.facts(),
+        "unsure": unsure,
+    }
+    if json:
+        facts["confusion"] = [
+            {"label": plain(label), "answer": plain(answer), "count": count}
+            for (label, answer), count in sorted(pairs.items(), key=str)
+        ]
+    show(facts, json)
+    if not json:
+        print(*confusion_lines(pairs, learner.classes_.tolist(), room()), sep="\n")
+
+
+@dataclass
+class Weighed:
+    """The weights of all rows, and of those answered rightly."""
+
+    total: float = 0.0
+    right: float = 0.0
+    given: bool = False
+
+    def add(self, labels: list[Any], answers: list[Any], weights: np.ndarray | None) -> None:
+        """Count a block; weights that are all 1 say nothing."""
+        if weights is None:
+            return
+        self.given = self.given or bool((weights != 1).any())
+        same = [label == answer for label, answer in zip(labels, answers, strict=True)]
+        self.total, self.right = self.total + weights.sum(), self.right + weights[same].sum()
+
+    def facts(self) -> dict[str, float]:
+        """Give the share of the weights that was answered rightly, if rows have weights."""
+        return {"weighted_accuracy": self.right / self.total} if self.given and self.total else {}
+
+
+def opened(path: Path, source: Source) -> tuple[PlainLearner, Source]:
+    """Open a model; data are read for it, and as those that it was fitted on."""
+    learner, notes = read_model(path)
+    return learner, source.for_model(learner, notes.get("reading", {}))
+
+
+def _check_labels(found: set[Any], classes: list[Any], data: str) -> None:
+    if not found & set(classes):
+        names = ", ".join(map(repr, sorted(found, key=str)[:5]))
+        raise InputError(
+            f"no label of {data} ({names}) is a class of the model "
+            f"({', '.join(map(repr, classes))}); they may be numbers here and strings there"
+        )

@@ -1,0 +1,82 @@
+"""What to train: a kind of learner, and the options that somebody gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import click
+
+from rosenblatt.cli import options
+from rosenblatt.cli.training import LEARNERS
+from rosenblatt.data.models import plain_class
+
+WITHOUT_LIMIT = ("max_iter", "patience")  # of which 0 means none
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A kind of learner, as the shell calls it, and the arguments that were given for it."""
+
+    learner: str
+    options: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """The name of the class."""
+        return LEARNERS[self.learner]
+
+    def make(self) -> Any:
+        """Give the learner."""
+        return plain_class(self.kind)(**self.options)
+
+
+def recipe_of(given: dict[str, Any]) -> Recipe:
+    """Make arguments of options; those that are not of the learner are refused."""
+    chosen = options.given(given)
+    learner = chosen.pop("learner", "perceptron")
+    if learner == "perceptron" and "kernel" in chosen:
+        learner = "kernel"
+    _refuse_foreign(learner, chosen)
+    if "lam" in chosen and "C" in chosen:
+        raise click.UsageError("--lam and --C say the same thing; give one of them")
+    chosen = {n: v or None if n in WITHOUT_LIMIT else v for n, v in chosen.items()}
+    if chosen.pop("balanced", None):
+        chosen["class_weight"] = "balanced"
+    if "seed" in chosen:
+        chosen["random_state"] = chosen.pop("seed")
+    return Recipe(learner, _with_intercept(learner, chosen))
+
+
+ARGUMENTS = {"balanced": "class_weight", "seed": "random_state", "no_intercept": "fit_intercept"}
+
+
+def _refuse_foreign(learner: str, chosen: dict[str, Any]) -> None:
+    for name in chosen:
+        argument = ARGUMENTS.get(name, name)
+        if not _takes(learner, argument):
+            owners = " or ".join(each for each in LEARNERS if _takes(each, argument))
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} goes with --learner {owners}, not with {learner}")
+
+
+def _takes(learner: str, argument: str) -> bool:
+    return argument in signature(plain_class(LEARNERS[learner])).parameters
+
+
+def _with_intercept(learner: str, chosen: dict[str, Any]) -> dict[str, Any]:
+    kind, without = chosen.pop("intercept", None), chosen.pop("no_intercept", False)
+    if without and kind not in (None, "none"):
+        raise click.UsageError("--intercept and --no-intercept exclude each other")
+    kind = "none" if without else kind
+    if learner in ("svm", "hard-svm"):
+        if kind != "lifted" and "lift" in chosen:
+            raise click.UsageError("--lift goes with --intercept lifted")
+        return chosen if kind is None else {**chosen, "intercept": kind}
+    if kind == "free":
+        raise click.UsageError(
+            "the perceptron's intercept is lifted: it is a weight like others; give "
+            "--intercept lifted or none"
+        )
+    return chosen if kind is None else {**chosen, "fit_intercept": kind != "none"}
