@@ -201,7 +201,9 @@ def test_out_of_time_is_undecided_and_writes_nothing(shell, folder):
 
 
 @pytest.mark.parametrize("place", ["rosenblatt.decide.separate._Problem.decide", "rb"])
-def test_an_interrupt_of_separate_is_undecided(place, shell, monkeypatch):
+def test_an_interrupt_of_separate_tells_what_is_known_and_has_its_own_status(
+    place, shell, monkeypatch
+):
     def interrupted(*words, **options):
         raise KeyboardInterrupt
 
@@ -210,10 +212,10 @@ def test_an_interrupt_of_separate_is_undecided(place, shell, monkeypatch):
     else:
         monkeypatch.setattr(place, interrupted)
     status, found = facts(shell, "separate", "xor.svm", "--certificate", "c.json")
-    assert (status, found["verdict"], found["rows"]) == (3, "undecided", 4)
+    assert (status, found["verdict"], found["rows"]) == (130, "undecided", 4)
     assert "it was interrupted" in found["explanation"]
     assert sorted(found["classes"]) == [0, 1]
-    assert shell("separate", "three.svm", "--pairs")[0] == 3
+    assert shell("separate", "three.svm", "--pairs")[0] == 130
 
 
 def test_labels_and_names_are_shown_as_they_are(shell, folder):
@@ -288,13 +290,13 @@ def test_a_margin_out_of_time_is_undecided_and_writes_nothing(shell, folder):
     assert not (folder / "c.json").exists()
 
 
-def test_an_interrupt_of_margin_is_undecided(shell, monkeypatch):
+def test_an_interrupt_of_margin_leaves_it_undecided_and_has_its_own_status(shell, monkeypatch):
     def interrupted(*words, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(rb, "max_margin", interrupted)
     status, found = facts(shell, "margin", "apart.svm")
-    assert (status, found["verdict"], found["margin"]) == (3, "undecided", [0.0, None])
+    assert (status, found["verdict"], found["margin"]) == (130, "undecided", [0.0, None])
     assert "it was interrupted" in found["explanation"]
 
 
@@ -396,7 +398,7 @@ def test_a_method_that_cannot_be_used_is_named_as_it_was_typed(shell):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is POSIX")
-def test_an_interrupt_of_solve_is_undecided(folder):
+def test_an_interrupt_of_solve_leaves_it_undecided_and_has_its_own_status(folder):
     words = ["solve", "thin.csv", "--method", "perceptron", "--certificate", "c.json", "--json"]
     command = [sys.executable, "-m", "rosenblatt", *words]
     for delay in (4, 15, 60):  # long enough to be searching by then, on a machine of any speed
@@ -406,7 +408,7 @@ def test_an_interrupt_of_solve_is_undecided(folder):
         shown, _ = process.communicate(timeout=60)
         if shown:
             break
-    assert process.returncode == 3
+    assert process.returncode == 130
     assert json.loads(shown)["verdict"] == "undecided"
     assert not (folder / "c.json").exists()
 

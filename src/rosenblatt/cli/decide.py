@@ -20,14 +20,15 @@ import rosenblatt as rb
 from rosenblatt.certificate_fields import Number, number_text
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
 from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, check, read_rows
+from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
-from rosenblatt.cli.printing import doing, plain, show
+from rosenblatt.cli.printing import doing, plain, print_columns, show
 from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import from_one, spoken
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.sources import contents, shown
 from rosenblatt.data.systems import SystemFile, read_system, system_format
-from rosenblatt.decide.answers import INTERRUPTED
+from rosenblatt.decide.answers import INTERRUPTED as STOPPED
 from rosenblatt.decide.check import Verification, verify
 from rosenblatt.errors import CertificateError, InputError
 
@@ -63,10 +64,10 @@ def separate_file(
         "aliased_columns": _aliased(found, json),
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
-        "explanation": _explained(found),
+        "explanation": _explained(found, certificate),
     }
     show(facts if json else _for_people(facts), json)
-    return STATUSES.get(found.verdict, NO)
+    return _status(found)
 
 
 def _aliased(found: rb.Separation, json: bool) -> list[int | str] | str | None:
@@ -93,16 +94,26 @@ def separate_many(
     if json:
         show({**facts, "answers": answers}, json)
     else:
-        found_ = [["classes", "verdict", "margin", *["certificate"] * bool(certificate)]]
-        for each in answers:
-            first, second = map(str, each["classes"])
-            names = f"{first}, {second}" if options["many"] == "pairs" else f"{second}, the rest"
-            margin = f"{each['margin']:.6g}"
-            found_.append([names, each["verdict"], margin, *filter(None, [each["certificate"]])])
-        columns(found_)
+        print_columns(_answers(answers, pairs=options["many"] == "pairs"))
         show(facts, json)
-    statuses = [STATUSES.get(each["verdict"], NO) for each in answers]
-    return max(statuses, default=UNDECIDED)
+    return max(map(_status, (found or {}).values()), default=INTERRUPTED)
+
+
+def _answers(answers: list[dict[str, Any]], pairs: bool) -> list[list[str]]:
+    rows = [["classes", "verdict", "margin", "certificate"]]
+    for each in answers:
+        first, second = map(str, each["classes"])
+        names = f"{first}, {second}" if pairs else f"{second}, the rest"
+        proof = each["certificate"] or "none written"
+        rows.append([names, each["verdict"], f"{each['margin']:.6g}", proof])
+    return rows
+
+
+def _status(found: Any) -> int:
+    """Give the exit status of an answer."""
+    if found.stop.lower().startswith(STOPPED):
+        return INTERRUPTED
+    return STATUSES.get(found.verdict, NO)
 
 
 def _decided(source: Source, question: Callable[[Any, Any], Any]) -> tuple[rb.Examples, Any, float]:
@@ -138,7 +149,7 @@ def _unknown(labels: Any) -> rb.Separation:
         None,
         nothing,
         (first, second),
-        stop=INTERRUPTED,
+        stop=STOPPED,
     )
 
 
@@ -176,10 +187,10 @@ def margin_file(
         "rows_that_matter": (found.support + 1).tolist(),
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
-        "explanation": _explained(found),
+        "explanation": _explained(found, certificate),
     }
     show(facts if json else _for_people(facts), json)
-    return STATUSES.get(found.verdict, NO)
+    return _status(found)
 
 
 def _ends(found: rb.Margin, json: bool) -> Any:
@@ -214,9 +225,11 @@ def _named(places: np.ndarray, names: Sequence[Any]) -> list[Any]:
     return [names[j] for j in places.tolist()]
 
 
-def _explained(found: Any) -> str:
-    """Explain what was found; rows count from 1."""
-    return ROWS.sub(from_one, spoken(found.explain()))
+def _explained(found: Any, certificate: Path | None) -> str:
+    """Explain what was found; rows count from 1, and a proof that nobody asked for is offered."""
+    text = ROWS.sub(from_one, spoken(found.explain()))
+    offer = " (--certificate FILE writes the proof)"
+    return text if certificate else text.replace(", which the certificate proves", offer)
 
 
 def _write_proof(path: Path | None, certificate: Certificate | None) -> str | None:
@@ -263,7 +276,7 @@ def solve_file(
         found, seconds = _timed(lambda: _solved(system, strict, options))
     if found is None:
         nothing = np.zeros(0, np.int64)
-        found = rb.Solution("undecided", None, None, nothing, options["method"], 0, "interrupted")
+        found = rb.Solution("undecided", None, None, nothing, options["method"], 0, STOPPED)
     facts = {
         "system": name,
         "verdict": found.verdict,
@@ -277,10 +290,10 @@ def solve_file(
         "seconds": round(seconds, 6),
         "certificate": _write_proof(certificate, found.certificate),
         "point": _write_point(point, found.w, system.names),
-        "explanation": _explained(found),
+        "explanation": _explained(found, certificate),
     }
     show(facts if json else _for_people(facts), json)
-    return STATUSES.get(found.verdict, NO)
+    return _status(found)
 
 
 def _check_outputs(name: str, certificate: Path | None, point: Path | None) -> None:

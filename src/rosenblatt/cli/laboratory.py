@@ -51,7 +51,7 @@ def lab(names: tuple[str, ...], out: Path, quick: bool, seed: int, json: bool) -
 
 
 def _list(json: bool) -> int:
-    from rosenblatt.cli.printing import columns
+    from rosenblatt.cli.printing import print_columns
     from rosenblatt.lab.catalogue import NAMES, find
 
     found = [find(name) for name in NAMES]
@@ -59,7 +59,7 @@ def _list(json: bool) -> int:
         entries = [{"name": e.name, "title": e.title, "question": e.question} for e in found]
         print(jsonlib.dumps(entries, ensure_ascii=False))
         return 0
-    columns([(experiment.name, experiment.question) for experiment in found])
+    print_columns([(experiment.name, experiment.question) for experiment in found])
     print("\nRun some: rosenblatt lab margin orders --out DIR; or all, --quick or in full.")
     return 0
 

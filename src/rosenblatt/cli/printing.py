@@ -26,10 +26,10 @@ def show(facts: dict[str, Any], json: bool) -> None:
         print(jsonlib.dumps(facts, ensure_ascii=False))
         return
     known = {name: value for name, value in facts.items() if value is not None}
-    columns([(name.replace("_", " "), _text(value)) for name, value in known.items()])
+    print_columns([(name.replace("_", " "), _text(value)) for name, value in known.items()])
 
 
-def columns(rows: Sequence[Sequence[str]]) -> None:
+def print_columns(rows: Sequence[Sequence[str]]) -> None:
     """Print rows of cells, columns below each other."""
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)][:-1]
     for row in rows:

@@ -37,8 +37,8 @@ class Source:
         return replace(self, reading=replace(self.reading, **more))
 
     def by(self, stream: bool, cache: bool = False) -> Source:
-        """Give the source, read block by block or from mapped arrays."""
-        return replace(self, stream=stream, cache=cache)
+        """Give the source, read block by block or from mapped arrays, as the command has it."""
+        return replace(self, stream=stream, cache=cache, streamable=True)
 
     def remembered(self) -> dict[str, Any]:
         """Give what a model is to remember of how it is read."""
