@@ -15,7 +15,7 @@ import rosenblatt as rb
 TESTS = Path(__file__).parent
 API = TESTS.parent / "docs" / "api.md"
 NAMES = sorted(rb.__all__)
-HEAVY = ["numpy", "scipy", "numba", "sklearn", "pandas", "polars", "matplotlib", "typer", "rich"]
+HEAVY = ["numpy", "scipy", "numba", "sklearn", "pandas", "polars", "matplotlib", "click", "rich"]
 
 
 def python(*arguments):

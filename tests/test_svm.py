@@ -947,11 +947,11 @@ def test_fit_predict_evaluate_info_and_export_work_together(shell, classes):
     assert facts["classes"] == ["a", "b", "c"][:classes]
     assert facts["objective"] == pytest.approx(learner.objective_, rel=2e-3)
     assert facts["support_vectors"] == rb.load("m").support_.size
-    assert facts["accuracy"] == rb.load("m").score(X, y)
+    assert facts["training_error"] == pytest.approx(1 - rb.load("m").score(X, y))
     status, shown, _ = shell("predict", "m", data)
     assert (status, shown.split()) == (0, rb.load("m").predict(X).tolist())
     status, shown, _ = shell("evaluate", "m", data, "--json")
-    assert json.loads(shown)["accuracy"] == facts["accuracy"]
+    assert json.loads(shown)["wrong"] == facts["misclassified"]
     assert json.loads(shown)["unsure"] == 0
     line = json.loads(shell("predict", "m", data, "--json")[1].splitlines()[0])
     assert ("score" in line) == (classes == 2)
