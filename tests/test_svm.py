@@ -997,7 +997,7 @@ def test_the_hard_margin_is_found_or_refused_with_the_reason(shell):
     facts = json.loads(shown)
     assert status == 0
     assert 0 < facts["margin_from"] <= facts["margin_to"]
-    assert facts["accuracy"] == 1.0
+    assert facts["training_error"] == 0.0
     assert json.loads(shell("info", "m", "--json")[1])["learner"] == "HardMarginSVM"
     assert json.loads(shell("evaluate", "m", "street.npz", "--json")[1])["wrong"] == 0
     status, shown, complaint = shell("fit", "2.npz", "-m", "no", "--learner", "hard-svm")
@@ -1017,7 +1017,7 @@ def test_the_hard_margin_is_found_or_refused_with_the_reason(shell):
         ("--learner svm --C -1", "C must be a positive"),
         ("--learner svm --intercept some", "'free', 'lifted', 'none'"),
         ("--learner svm --intercept free --no-intercept", "exclude each other"),
-        ("--learner svm --lift radius", "--lift takes a number"),
+        ("--learner svm --intercept lifted --lift radius", "lift must be a positive finite number"),
         ("--learner svm --multiclass pairs", "'joint', 'one-vs-rest'"),
         ("--learner hard-svm --lam 1", "--lam goes with --learner svm, not with hard-svm"),
         ("--learner hard-svm --balanced", "--balanced goes with --learner perceptron or svm"),
