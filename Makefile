@@ -5,11 +5,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo test test-long check bench docs clean
 
 help:
 	@echo "make demo    a tour: learn, converge, stay below the bound; writes demo/"
-	@echo "make test    run all tests"
+	@echo "make test    run the tests"
+	@echo "make test-long  the same with every combination, long fuzzing and all tamperings"
 	@echo "make check   lint, types and layers"
 	@echo "make bench   race the peers, print ratios; writes bench/results/"
 	@echo "make docs    run the laboratory and build the site; writes site/"
@@ -20,6 +21,9 @@ demo: .venv/with-lab
 
 test: .venv/with-test
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+test-long: .venv/with-test
+	ROSENBLATT_TESTS=long $(BIN)/python -m pytest -n auto --dist worksteal
 
 check: .venv/with-check
 	$(BIN)/ruff check src tests bench

@@ -24,6 +24,7 @@ import pytest
 from scipy import sparse
 
 import rosenblatt as rb
+from amount import sampled
 from rosenblatt.cli.main import run
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.read import read_blocks
@@ -1039,25 +1040,20 @@ IN_TEXTS = [
     *("latin-1", "UTF-16", "nan", "inf", "1e999", "long line"),
     *("mixed line ends", "byte-order mark", "no final newline"),
 ]
-every_case = pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=f"{name}: {case.kind}")
-        for name, cases in CORPUS.items()
-        for case in cases
-    ],
-)
+EVERY_CASE = [
+    pytest.param(case, id=f"{name}: {case.kind}")
+    for name, cases in CORPUS.items()
+    for case in cases
+]
+every_case = pytest.mark.parametrize("case", EVERY_CASE)
 # Other formats, and what is compressed, become blocks of one of these.
 STREAMED = ("svmlight", "vowpal", "text", "csv", "jsonl", "npz", "gz", "folder")
-every_streamed_case = pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=f"{name}: {case.kind}")
-        for name in STREAMED
-        for case in CORPUS[name]
-        if not callable(case.content) and not case.unfit
-    ],
-)
+STREAMED_CASES = [
+    pytest.param(case, id=f"{name}: {case.kind}")
+    for name in STREAMED
+    for case in CORPUS[name]
+    if not callable(case.content) and not case.unfit
+]
 
 
 @pytest.fixture
@@ -1169,7 +1165,7 @@ def test_an_input_is_read_or_refused_block_by_block(written):
         assert_examples(*joined(list(read_blocks(written.file, block_bytes=size))), written)
 
 
-@every_case
+@pytest.mark.parametrize("case", sampled(EVERY_CASE, 3))
 def test_an_input_is_learned_or_refused_from_the_shell(written, folder, shell):
     status, shown, complaint = shell("fit", written.file, "--model", "m", "--max-iter", "5")
     assert complaint.count("\n") == (status == 2)
@@ -1182,7 +1178,7 @@ def test_an_input_is_learned_or_refused_from_the_shell(written, folder, shell):
     assert (folder / "m").exists() == learned
 
 
-@every_streamed_case
+@pytest.mark.parametrize("case", sampled(STREAMED_CASES, 3))
 def test_an_input_is_learned_or_refused_as_a_stream(written, folder, shell, monkeypatch):
     monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", SHORT_BLOCKS)
     words = ("fit", written.file, "--model", "m", "--max-iter", "5", "--stream")

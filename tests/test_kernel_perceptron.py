@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits
 import naive
 import naive_kernel
 import rosenblatt as rb
+from amount import crossed
 from learners import separable
 from planted import seed_of
 from rosenblatt.examples import Presented
@@ -31,8 +32,9 @@ TWINS = {
     "polynomial:4:2": partial(naive_kernel.polynomial, degree=4, c=2.0),
     "gaussian:0.05": partial(naive_kernel.gaussian, gamma=0.05),
 }
-every_kernel = pytest.mark.parametrize("kernel", TWINS)
-every_number_of_classes = pytest.mark.parametrize("classes", [2, 3, 5])
+CLASSES = [2, 3, 5]
+OUTPUTS = ["last", "averaged", "voted"]
+every_number_of_classes = pytest.mark.parametrize("classes", CLASSES)
 LAYOUTS = {
     "double": lambda A: A,
     "single": lambda A: A.astype(np.float32),
@@ -66,10 +68,7 @@ def assert_same_run(learner, twin, ran, n):
 # ---- the same mistakes as one at a time
 
 
-@every_kernel
-@every_number_of_classes
-@pytest.mark.parametrize("order", naive.ORDERS)
-@pytest.mark.parametrize("gram_bytes", [0, 2**30])
+@crossed(7, kernel=[*TWINS], classes=CLASSES, order=naive.ORDERS, gram_bytes=[0, 2**30])
 def test_mistakes_are_those_of_one_example_at_a_time(kernel, classes, order, gram_bytes):
     A, codes = whole(classes=classes)
     learner = rb.KernelPerceptron(
@@ -90,10 +89,7 @@ def test_mistakes_are_those_of_one_example_at_a_time(kernel, classes, order, gra
     np.testing.assert_allclose(learner.decision_function(A), expected, atol=1e-12 * scale)
 
 
-@every_kernel
-@every_number_of_classes
-@pytest.mark.parametrize("output", ["last", "averaged", "voted"])
-@pytest.mark.parametrize("order", naive.ORDERS)
+@crossed(7, kernel=[*TWINS], classes=CLASSES, output=OUTPUTS, order=naive.ORDERS)
 def test_outputs_are_those_of_all_coefficients_held(kernel, classes, output, order):
     A, codes = whole(n=40, classes=classes, seed=1)
     others = whole(n=25, classes=classes, seed=2)[0]
@@ -108,10 +104,13 @@ def test_outputs_are_those_of_all_coefficients_held(kernel, classes, output, ord
     np.testing.assert_allclose(learner.decision_function(others), answers, atol=1e-12 * scale)
 
 
-@every_kernel
-@every_layout
-@pytest.mark.parametrize("rows", [1, 2, 7, 59, 60, 1000])
-@pytest.mark.parametrize("order", ["cycle", "shuffle"])
+@crossed(
+    7,
+    kernel=[*TWINS],
+    layout=[*LAYOUTS.values()],
+    rows=[1, 2, 7, 59, 60, 1000],
+    order=["cycle", "shuffle"],
+)
 def test_the_size_of_the_blocks_changes_nothing(kernel, layout, rows, order):
     A, codes = whole(classes=4)
     X = layout(A)
@@ -223,10 +222,7 @@ def test_bounds_of_rounding_errors_hold(kernel, scale, shift):
 # ---- however the examples are given
 
 
-@every_kernel
-@every_layout
-@every_number_of_classes
-@pytest.mark.parametrize("output", ["last", "averaged", "voted"])
+@crossed(7, kernel=[*TWINS], layout=[*LAYOUTS.values()], classes=CLASSES, output=OUTPUTS)
 def test_layouts_functions_and_gram_matrices_agree(kernel, layout, classes, output):
     A, codes = whole(classes=classes)
     others = whole(n=20, classes=classes, seed=4)[0]
@@ -401,10 +397,13 @@ def test_a_refused_block_changes_nothing():
 # ---- budgets
 
 
-@every_kernel
-@every_layout
-@pytest.mark.parametrize("forget", ["oldest", "random"])
-@pytest.mark.parametrize("rows", [1, 7, 60])
+@crossed(
+    7,
+    kernel=[*TWINS],
+    layout=[*LAYOUTS.values()],
+    forget=["oldest", "random"],
+    rows=[1, 7, 60],
+)
 def test_budgets_forget_like_their_twin(kernel, layout, forget, rows):
     A, codes = whole(classes=3)
     check_budget(kernel, layout(A), A, codes, forget, rows, most=10)

@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import naive
 import rosenblatt as rb
+from amount import crossed
 from layouts import LAYOUTS
 from learners import assert_same, refused, snapshot
 from naive import ORDERS
@@ -80,9 +81,7 @@ def assert_same_run(learner, twin, ran):
 # ---- D18: the rule
 
 
-@every_layout
-@every_order
-@every_output
+@crossed(7, layout=LAYOUTS, order=ORDERS, output=OUTPUTS)
 def test_a_learner_does_what_its_naive_twin_does(layout, order, output):
     A, codes = whole_numbers()
     learner = fitted(
@@ -100,9 +99,7 @@ def test_a_learner_does_what_its_naive_twin_does(layout, order, output):
     np.testing.assert_allclose(scores, [w @ twin.lifted(x) for x in A], rtol=0, atol=1e-11)
 
 
-@every_layout
-@every_order
-@pytest.mark.parametrize("k", [3, 4, 5, 7, 8, 9])
+@crossed(7, layout=LAYOUTS, order=ORDERS, k=[3, 4, 5, 7, 8, 9])
 def test_starts_rates_lifts_and_weights_are_those_of_the_twin(layout, order, k):
     A, codes = whole_numbers(31, 4, k, seed=k)
     start = np.random.default_rng(k).integers(-3, 4, (k, 5)).astype(float)

@@ -10,12 +10,24 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from learners import CASES, STREAMS, every, refused, separable, snapshot, unless_refused, without
+from learners import (
+    FIRST,
+    ONLINE,
+    PERCEPTRONS,
+    STREAMS,
+    every,
+    refused,
+    separable,
+    snapshot,
+    unless_refused,
+    without,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 X, y = separable()
-every_learner, every_stream = every(CASES), every(STREAMS)
+every_learner, every_perceptron = every(FIRST), every(PERCEPTRONS)
+every_online_learner, every_stream = every(ONLINE), every(STREAMS)
 
 
 def with_entry(value):
@@ -60,8 +72,9 @@ def test_what_is_not_a_table_of_numbers_is_refused(case, table, match):
         case().fit(table, labels)
     with refused(match):
         learner.fit(table, labels)
-    with refused(match):
-        learner.partial_fit(table, labels)
+    if case in STREAMS:
+        with refused(match):
+            learner.partial_fit(table, labels)
     with refused(match):
         learner.predict(table)
     assert snapshot(learner, X) == before
@@ -83,11 +96,13 @@ def test_rows_of_another_width_are_refused(case):
     for other in (X[:, :5], np.hstack([X, X]), sparse.csr_matrix(X[:, :5])):
         with refused("has (5|12) (features|columns)"):
             learner.predict(other)
-        with refused("has (5|12) (features|columns)"):
-            learner.partial_fit(other, y)
+        if case in STREAMS:
+            with refused("has (5|12) (features|columns)"):
+                learner.partial_fit(other, y)
     for row in (np.ones(7), np.ones(5), np.ones(5).tolist(), sparse.csr_matrix(np.ones(7))):
-        with refused("column|[57]"):
-            learner.learn_one(row, 1)
+        if case in STREAMS:
+            with refused("column|[57]"):
+                learner.learn_one(row, 1)
         with refused("column|[57]"):
             learner.predict_one(row)
     assert snapshot(learner, X) == before
@@ -161,14 +176,16 @@ ROWS = {
 def test_a_row_that_cannot_be_used_changes_nothing(case, row, match):
     learner = case().fit(X, y)
     before = snapshot(learner, X)
-    with refused(match):
-        learner.learn_one(row, 1)
+    if case in STREAMS:
+        with refused(match):
+            learner.learn_one(row, 1)
     with refused(match):
         learner.predict_one(row)
     assert snapshot(learner, X) == before
 
 
-@every(without("renormalize"))  # renormalised weights stay small, so nothing is too large
+# Renormalised weights stay small, so nothing is too large.
+@every(without("renormalize", "initial", among=PERCEPTRONS))
 def test_a_row_whose_score_is_too_large_changes_nothing(case):
     learner = case(initial=np.full(6, 8.0)).fit(X, y)
     before = snapshot(learner, X)
@@ -195,7 +212,7 @@ def test_a_row_that_cannot_be_used_teaches_no_class(row, match):
 # ---- numbers at the ends of the range
 
 
-@every_learner
+@every_perceptron
 @pytest.mark.parametrize("scale", [1e150, 1e200, 1e300])
 def test_huge_values_are_learned_or_refused(case, scale):
     learner = case(fit_intercept=False, max_iter=50)
@@ -211,7 +228,7 @@ def test_huge_values_are_learned_or_refused(case, scale):
         assert not learner.renormalize or np.linalg.norm(learner.coef_) == pytest.approx(1)
 
 
-@every_learner
+@every_perceptron
 def test_huge_rows_are_scored_or_refused(case):
     learner = case(fit_intercept=False).fit(X * 1e100, y)
     for scale in (1e150, 1e300):
@@ -220,7 +237,7 @@ def test_huge_rows_are_scored_or_refused(case):
             assert np.sign(scores).tolist() == np.sign(learner.decision_function(X)).tolist()
 
 
-@every_stream
+@every([case for case in PERCEPTRONS if case.streams])
 @pytest.mark.parametrize("act", ["learn_one", "partial_fit"])
 def test_weights_never_overflow_silently(case, act):
     learner = case(eta0=1e300).partial_fit([[1.0]], [1], classes=[-1, 1])
@@ -244,7 +261,7 @@ def test_a_batch_that_becomes_too_large_is_refused_as_a_whole(case):
     assert snapshot(learner, X) == before
 
 
-@every_learner
+@every_perceptron
 def test_subnormal_values_are_taken(case):
     learner = case(max_iter=2).fit(X * 64 * 5e-324, y)
     assert np.isfinite(learner.coef_).all()

@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_info
 
 import naive_decide
 import rosenblatt as rb
+from amount import amount
 from naive_decide import INSEPARABLE, SEPARABLE, WEAKLY
 from rosenblatt.checker import Refused, check
 from rosenblatt.decide.answers import Clock, OutOfTimeError
@@ -39,7 +40,7 @@ from rosenblatt.decide.relations import (
 from rosenblatt.decide.separate import separate
 
 TINIEST = 5e-324
-PROBLEMS_OF_A_KIND = 80
+PROBLEMS_OF_A_KIND = amount(20, 80)
 
 # ---- small problems of all kinds: rows in any form, and signs
 

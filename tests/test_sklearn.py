@@ -15,17 +15,40 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt as rb
-from learners import CASES
+from amount import LONG
 
 # The data of scikit-learn's checks and its sample data are mostly not separable.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-# A dict of weights names its labels, and the checks have labels of their own.
-CHECKED = [case for case in CASES if not isinstance(case.options.get("class_weight"), dict)]
+# One set of options for each path that rows take through a learner.
+CHECKED = [
+    rb.Perceptron(),
+    rb.Perceptron(output="averaged", order="shuffle", random_state=0),
+    rb.Perceptron(output="voted", lift="radius", class_weight="balanced"),
+    rb.KernelPerceptron(),
+    rb.KernelPerceptron("gaussian:0.5", budget=50, forget="project"),
+    rb.SoftMarginSVM(),
+    rb.SoftMarginSVM(intercept="lifted", lift=5.0, C=10.0, class_weight="balanced"),
+    rb.SoftMarginSVM(intercept="none", tol=1e-10, multiclass="one-vs-rest"),
+    rb.HardMarginSVM(),
+]
+MORE = [
+    rb.Perceptron(fit_intercept=False),
+    rb.Perceptron(lift=3.0, eta0=0.5, initial="random", random_state=0),
+    rb.Perceptron(order="random", random_state=0, initial="unit"),
+    rb.Perceptron(order="worst"),
+    rb.Perceptron(order="first"),
+    rb.Perceptron(renormalize=True, output="averaged"),
+    rb.Perceptron(renormalize=True, output="voted"),
+    rb.Perceptron(tie="positive"),
+    rb.KernelPerceptron(rb.Gaussian(0.5), output="voted", order="shuffle", random_state=0),
+    rb.KernelPerceptron("polynomial:2:1", output="averaged", gram_bytes=0, max_iter=20),
+    rb.SoftMarginSVM(tol=1e-10, intercept="lifted", multiclass="one-vs-rest"),
+]
 
 
 @parametrize_with_checks(
-    [case() for case in CHECKED],
+    CHECKED + MORE if LONG else CHECKED,
     expected_failed_checks=lambda learner: learner.expected_failed_checks(),
 )
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
@@ -55,6 +78,26 @@ def test_a_pipeline_hands_over_frames(tumours):
     assert pipeline.score(X, y) > 0.95
     row = pipeline[:-1].transform(X.iloc[[0]]).iloc[0].to_dict()
     assert pipeline[-1].predict_one(row) == pipeline.predict(X.iloc[[0]])[0]
+
+
+def test_a_grid_search_tries_kernels():
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), rb.KernelPerceptron(max_iter=20))
+    grid = {
+        "kernelperceptron__kernel": ["linear", rb.Polynomial(3, 1.0), "gaussian:0.5"],
+        "kernelperceptron__output": ["last", "averaged", "voted"],
+    }
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.93
+
+
+def test_a_gram_matrix_is_cut_in_both_directions_by_cross_validation():
+    X, y = load_iris(return_X_y=True)
+    kernel = rb.Gaussian(0.5)
+    gram = cross_val_score(rb.KernelPerceptron("precomputed", max_iter=20), kernel(X, X), y, cv=4)
+    rows = cross_val_score(rb.KernelPerceptron(kernel, max_iter=20), X, y, cv=4)
+    np.testing.assert_allclose(gram, rows)
+    assert rows.mean() > 0.9
 
 
 def test_a_grid_search_finds_options_that_do_well(tumours):

@@ -12,12 +12,13 @@ import pytest
 from scipy import sparse
 
 import rosenblatt as rb
+from amount import amount
 from naive_systems import AT_LEAST, EQUAL, MORE_THAN, Line, has_solution, holds, solution
 from rosenblatt.checker import Row, check
 from rosenblatt.decide import cones, faces, rescaled, smoothed
 
 TINIEST, THIRD = 5e-324, Fraction(1, 3)
-SYSTEMS_OF_A_KIND = 36
+SYSTEMS_OF_A_KIND = amount(9, 36)
 TAGS = {AT_LEAST: 3, MORE_THAN: 4, EQUAL: 5}
 
 

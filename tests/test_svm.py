@@ -19,7 +19,6 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt as rb
 from rosenblatt.checker import Refused
@@ -569,17 +568,6 @@ def test_labels_may_be_anything_hashable(labels, tmp_path):
     assert rb.load(tmp_path / "m").predict(X).tolist() == expected
 
 
-def test_columns_of_frames_keep_their_names():
-    pandas = pytest.importorskip("pandas")
-    X, y = mixed(classes=3)
-    frame = pandas.DataFrame(X, columns=list("abcd"))
-    learner = rb.SoftMarginSVM(random_state=0).fit(frame, y)
-    assert learner.feature_names_in_.tolist() == list("abcd")
-    assert learner.predict_one(frame.iloc[3].to_dict()) == learner.predict(frame)[3]
-    with pytest.raises(rb.InputError, match="feature names"):
-        learner.predict(frame[list("dcba")])
-
-
 def test_a_tie_is_i_do_not_know():
     X, y = mixed()
     learner = rb.SoftMarginSVM(intercept="none").fit(X, y)
@@ -722,22 +710,6 @@ def test_hard_margins_refuse_what_they_cannot_use():
 
 
 # ---- scikit-learn
-
-
-@parametrize_with_checks(
-    [
-        rb.SoftMarginSVM(),
-        rb.SoftMarginSVM(tol=1e-10, multiclass="one-vs-rest"),
-        rb.SoftMarginSVM(tol=1e-10, intercept="lifted", multiclass="one-vs-rest"),
-        rb.SoftMarginSVM(intercept="none", lam=0.1),
-        rb.SoftMarginSVM(intercept="lifted", lift=5.0, C=10.0, class_weight="balanced"),
-        rb.HardMarginSVM(),
-    ],
-    expected_failed_checks=lambda learner: learner.expected_failed_checks(),
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_scikit_learn_finds_nothing_wrong(estimator, check):
-    check(estimator)
 
 
 def test_searches_and_pipelines_take_them():
