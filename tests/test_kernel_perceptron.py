@@ -21,7 +21,6 @@ from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.functions import as_kernel
 from rosenblatt.kernel.space import Space
 from rosenblatt.online.driver import Limits
-from rosenblatt.online.perceptron import ALL_ONE
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -128,7 +127,7 @@ def blocked(kernel, X, codes, classes, rows, *, passes=3, budget=None, **options
     space = Space.around(as_kernel(kernel), 0.0, X)
     learned = Expansion.begin(space, X, classes, "last", budget)
     manner = runs.Manner(limits=Limits(passes), gram_bytes=0, block_rows=rows, **options)
-    shown = Presented.of(X, codes, ALL_ONE)
+    shown = Presented.of(X, codes, None)
     return runs.fit(learned, shown, codes, manner), learned
 
 
