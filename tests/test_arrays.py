@@ -7,6 +7,7 @@ import io
 import struct
 import tracemalloc
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -98,6 +99,15 @@ def test_hostile_headers_are_refused_without_allocating(tmp_path, content):
         read_npz(zipped(content), file="bad")
     assert tracemalloc.get_traced_memory()[1] < 2**21
     tracemalloc.stop()
+
+
+def test_every_damaged_byte_of_a_header_is_an_error_or_changes_nothing(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(6.0).reshape(2, 3))
+    good = (tmp_path / "a.npy").read_bytes()
+    for place in range(128):
+        (tmp_path / "a.npy").write_bytes(good[:place] + b"(" + good[place + 1 :])
+        with suppress(rb.InputError):
+            assert read_npy(tmp_path / "a.npy").X.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_a_member_that_promises_what_it_cannot_hold_is_refused():

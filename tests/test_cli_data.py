@@ -208,18 +208,18 @@ def test_a_store_holds_the_same_data(shell, folder):
 
 def test_a_damaged_store_is_refused(shell, folder):
     assert shell("convert", "data.svm", "d.rows")[0] == 0
-    values = bytearray((folder / "d.rows/values.bin").read_bytes())
-    values[7] ^= 1
-    (folder / "d.rows/values.bin").write_bytes(values)
+    values = np.load("d.rows/values.npy")
+    values[7] += 1
+    np.save("d.rows/values.npy", values)
     status, _, complaint = shell("info", "d.rows")
     assert status == 2
-    assert "values.bin is damaged: its contents do not match its digest" in complaint
-    starts = np.fromfile("d.rows/starts.bin", np.int32)
+    assert "values.npy is damaged: its contents do not match its digest" in complaint
+    starts = np.load("d.rows/starts.npy")
     starts[300] = 2**31 - 1
-    starts.tofile("d.rows/starts.bin")
+    np.save("d.rows/starts.npy", starts)
     status, _, complaint = shell("convert", "d.rows", "again.svm")
     assert status == 2
-    assert "starts.bin does not rise; the store is damaged, so write it anew" in complaint
+    assert "starts.npy does not rise from 0 to the number of entries; the store is" in complaint
 
 
 def test_convert_writes_text_and_tables_or_says_what_it_can_write(shell, folder):

@@ -905,20 +905,20 @@ STORE_CASES = [
     Case(
         "values truncated",
         "a.rows",
-        stored(values_bin=X.tobytes()[:-3]),
-        f"a.rows/values.bin holds 29 bytes where the header says 32; {STORE_ANEW}",
+        stored(values_npy=npy(X)[:-3]),
+        f"a.rows/values.npy is not the array that the header describes; {STORE_ANEW}",
     ),
     Case(
         "empty label",
         "a.rows",
-        stored(labels_bin=b""),
-        f"a.rows/labels.bin holds 0 bytes where the header says 8; {STORE_ANEW}",
+        stored(labels_npy=b""),
+        f"a.rows/labels.npy is not the array that the header describes; {STORE_ANEW}",
     ),
     Case(
         "binary labels",
         "a.rows",
-        stored(labels_bin=b"\x82" * 8),
-        f"a.rows/labels.bin has codes for more than the 2 names of the header; {STORE_ANEW}",
+        stored(labels_npy=npy(np.array([0, 7], np.int32))),
+        f"a.rows/labels.npy has codes for more than the 2 names of the header; {STORE_ANEW}",
     ),
     *(
         Case(

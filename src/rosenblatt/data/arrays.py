@@ -24,7 +24,7 @@ import re
 import warnings
 import zipfile
 import zlib
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -125,38 +125,34 @@ def members(archive: zipfile.ZipFile, file: str) -> dict[str, np.ndarray]:
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     if member.file_size > LARGEST_GROWTH * (member.compress_size + 1):
         raise ValueError(f"{member.filename} promises more bytes than it can hold")
+    content, done = np.empty(member.file_size, np.uint8), 0
     with archive.open(member) as stream:
-        dtype, shape, order = _header(stream)
-        size = math.prod(shape) * dtype.itemsize
-        if size != member.file_size - stream.tell():
-            raise ValueError(f"the header of {member.filename} does not fit its size")
-        data = np.empty(size, np.uint8)
-        _fill(data, stream)
-    return data.view(dtype).reshape(shape, order=order) if size else np.empty(shape, dtype)
+        while piece := stream.read(1 << 20):  # to the very end, where the checksum is compared
+            content[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
+            done += len(piece)
+    return npy_array(content[:done])
 
 
-def _fill(data: np.ndarray, stream: IO[bytes]) -> None:
-    done, step = 0, 1 << 20
-    while piece := stream.read(step):  # to the very end, where the checksum is compared
-        data[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
-        done += len(piece)
-    if done != data.size:
-        raise ValueError("an array ends too early")
+def npy_array(content: np.ndarray) -> np.ndarray:
+    """View the bytes of an ``.npy`` file as its array, or raise a ValueError.
 
-
-def _header(stream: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...], Any]:
-    """Read the header of an ``.npy`` stream: the type, the shape and the order of the elements."""
-    version = np.lib.format.read_magic(stream)
-    if version not in HEADERS:
-        raise ValueError(f"version {version[0]}.{version[1]} of the .npy format is not for numbers")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of headers written by Python 2
-        shape, fortran, dtype = HEADERS[version](stream)
+    `numpy.load` would not tell that a header promises less than follows.
+    """
+    stream = io.BytesIO(content[: 1 << 16].tobytes())
+    try:
+        version = np.lib.format.read_magic(stream)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers written by Python 2
+            shape, fortran, dtype = HEADERS[version](stream)
+    except Exception as error:  # whatever the parser of Python's literals raises
+        raise ValueError("its header is damaged, or that of another version") from error
     if dtype.hasobject or dtype.kind == "V":
         raise ValueError("it holds objects or records, not numbers")
-    if any(axis < 0 for axis in shape) or not dtype.itemsize:
-        raise ValueError("its header is damaged")
-    return dtype, shape, "F" if fortran else "C"
+    body = content[stream.tell() :]
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != body.size:
+        raise ValueError("its size does not fit its header; it may be truncated")
+    array = body.view(dtype) if body.size else np.empty(0, dtype)
+    return array.reshape(shape, order="F" if fortran else "C")
 
 
 def _sparse(arrays: dict[str, np.ndarray]) -> Any:
@@ -212,13 +208,7 @@ def _labels_of_npy(path: str) -> str | None:
 def _read_array(path: Name, kinds: str) -> np.ndarray:
     content = contents(path)
     try:
-        stream = io.BytesIO(content[: 1 << 16].tobytes())
-        dtype, shape, order = _header(stream)
-        if math.prod(shape) * dtype.itemsize != content.size - stream.tell():
-            raise ValueError("its size does not fit its header; it may be truncated")
-        body = np.asarray(content)[stream.tell() :]
-        array = body.view(dtype) if body.size else np.empty(0, dtype)
-        return np.asarray(_checked(array.reshape(shape, order=order), kinds))
+        return np.asarray(_checked(npy_array(np.asarray(content)), kinds))
     except UNUSABLE as error:
         raise InputError(
             f"{shown(path)} is not a usable .npy file: {error}; write it anew with numpy.save"

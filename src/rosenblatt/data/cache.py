@@ -1,9 +1,9 @@
 """A data file kept as a store beside it, so that the next time it opens at once.
 
 The name of the store tells the size, the time of the last change and a digest of every file it was
-made of, and how they were read: if any of these changes, another store is made, and old ones are
-left to their owner. The digest is that of the whole content up to `DIGESTED` bytes; of a larger
-file, that of as many bytes in `PLACES` places from its beginning to its end.
+made of, how they were read, and the version of stores: if any of these changes, another store is
+made, and old ones are left to their owner. The digest is that of the whole content up to `DIGESTED`
+bytes; of a larger file, that of as many bytes in `PLACES` places from its beginning to its end.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from rosenblatt.data.read import read_blocks
 from rosenblatt.data.reading import DEFAULT, Reading
 from rosenblatt.data.sources import files, is_pipe, shown
 from rosenblatt.data.store import open_store, write_store
+from rosenblatt.data.store_writer import VERSION
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples
 
@@ -34,7 +35,7 @@ def cached(path: str, reading: Reading = DEFAULT) -> Examples:
 def store_of(path: str, reading: Reading) -> Path:
     """Give the name of the store that belongs to a data set as it is now."""
     first = Path(path if os.path.isfile(path) else files(path)[0])
-    return first.with_name(f"{first.name}.{fingerprint(path, reading)}.rows")
+    return first.with_name(f"{first.name}.{fingerprint(path, reading)}.{VERSION}.rows")
 
 
 def fingerprint(path: str, reading: Reading) -> str:

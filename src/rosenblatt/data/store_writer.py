@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import open_memmap, write_array_header_1_0
 from scipy.sparse import issparse
 
 from rosenblatt.data.files import flush_folder, write_atomically
@@ -25,10 +26,10 @@ from rosenblatt.labels import as_labels
 from rosenblatt.matrices import check_structure
 from rosenblatt.names import Columns
 
-FORMAT, VERSION = "rosenblatt rows", 1
+FORMAT, VERSION = "rosenblatt rows", 2
 HEADER_FILE = "header.json"
 ARRAYS = ("starts", "columns", "values", "labels", "weights")
-LABEL_TYPES = {"int64": "<i8", "float64": "<f8", "strings": "<i4"}
+LABEL_TYPES = {"int64": np.int64, "float64": np.float64, "strings": np.int32}
 
 # With more entries the starts need 64 bits.
 ENTRY_LIMIT = (1 << 31) - 1
@@ -87,7 +88,9 @@ def check_replaceable(target: Path) -> None:
     if not target.is_dir():
         raise InputError(f"{target} is a file; give the name of a folder for the store")
     found = set(os.listdir(target))
-    if found and not {HEADER_FILE} <= found <= {HEADER_FILE, *map("{}.bin".format, ARRAYS)}:
+    # Version 1 called its files .bin.
+    known = {f"{name}.{end}" for name in ARRAYS for end in ("npy", "bin")}
+    if found and not {HEADER_FILE} <= found <= {HEADER_FILE, *known}:
         raise InputError(f"{target} is a folder with other files than a store's; give another name")
 
 
@@ -110,7 +113,7 @@ def put_in_place(part: Path, target: Path) -> None:
 
 def file_of(folder: Path, name: str) -> Path:
     """Give the file of an array."""
-    return folder / f"{name}.bin"
+    return folder / f"{name}.npy"
 
 
 def digest_of(header: dict[str, Any]) -> str:
@@ -119,39 +122,49 @@ def digest_of(header: dict[str, Any]) -> str:
 
 
 class ArrayFile:
-    """A flat file that an array is appended to, block by block."""
+    """An ``.npy`` file that an array is appended to, block by block."""
 
-    def __init__(self, path: Path, dtype: Any) -> None:
-        self.path = path
+    def __init__(self, path: Path, dtype: Any, width: tuple[int, ...] = ()) -> None:
+        self.path, self.width = path, width
         self.dtype = np.dtype(dtype).newbyteorder("<")
         self.size = 0
         self.digest = hashlib.sha256()
         self.file = open(path, "xb")  # noqa: SIM115, since it stays open between blocks
+        self._write_header()
+
+    def _write_header(self) -> dict[str, Any]:
+        """Write the header, which has room for any size."""
+        parts = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.size, *self.width)}
+        write_array_header_1_0(self.file, parts)
+        return parts
 
     def append(self, array: np.ndarray) -> None:
         """Append an array, row after row."""
         flat = np.ascontiguousarray(array, self.dtype).reshape(-1)
         self.file.write(flat.data)
         self.digest.update(flat.data)
-        self.size += flat.size
+        self.size += array.shape[0]
 
     def converted(self, dtype: Any) -> ArrayFile:
         """Replace the file by one of another type."""
-        self.file.close()
-        other = ArrayFile(self.path.with_suffix(".new"), dtype)
-        with open(self.path, "rb") as file:
-            while content := file.read(CONVERTED_AT_ONCE * self.dtype.itemsize):
-                other.append(np.frombuffer(content, self.dtype))
+        self.finish()
+        other = ArrayFile(self.path.with_suffix(".new"), dtype, self.width)
+        old = open_memmap(self.path, mode="r")
+        for start in range(0, self.size, CONVERTED_AT_ONCE):
+            other.append(old[start : start + CONVERTED_AT_ONCE])
         os.replace(other.path, self.path)
         other.path = self.path
         return other
 
     def finish(self) -> dict[str, Any]:
-        """Flush the file to the disk; give its description for the header."""
+        """Complete the file and flush it to the disk; give its description for the header."""
+        self.file.seek(0)
+        parts = self._write_header()
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
-        return {"dtype": self.dtype.str, "size": self.size, "sha256": self.digest.hexdigest()}
+        shape, digest = list(parts["shape"]), self.digest.hexdigest()
+        return {"dtype": self.dtype.str, "shape": shape, "sha256": digest}
 
 
 class LabelFile:
@@ -258,14 +271,14 @@ class Writer:
 
     def _begin(self, layout: str, X: Any) -> None:
         self.layout, self.columns = layout, X.shape[1]
-        self._make("values", X.dtype)
+        self._make("values", X.dtype, () if layout == "sparse" else X.shape[1:])
         if layout == "sparse":
             self._make("columns", np.int32)
             self._make("starts", np.int64)
             self.files["starts"].append(np.zeros(1, np.int64))
 
-    def _make(self, name: str, dtype: Any) -> None:
-        self.files[name] = ArrayFile(file_of(self.folder, name), dtype)
+    def _make(self, name: str, dtype: Any, width: tuple[int, ...] = ()) -> None:
+        self.files[name] = ArrayFile(file_of(self.folder, name), dtype, width)
 
     def _check_alike(self, layout: str, X: Any, weights: Any) -> None:
         before, now = [self.layout, str(self.files["values"].dtype)], [layout, str(X.dtype)]
@@ -293,11 +306,8 @@ class Writer:
         header = {
             "format": FORMAT,
             "version": VERSION,
-            "layout": self.layout,
             "rows": self.rows,
             "columns": self.columns,
-            "entries": self.entries,
-            "labels": self.labels.kind,
             "names": list(self.labels.names),
             "made_of": None if self.known is None else self.known.parts(),
             "arrays": {name: file.finish() for name, file in self.files.items()},

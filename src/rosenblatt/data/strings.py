@@ -28,3 +28,20 @@ def string_type(count: int, width: int, total: int) -> Any:
     size = count * width * np.dtype("U1").itemsize
     affordable = max(LARGE_STRINGS, WIDEST_STRINGS * total)
     return np.dtype(("U", max(width, 1))) if size <= affordable else np.dtype(object)
+
+
+def coded_strings(words: list[str], codes: np.ndarray) -> np.ndarray:
+    """Give the words that codes stand for, each made once.
+
+    Examples
+    --------
+    >>> coded_strings(["ham", "spam"], np.array([1, 0, 1]))
+    array(['spam', 'ham', 'spam'], dtype='<U4')
+    """
+    lengths = np.array([len(word) for word in words])
+    kind = string_type(codes.size, int(lengths.max()), int(lengths[codes].sum()))
+    cut_short = any(word.endswith("\0") for word in words)  # by strings of one width
+    distinct = np.empty(len(words), object if cut_short else kind)
+    distinct[:] = words
+    found: np.ndarray = distinct[codes]
+    return found

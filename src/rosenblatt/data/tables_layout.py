@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from rosenblatt.data.reading import MOST_COLUMNS, Reading
-from rosenblatt.data.strings import string_array, string_type
+from rosenblatt.data.strings import coded_strings, string_array
 from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS, Text, pointed, quoted
 from rosenblatt.errors import EmptyError, InputError, MissingExtraError
 from rosenblatt.examples import Examples
@@ -322,15 +322,12 @@ def _refuse_absent(labels: pl.Series, file: str, row: int) -> None:
 
 
 def _label_words(labels: pl.Series) -> np.ndarray:
-    distinct = labels.unique()
-    if distinct.len() > FEW_WORDS:
+    words = labels.unique().to_list()
+    if len(words) > FEW_WORDS:
         return string_array(labels.to_list())
-    polars = polars_module()
-    words = distinct.to_list()
-    total = int(labels.str.len_chars().sum())
-    kind = string_type(labels.len(), max(map(len, words)), total)
-    codes = labels.replace_strict(words, list(range(len(words))), return_dtype=polars.UInt32)
-    return np.asarray(np.array(words, kind)[codes.to_numpy()])
+    places = list(range(len(words)))
+    codes = labels.replace_strict(words, places, return_dtype=polars_module().UInt32)
+    return coded_strings(words, codes.to_numpy())
 
 
 def _label_numbers(labels: pl.Series, file: str, row: int) -> np.ndarray:
