@@ -120,4 +120,4 @@ def test_every_option_of_reading_is_a_documented_keyword_of_read():
     for field in dataclasses.fields(Reading):
         if field.name != "file":
             assert signature.parameters[field.name].default == field.default
-            assert len(documented[field.name]) > 20
+            assert field.name in documented
