@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from amount import LONG
 from rosenblatt.matrices import as_rows
 
 ROUNDING = 1e-12  # a few hundred operations of 2^-53 each, with room to spare
@@ -30,14 +31,11 @@ class Layout(NamedTuple):
         return as_rows(self.matrix(A), lift)
 
 
-LAYOUTS = [
-    Layout(False, np.float32),
-    Layout(False, np.float64),
-    Layout(True, np.float32, np.int32),
-    Layout(True, np.float32, np.int64),
-    Layout(True, np.float64, np.int32),
-    Layout(True, np.float64, np.int64),
-]
+DENSE, SPARSE = Layout(False, np.float64), Layout(True, np.float64, np.int64)
+# Each layout of rows is a loop to compile, which takes most of the time of these tests.
+LAYOUTS = [Layout(False, np.float32), DENSE, Layout(True, np.float32, np.int32), SPARSE]
+if LONG:
+    LAYOUTS += [Layout(True, np.float32, np.int64), Layout(True, np.float64, np.int32)]
 
 
 def whole_numbers(n=23, d=7, seed=0):

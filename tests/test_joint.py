@@ -7,7 +7,7 @@ from scipy import optimize, sparse
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC, LinearSVC
 
-from layouts import LAYOUTS, normal_rows, whole_numbers
+from layouts import DENSE, LAYOUTS, SPARSE, normal_rows, whole_numbers
 from naive import Draws
 from rosenblatt.errors import InputError
 from rosenblatt.loops import loop
@@ -166,7 +166,7 @@ def test_class_primitives_are_products_of_matrices(layout):
         np.testing.assert_array_equal(weights, expected)
 
 
-@pytest.mark.parametrize("layout", [LAYOUTS[1], LAYOUTS[4]], ids=str)
+@pytest.mark.parametrize("layout", [DENSE, SPARSE], ids=str)
 @pytest.mark.parametrize("lam", [0.02, 1.0])
 def test_sweeps_and_leaps_do_what_the_twin_does(layout, lam):
     A, _ = normal_rows(layout)

@@ -8,7 +8,7 @@ near 0, and agreement is asked up to the rounding of a few hundred operations.
 import numpy as np
 import pytest
 
-from layouts import LAYOUTS, ROUNDING, close, normal_rows, whole_numbers, whole_weights
+from layouts import DENSE, LAYOUTS, ROUNDING, close, normal_rows, whole_numbers, whole_weights
 from naive import Draws, Learner, run
 from rosenblatt.matrices import as_rows
 from rosenblatt.online import perceptron
@@ -286,7 +286,7 @@ def test_replay_follows_a_renormalised_run(layout, lift):
 
 @pytest.mark.parametrize("renormalize", [False, True])
 def test_vote_counts_the_signs_of_all_vectors_held(lift, renormalize):
-    A, signs = whole_numbers() if not renormalize else normal_rows(LAYOUTS[1])
+    A, signs = whole_numbers() if not renormalize else normal_rows(DENSE)
     twin, log = logged_run(A, signs, lift=lift, renormalize=renormalize)
     products = A @ A.T + lift**2
     held = np.diff([0, *log.seen, len(twin.held)]).astype(float)

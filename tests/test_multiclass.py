@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 import naive
 import rosenblatt as rb
 from amount import crossed
-from layouts import LAYOUTS
+from layouts import DENSE, LAYOUTS, SPARSE
 from learners import assert_same, refused, snapshot
 from naive import ORDERS
 from naive_classes import GrowingLearner, class_learner
@@ -134,7 +134,7 @@ def test_starts_rates_lifts_and_weights_are_those_of_the_twin(layout, order, k):
 @every_order
 @every_output
 def test_renormalised_weights_have_norm_1_and_are_those_of_the_twin(order, output):
-    for layout in LAYOUTS[1], LAYOUTS[-1]:
+    for layout in DENSE, SPARSE:
         learner = fitted(
             layout.matrix(X),
             y,
@@ -205,7 +205,7 @@ def test_every_order_converges_on_classes_that_can_be_told_apart(seed, k, order)
 def test_two_discriminators_make_the_mistakes_of_one_vector(order):
     A, codes = whole_numbers(k=2)
     one = fitted(A, codes, order=order, max_iter=4, random_state=5)
-    twin, ran = twin_run(A, codes, LAYOUTS[1], order, lift=1.0, passes=4, seed=5)
+    twin, ran = twin_run(A, codes, DENSE, order, lift=1.0, passes=4, seed=5)
     assert ran.mistakes == one.run_.mistakes
     assert ran.counts == one.run_.counts.tolist()
     assert (twin.w[1] - twin.w[0]).tolist() == [*(2 * one.coef_[0]), 2 * one.intercept_[0]]
