@@ -422,8 +422,8 @@ def test_little_time_leaves_a_bound_that_holds():
 def test_a_bound_speaks_for_itself():
     bound = rb.mistake_bound(SEVEN_X, SEVEN_Y, [1, 0], fit_intercept=False)
     assert str(bound) == (
-        "at most 9 mistakes in one pass in any order, from zero, with no intercept: no row is "
-        "longer than R = 2.23607, and the comparator, of norm 1, has a hinge loss of 2"
+        "at most 9 mistakes in one pass in any order, from zero, with no intercept: rows have "
+        "norm at most R = 2.23607, and the comparator, of norm 1, has a hinge loss of 2"
     )
     bound = rb.mistake_bound(SIX_X, SIX_Y, [1, 0], fit_intercept=False)
     assert str(bound).startswith("at most 5 mistakes in any number of passes in any order, from ze")
