@@ -9,7 +9,7 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.cli.main import run
 from rosenblatt.data.streams import Checkpoint, fit_stream
-from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.perceptron import Perceptron
 from test_multiclass import planted_classes
 
 X, y, _ = planted_classes(300, 6, 4, seed=5)
@@ -97,9 +97,9 @@ def test_a_killed_stream_goes_on_from_its_checkpoint(tmp_path):
 
     note = Checkpoint(tmp_path / "c", "data", seconds=0.0)
     with pytest.raises(RuntimeError, match="killed"):
-        fit_stream(PlainPerceptron(max_iter=3), lambda: blocks(4), checkpoint=note)
-    again = fit_stream(PlainPerceptron(max_iter=3), blocks, checkpoint=note)
-    whole = fit_stream(PlainPerceptron(max_iter=3), blocks)
+        fit_stream(Perceptron(max_iter=3), lambda: blocks(4), checkpoint=note)
+    again = fit_stream(Perceptron(max_iter=3), blocks, checkpoint=note)
+    whole = fit_stream(Perceptron(max_iter=3), blocks)
     assert again.run_.mistakes_per_pass == whole.run_.mistakes_per_pass
     assert again.coef_.tolist() == whole.coef_.tolist()
 

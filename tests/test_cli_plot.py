@@ -298,7 +298,7 @@ def test_without_matplotlib_one_is_told_what_to_install(shell, folder, monkeypat
 
 
 def test_an_interrupt_while_learning_writes_nothing(shell, folder, monkeypatch):
-    learn = rb.Perceptron._fit
+    learn = rb.Perceptron.train
 
     def interrupted(self, *given, **more):
         self.max_updates = 1
@@ -306,7 +306,7 @@ def test_an_interrupt_while_learning_writes_nothing(shell, folder, monkeypatch):
         object.__setattr__(self._journal.first, "stop", rb.Stop.INTERRUPTED)
         return self
 
-    monkeypatch.setattr("rosenblatt.learners.plain.PlainPerceptron._fit", interrupted)
+    monkeypatch.setattr("rosenblatt.learners.perceptron.Perceptron.train", interrupted)
     status, _, complaint = shell("plot", "apart.svm")
     assert status == 130
     assert "interrupted; nothing was written" in complaint

@@ -127,7 +127,7 @@ def blocked(kernel, X, codes, classes, rows, *, passes=3, budget=None, **options
     space = Space.around(as_kernel(kernel), 0.0, X)
     learned = Expansion.begin(space, X, classes, "last", budget)
     manner = runs.Manner(limits=Limits(passes), gram_bytes=0, block_rows=rows, **options)
-    shown = Presented.of(X, codes, None)
+    shown = Presented.of(X, codes)
     return runs.fit(learned, shown, codes, manner), learned
 
 
@@ -245,7 +245,7 @@ def test_thin_rows_of_many_columns_stay_sparse():
     wide = np.zeros((100, 5000))
     wide[:, ::1250] = A
     thin = rb.KernelPerceptron("gaussian:0.1", max_iter=5).fit(sparse.csr_matrix(wide), codes)
-    assert thin._expansion.store.is_sparse
+    assert thin._learned.store.is_sparse
     dense = rb.KernelPerceptron("gaussian:0.1", max_iter=5).fit(wide, codes)
     assert thin.run_.counts.tolist() == dense.run_.counts.tolist()
     expected = dense.decision_function(wide)
@@ -427,7 +427,7 @@ def test_projections_stay_right_when_the_gram_matrix_is_nearly_singular():
     y = np.where(along * across > 0, 1, -1)
     learner = rb.KernelPerceptron("gaussian:4", budget=256, forget="project")
     learner.partial_fit(X, y, classes=[-1, 1])
-    L = learner._expansion.budget.factor[: learner.support_.size, : learner.support_.size]
+    L = learner._learned.budget.factor[: learner.support_.size, : learner.support_.size]
     K = rb.Gaussian(4)(X[learner.support_], X[learner.support_])
     assert np.linalg.cond(K) > 1e8
     np.testing.assert_allclose(np.tril(L) @ np.tril(L).T, K, atol=1e-12)
@@ -556,7 +556,7 @@ def test_runs_keep_to_the_bound_of_the_feature_space(kernel, order):
 
 
 def naive_kernel_values(learner, X):
-    space = learner._expansion.space
+    space = learner._learned.space
     lifted = np.column_stack([X, np.full(len(X), space.lift)])
     return space.kernel(lifted, lifted)
 
@@ -637,7 +637,7 @@ def test_options_that_cannot_be_used_are_refused_in_a_sentence(options, words, h
     given = (A[0], 0) if how == "learn_one" else (A, codes)
     with pytest.raises(rb.InputError, match=words):
         getattr(learner, how)(*given)
-    assert not learner._is_fitted()
+    assert not learner.is_fitted
 
 
 @pytest.mark.parametrize("make", [lambda: rb.Polynomial(0), lambda: rb.Polynomial(1.5),

@@ -17,7 +17,6 @@ from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.threads import in_turn, working
 from rosenblatt.kernel.zeros import LANES, Panels, Signs, entries_of, skipping_pays
 from rosenblatt.online.driver import Limits
-from rosenblatt.online.perceptron import ALL_ONE
 
 UNIT = {np.float32: 2.0**-24, np.float64: 2.0**-53}
 both_precisions = pytest.mark.parametrize("precision", UNIT)
@@ -266,7 +265,7 @@ def blocked(kernel, X, codes, classes, rows, passes=2):
     space = Space.around(as_kernel(kernel), 0.0, X)
     learned = Expansion.begin(space, X, classes, "last", None)
     manner = runs.Manner(limits=Limits(passes), gram_bytes=0, block_rows=rows)
-    shown = Presented.of(X, codes, ALL_ONE)
+    shown = Presented.of(X, codes)
     return runs.fit(learned, shown, codes, manner), learned
 
 

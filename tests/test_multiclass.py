@@ -487,7 +487,7 @@ def test_a_warm_fit_balances_new_classes_too():
 def test_named_starts_have_norm_1():
     for initial in ("unit", "random"):
         learner = fitted(X, y, initial=initial, random_state=0)
-        start = learner._separator.start
+        start = learner.separator.start
         assert start.shape == (4, 7)
         assert np.linalg.norm(start) == pytest.approx(1.0)
     equal = fitted(X / 8, y, initial="unit", max_iter=2).run_.mistakes
@@ -515,7 +515,7 @@ def test_one_row_is_answered_as_many_are(output):
 
 def test_the_radius_may_be_the_lift():
     learner = fitted(X, y, lift="radius")
-    assert learner._separator.lift == np.linalg.norm(X, axis=1).max()
+    assert learner.separator.lift == np.linalg.norm(X, axis=1).max()
     assert learner.run_.converged
 
 
@@ -583,8 +583,8 @@ def test_a_model_file_goes_on_as_if_nothing_had_happened(tmp_path, output, kind,
     again, copy = rb.load(path), pickle.loads(pickle.dumps(learner))
     for other in again, copy:
         assert snapshot(other, X) == snapshot(learner, X)
-        assert other._separator.state.w.flags.f_contiguous == (
-            learner._separator.state.w.flags.f_contiguous
+        assert other.separator.state.w.flags.f_contiguous == (
+            learner.separator.state.w.flags.f_contiguous
         )
         assert other.get_params() == learner.get_params()
     for x, label in zip(X[40:60], names[40:60].tolist(), strict=True):

@@ -63,7 +63,7 @@ def test_fitting_again_on_a_bare_array_forgets_the_names(folder):
     X, y = rb.read("t.csv")
     learner = rb.Perceptron().fit(X, y).fit(X.copy(), y)
     assert not hasattr(learner, "feature_names_in_")
-    assert learner._columns is None
+    assert learner.columns_ is None
 
 
 def test_names_are_those_of_the_very_array_and_die_with_it(folder):

@@ -282,4 +282,4 @@ def test_a_machine_without_room_is_told_columns_and_classes_apart(monkeypatch):
 
 @pytest.mark.parametrize("learner", [rb.Perceptron, rb.KernelPerceptron, rb.SoftMarginSVM])
 def test_the_signature_of_a_learner_tells_its_options(learner):
-    assert list(signature(learner).parameters) == list(learner()._options())
+    assert list(signature(learner).parameters) == list(learner().options())

@@ -41,7 +41,7 @@ def noisy(n=150, d=2, seed=0):
 
 
 def learned(learner, *examples, **more):
-    learner._fit(*examples, **more)  # as fit does, without a warning about convergence
+    learner.train(*examples, **more)  # as fit does, without a warning about convergence
     return learner
 
 

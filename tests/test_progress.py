@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 from rosenblatt.data.streams import fit_stream
 from rosenblatt.examples import Examples
-from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.online.growth import Length, stalled
 
 
@@ -152,7 +152,7 @@ def test_streams_go_on_with_what_fit_chose():
 def test_passes_over_blocks_stall_and_choose_as_passes_over_all_of_them(X, y):
     whole = rb.Perceptron().fit(X, y)
     blocks = [Examples(X[i : i + 90], y[i : i + 90]) for i in range(0, len(y), 90)]
-    found = fit_stream(PlainPerceptron(), lambda: iter(blocks))
+    found = fit_stream(Perceptron(), lambda: iter(blocks))
     assert found.run_.stop is whole.run_.stop is rb.Stop.STALLED
     assert found.run_.mistakes_per_pass == whole.run_.mistakes_per_pass
     assert found.coef_.tolist() == whole.coef_.tolist()
@@ -173,8 +173,8 @@ def test_models_of_stalled_runs_come_back_as_they_were(X, y, make, tmp_path):
 @pytest.mark.parametrize("options", [{}, {"eta0": 0.3, "class_weight": "balanced"}])
 def test_what_mistakes_take_and_bring_adds_up_to_the_length_of_the_weights(classes, options):
     X, y = overlapping(classes, n=60)
-    learner = PlainPerceptron(max_iter=4, output="last", **options)._fit(X, y)
-    square, lost = learner._length()
+    learner = Perceptron(max_iter=4, output="last", **options).train(X, y)
+    square, lost = learner.length()
     steps = np.array([1.0] * classes)
     if options:
         steps = 0.3 * y.size / (classes * np.bincount(y))

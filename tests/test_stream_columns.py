@@ -185,7 +185,7 @@ def test_a_value_that_is_no_number_is_blamed_and_not_its_name(make, value, match
     if value is not np.nan:
         with pytest.raises(rb.InputError, match=match):
             numbered.learn_one({"a": value}, "a")
-    assert not fresh._is_fitted()
+    assert not fresh.is_fitted
     assert named.feature_names_in_.tolist() == NAMES
     assert named.classes_.tolist() == ["a", "b"]
 
@@ -243,4 +243,4 @@ def test_a_bound_speaks_of_streams_of_names():
 def test_a_model_file_whose_names_do_not_fit_its_columns_is_refused(names):
     settings, tensors = perceptron_parts(taught(rb.Perceptron()))
     with pytest.raises(rb.ModelFileError, match="the names of the columns do not fit"):
-        perceptron_from({**settings, "names": names}, tensors, rb.Perceptron)
+        perceptron_from({**settings, "names": names}, tensors)

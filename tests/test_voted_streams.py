@@ -54,7 +54,7 @@ def test_a_stream_votes_as_a_pass_does_and_keeps_its_mistakes_only(
     stream = feed(begun(y, renormalize=renormalize), y)
     whole = begun(y, renormalize=renormalize).partial_fit(X[1:], y[1:])
     assert stream.run_.mistakes == whole.run_.mistakes > 50
-    assert stream._separator.votes.ballot().row.size == stream.run_.mistakes
+    assert stream.separator.votes.ballot().row.size == stream.run_.mistakes
     assert stream.decision_function(X).tolist() == whole.decision_function(X).tolist()
 
 
@@ -73,6 +73,6 @@ def test_a_mistake_is_copied_a_few_times_only(feed, classes, monkeypatch):
     y = labels_of(classes)
     learner = feed(begun(y), y)
     mistakes = learner.run_.mistakes
-    kept = learner._separator.votes._ballots()
+    kept = learner.separator.votes._ballots()
     assert len(kept) <= np.log2(mistakes) + 1
     assert sum(copied) <= mistakes * (np.log2(mistakes) + 2)  # quadratic would be mistakes² / 2

@@ -72,7 +72,7 @@ def test_rows_one_by_one_batches_and_a_pass_learn_the_same(classes, output, reno
     whole, batches, single = (rb.Perceptron(**options, max_iter=1) for _ in range(3))
     quiet(whole, X, y, weights)
     single.partial_fit(X[:0:-1][:1], y[:1], classes=range(classes), sample_weight=[0])
-    assert not single._is_fitted()
+    assert not single.is_fitted
     for part in np.array_split(np.arange(len(y)), 4):
         batches.partial_fit(X[part], y[part], range(classes), weights[part])
     mistakes = [single.learn_one(*given) for given in zip(X, y, weights, strict=True)]

@@ -19,7 +19,7 @@ _HOMES = {
     "EmptyError": "rosenblatt.errors",
     "Examples": "rosenblatt.examples",
     "Gaussian": "rosenblatt.kernel.functions",
-    "HardMarginSVM": "rosenblatt.learners.svm",
+    "HardMarginSVM": "rosenblatt.learners.hard_margin",
     "History": "rosenblatt.run",
     "Info": "rosenblatt.data.info",
     "InputError": "rosenblatt.errors",
@@ -39,7 +39,7 @@ _HOMES = {
     "RosenblattError": "rosenblatt.errors",
     "Run": "rosenblatt.run",
     "Separation": "rosenblatt.decide.separation",
-    "SoftMarginSVM": "rosenblatt.learners.svm",
+    "SoftMarginSVM": "rosenblatt.learners.soft_margin",
     "Solution": "rosenblatt.decide.solve",
     "Stop": "rosenblatt.run",
     "TextHasher": "rosenblatt.data.text",
@@ -71,6 +71,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
+    if _HOMES[name].startswith("rosenblatt.learners"):  # commands do without scikit-learn
+        import_module("rosenblatt.learners.estimator").join()
     globals()[name] = value
     return value
 

@@ -39,10 +39,10 @@ from rosenblatt.lab.pictures_paths import plot_path as plot_path
 from rosenblatt.lab.pictures_regions import plot_regions as plot_regions
 from rosenblatt.lab.pictures_runs import plot_hardest as plot_hardest
 from rosenblatt.lab.pictures_runs import plot_learning_curve as plot_learning_curve
+from rosenblatt.learners.hard_margin import HardMarginSVM as HardMarginSVM
 from rosenblatt.learners.kernel_perceptron import KernelPerceptron as KernelPerceptron
 from rosenblatt.learners.perceptron import Perceptron as Perceptron
-from rosenblatt.learners.svm import HardMarginSVM as HardMarginSVM
-from rosenblatt.learners.svm import SoftMarginSVM as SoftMarginSVM
+from rosenblatt.learners.soft_margin import SoftMarginSVM as SoftMarginSVM
 from rosenblatt.margin.bounds import MistakeBound as MistakeBound
 from rosenblatt.run import History as History
 from rosenblatt.run import Operations as Operations

@@ -177,6 +177,21 @@ def joint_classes(labels: np.ndarray, given: Any, known: np.ndarray | None) -> n
     return found
 
 
+def moved_places(old: np.ndarray, labels: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Give the places of the old classes among the new ones.
+
+    The first class of a stream has an unknown other side, which becomes the class that comes next:
+    if several are new at once, the one that is first among the labels.
+    """
+    places = {label: place for place, label in enumerate(new.tolist())}
+    moved = [places[label] for label in old.tolist()]
+    if old.size == 1:
+        strangers = [label for label in new.tolist() if label not in old.tolist()]
+        later = [label for label in labels.tolist() if label in strangers]
+        moved.append(places[(later or strangers)[0]])
+    return np.array(moved)
+
+
 def refuse_measurements(classes: np.ndarray) -> None:
     """Refuse more than two classes that are numbers with fractions."""
     if classes.size > 2 and classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):

@@ -214,5 +214,5 @@ def wanted_by(like: Any) -> Wanted:
     if width is None:
         return Wanted(like.columns or Columns(), like.X.shape[1])
     names = getattr(like, "feature_names_in_", None)
-    columns = like._columns or Columns(None if names is None else tuple(names))
+    columns = like.columns_ or Columns(None if names is None else tuple(names))
     return Wanted(columns, int(width))

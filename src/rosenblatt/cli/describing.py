@@ -63,7 +63,7 @@ def _of_model(path: str, json: bool) -> dict[str, Any]:
     learner, _ = read_model(path)
     columns = wanted_by(learner).columns
     names = None if columns.names is None else list(columns.names)
-    chosen = {name: value for name, value in learner._options().items() if value is not None}
+    chosen = {name: value for name, value in learner.options().items() if value is not None}
     options = {name: _as_json(value) for name, value in chosen.items()}
     facts = {
         "model": path,
@@ -99,7 +99,7 @@ def described(learner: Any) -> dict[str, Any]:
         "dual_objective": learner.dual_objective_,
         "gap": learner.gap_,
         "passes": learner.n_iter_,
-        "converged": learner._complaint() is None,
+        "converged": learner.complaint() is None,
     }
 
 

@@ -26,7 +26,7 @@ from rosenblatt.data.sources import is_pipe, shown
 from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.labels import as_labels, joint_classes
-from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.online.driver import Progress, Watch
 
 # Options with which one pass over a stream is the same as one over data in memory.
@@ -55,7 +55,7 @@ def fit_file(
         error = training_error(learner, examples, json)
     facts = {
         "data": source.data,
-        **source.label_fact(learner._columns, json),
+        **source.label_fact(learner.columns_, json),
         "rows": len(examples) if examples is not None else _rows_of_stream(learner),
         **described(learner),
         **error,
@@ -80,7 +80,7 @@ def _learned(
     learner: Any, source: Source, checkpoint: Path | None, say: Say
 ) -> tuple[Any, rb.Examples | None, float]:
     """Learn; give the learner, the examples unless they were a stream, and the time taken."""
-    is_perceptron = isinstance(learner, PlainPerceptron)
+    is_perceptron = isinstance(learner, Perceptron)
     if source.stream:
         learner = _learn_stream(learner, source, checkpoint, _watch(say))
         return learner, None, learner.run_.seconds
@@ -89,10 +89,10 @@ def _learned(
         if once is not None:
             return once, None, once.run_.seconds
     if not hasattr(learner, "output"):
-        learner._check_options()  # before the reading; it takes no time
+        learner.check_options()  # before the reading; it takes no time
     examples = source.labelled(source.examples())
     if hasattr(learner, "output"):
-        learner._fit(examples.X, examples.y, examples.weights, watch=_watch(say))
+        learner.train(examples.X, examples.y, examples.weights, watch=_watch(say))
         return learner, examples, learner.run_.seconds
     say(f"solving: {len(examples):,} rows; Ctrl-C gives up")
     began = time.perf_counter()
@@ -112,7 +112,7 @@ def _watch(say: Say) -> Watch:
 
 def _solve(learner: Any, examples: rb.Examples, data: str) -> None:
     try:
-        learner._fit(examples.X, examples.y, examples.weights)
+        learner.train(examples.X, examples.y, examples.weights)
     except InseparableError as error:
         a, b = error.separation.classes
         raise InseparableError(
@@ -123,27 +123,25 @@ def _solve(learner: Any, examples: rb.Examples, data: str) -> None:
         ) from error
 
 
-def _learned_at_once(
-    learner: PlainPerceptron, source: Source, watch: Watch
-) -> PlainPerceptron | None:
+def _learned_at_once(learner: Perceptron, source: Source, watch: Watch) -> Perceptron | None:
     """Learn a large file in one pass, as a stream, where that is the same."""
     once = all(getattr(learner, name) == value for name, value in ONCE.items())
     if once and not is_pipe(source.data) and source.is_svmlight() and source.is_large():
         # One pass meets each row once: to hold them all would give the same weights, later.
         with suppress(InputError):  # which a reader of the whole may mend, or explain better
-            fresh = type(learner)(**learner._options())
+            fresh = type(learner)(**learner.options())
             return _learn_stream(fresh, source.by(stream=True), None, watch, alike=True)
     return None
 
 
 def _learn_stream(
-    learner: PlainPerceptron,
+    learner: Perceptron,
     source: Source,
     checkpoint: Path | None,
     watch: Watch,
     *,
     alike: bool = False,
-) -> PlainPerceptron:
+) -> Perceptron:
     """Learn block by block; if the result must be that of the whole data, refuse where it is not.
 
     From the third class on, it matters which classes are known from the first row on.
@@ -190,7 +188,7 @@ def stop(learner: Any) -> str:
         return spoken(str(learner.run_.stop))
     if hasattr(learner, "margin_"):
         return "Converged: the margin is proven to lie in this interval, and that of the model too."
-    complaint = learner._complaint()
+    complaint = learner.complaint()
     if complaint is not None:
         return f"Not converged: {spoken(complaint)}."
     return (

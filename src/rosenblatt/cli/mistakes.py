@@ -17,7 +17,7 @@ from rosenblatt.cli.words import spoken
 from rosenblatt.decide.answers import Clock
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.labels import as_labels, two_classes
-from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.perceptron import Perceptron
 
 MOST_PASSES = 1000  # of the run, if any number is asked about
 
@@ -40,21 +40,21 @@ def bound_file(
         two_classes(as_labels(y, X.shape[0]))  # before the learning, which takes more of them
         say(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
         clock = Clock(chosen.get("max_seconds"))
-        learner = PlainPerceptron(max_iter=passes or MOST_PASSES, patience=None, **chosen)
-        learner._fit(X, y, examples.weights)
+        learner = Perceptron(max_iter=passes or MOST_PASSES, patience=None, **chosen)
+        learner.train(X, y, examples.weights)
         say("looking for the least bound")
         bound = _bounded(learner, examples, passes, clock)
-    facts = {"data": source.data, **source.label_fact(learner._columns, json)}
+    facts = {"data": source.data, **source.label_fact(learner.columns_, json)}
     facts |= _facts(learner, bound, X.shape)
     facts["certificate"] = _write_proof(certificate, bound.certificate)
     show(facts if json else _for_people(facts, bound), json)
 
 
 def _bounded(
-    learner: PlainPerceptron, examples: rb.Examples, passes: int | None, clock: Clock
+    learner: Perceptron, examples: rb.Examples, passes: int | None, clock: Clock
 ) -> rb.MistakeBound:
     """Bound all runs like this one; orders that begin anew may err on a row more than once."""
-    problem = learner._mistake_problem(examples.X, examples.y, examples.weights)
+    problem = learner.mistake_problem(examples.X, examples.y, examples.weights)
     most = max(passes, int(learner.run_.counts.max())) if passes else None
     try:
         return replace(problem, runs=replace(problem.runs, passes=most), clock=clock).bound()
@@ -62,9 +62,7 @@ def _bounded(
         raise InputError(str(error)) from error  # which is no answer to this question
 
 
-def _facts(
-    learner: PlainPerceptron, bound: rb.MistakeBound, shape: tuple[int, int]
-) -> dict[str, Any]:
+def _facts(learner: Perceptron, bound: rb.MistakeBound, shape: tuple[int, int]) -> dict[str, Any]:
     run = learner.run_
     return {
         "rows": shape[0],

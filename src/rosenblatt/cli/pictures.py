@@ -25,8 +25,8 @@ from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import picture_file, several
 from rosenblatt.lab.pictures_margins import distances
 from rosenblatt.lab.style import as_bytes, look
-from rosenblatt.learners.base import PlainLearner
-from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.base import Learner
+from rosenblatt.learners.perceptron import Perceptron
 
 PICTURES = ("regions", "margins", "curve", "hardest", "path")
 OF_RUNS = ("curve", "hardest", "path")  # which not every model has
@@ -157,7 +157,7 @@ def _fitted(
     X, y = examples
     entries = int(X.nnz) if hasattr(X, "nnz") else int(X.size)
     tell(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
-    learner = PlainPerceptron(max_iter=int(np.clip(WORK // max(entries, 1), *PASSES)))._fit(X, y)
+    learner = Perceptron(max_iter=int(np.clip(WORK // max(entries, 1), *PASSES))).train(X, y)
     bound = None
     if learner.classes_.size == 2 and not {"curve", "path"}.isdisjoint(wanted):
         tell("looking for the bound")
@@ -168,7 +168,7 @@ def _fitted(
         if bound is not None and bound.comparator.any():
             comparator = bound.comparator  # in the lifted space, which is that of (w, b): lift is 1
         if comparator.any():
-            learner._fit(X, y, comparator=comparator)
+            learner.train(X, y, comparator=comparator)
     if learner.run_.stop is rb.Stop.INTERRUPTED:
         raise KeyboardInterrupt
     names = list(examples.names or ())
@@ -233,7 +233,7 @@ def _drawn(
 
 def _path(scene: Scene, names: list[str] | None) -> Any:
     model = scene.model
-    two = isinstance(model, PlainPerceptron) and model.classes_.size == 2
+    two = isinstance(model, Perceptron) and model.classes_.size == 2
     if two and model.run_.history is None:
         raise InputError(
             "the run ended at weights of zero, and no other weights are known to watch it beside"
@@ -254,7 +254,7 @@ def _report(
     left_out: dict[str, str],
     json: bool,
 ) -> None:
-    learner: PlainLearner = scene.model
+    learner: Learner = scene.model
     found = distances(learner, scene.X, scene.y)
     facts: dict[str, Any] = {
         "data": data,

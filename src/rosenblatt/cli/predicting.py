@@ -19,7 +19,7 @@ from rosenblatt.data.models import read_model
 from rosenblatt.data.write import prediction_pieces
 from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.labels import as_labels
-from rosenblatt.learners.base import PlainLearner
+from rosenblatt.learners.base import Learner
 
 
 def predict_file(
@@ -42,12 +42,10 @@ def predict_file(
     sys.stdout.buffer.flush()
 
 
-def _predictions(
-    learner: PlainLearner, source: Source, format: str, scores: bool
-) -> Iterator[bytes]:
+def _predictions(learner: Learner, source: Source, format: str, scores: bool) -> Iterator[bytes]:
     classes = None if len(learner.classes_) == 2 else learner.classes_.tolist()
     for number, values in enumerate(_scores(learner, source)):
-        answers = learner._answers(values)
+        answers = learner.answers(values)
         given = values if scores else None
         made = prediction_pieces(answers, given, format=format, classes=classes)
         if number and format == "csv":
@@ -55,7 +53,7 @@ def _predictions(
         yield from made
 
 
-def _scores(learner: PlainLearner, source: Source) -> Iterator[np.ndarray]:
+def _scores(learner: Learner, source: Source) -> Iterator[np.ndarray]:
     """Give the scores of the rows, block by block; an empty block if there are no rows."""
     try:
         for X, _ in source.blocks():
@@ -75,8 +73,8 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
         for block in source.blocks():
             X, y = source.labelled(block)
             values = learner.decision_function(X)
-            unsure += int(np.count_nonzero(learner._unsure(values)))
-            labels, answers = as_labels(y, X.shape[0]).tolist(), learner._answers(values).tolist()
+            unsure += int(np.count_nonzero(learner.unsure(values)))
+            labels, answers = as_labels(y, X.shape[0]).tolist(), learner.answers(values).tolist()
             for pair in zip(labels, answers, strict=True):
                 pairs[pair] = pairs.get(pair, 0) + 1
             weights.add(labels, answers, block.weights)
@@ -124,7 +122,7 @@ class Weighed:
         return {"weighted_accuracy": self.right / self.total} if self.given and self.total else {}
 
 
-def opened(path: Path, source: Source) -> tuple[PlainLearner, Source]:
+def opened(path: Path, source: Source) -> tuple[Learner, Source]:
     """Open a model; data are read for it, and as those that it was fitted on."""
     learner, notes = read_model(path)
     return learner, source.for_model(learner, notes.get("reading", {}))

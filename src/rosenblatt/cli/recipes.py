@@ -10,7 +10,7 @@ import click
 
 from rosenblatt.cli import options
 from rosenblatt.cli.training import LEARNERS
-from rosenblatt.data.models import plain_class
+from rosenblatt.data.models import learner_class
 
 WITHOUT_LIMIT = ("max_iter", "patience")  # of which 0 means none
 
@@ -29,7 +29,7 @@ class Recipe:
 
     def make(self) -> Any:
         """Give the learner."""
-        return plain_class(self.kind)(**self.options)
+        return learner_class(self.kind)(**self.options)
 
 
 def recipe_of(given: dict[str, Any]) -> Recipe:
@@ -62,7 +62,7 @@ def _refuse_foreign(learner: str, chosen: dict[str, Any]) -> None:
 
 
 def _takes(learner: str, argument: str) -> bool:
-    return argument in signature(plain_class(LEARNERS[learner])).parameters
+    return argument in signature(learner_class(LEARNERS[learner])).parameters
 
 
 def _with_intercept(learner: str, chosen: dict[str, Any]) -> dict[str, Any]:

@@ -13,67 +13,51 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
-import rosenblatt
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.sources import contents, is_pipe
 from rosenblatt.errors import InputError, ModelFileError
-from rosenblatt.learners.base import PlainLearner
+from rosenblatt.learners.base import Learner
 from rosenblatt.names import Columns
 
 FORMAT = "rosenblatt model 1"
 
 
 class Kind(NamedTuple):
-    """Where a kind of learner lives: its class without scikit-learn, and its two translators.
+    """Where a kind of learner lives: its class, and its two translators.
 
     They are named, not imported: a command loads the kind that it deals with, and no other.
     """
 
-    plain: str
+    module: str
     parts: str
     back: str
 
-    @property
-    def class_(self) -> type[PlainLearner]:
-        """The class without scikit-learn."""
-        found: type[PlainLearner] = _named(self.plain)
-        return found
 
-    def apart(self, model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Take a learner apart, into settings and arrays."""
-        found: tuple[dict[str, Any], dict[str, np.ndarray]] = _named(self.parts)(model)
-        return found
+KINDS = {
+    "Perceptron": Kind("perceptron", "parts.perceptron_parts", "parts.perceptron_from"),
+    "KernelPerceptron": Kind(
+        "kernel_perceptron", "kernel_parts.kernel_parts", "kernel_parts.kernel_from"
+    ),
+    "SoftMarginSVM": Kind("soft_margin", "svm_parts.soft_parts", "svm_parts.soft_from"),
+    "HardMarginSVM": Kind("hard_margin", "svm_parts.hard_parts", "svm_parts.hard_from"),
+}
 
-    def together(self, settings: Any, tensors: dict[str, np.ndarray], make: type[Any]) -> Any:
-        """Put a learner together again."""
-        return _named(self.back)(settings, tensors, make)
+
+def learner_class(name: str) -> type[Learner]:
+    """Give the class of a kind of learner."""
+    found: type[Learner] = _named(f"{KINDS[name].module}.{name}")
+    return found
 
 
 def _named(place: str) -> Any:
     module, _, name = place.rpartition(".")
     return getattr(import_module(f"rosenblatt.learners.{module}"), name)
 
-
-KINDS = {
-    "Perceptron": Kind("plain.PlainPerceptron", "parts.perceptron_parts", "parts.perceptron_from"),
-    "KernelPerceptron": Kind(
-        "kernel_plain.PlainKernelPerceptron",
-        "kernel_parts.kernel_parts",
-        "kernel_parts.kernel_from",
-    ),
-    "SoftMarginSVM": Kind(
-        "soft_margin.PlainSoftMarginSVM", "svm_parts.soft_parts", "svm_parts.soft_from"
-    ),
-    "HardMarginSVM": Kind(
-        "hard_margin.PlainHardMarginSVM", "svm_parts.hard_parts", "svm_parts.hard_from"
-    ),
-}
 
 # What reading parts that do not fit together can raise.
 MISFITS = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
@@ -110,10 +94,10 @@ def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any])
     from safetensors.numpy import save as serialize
 
     name = kind_of(model)
-    model._check_fitted()
-    settings, tensors = KINDS[name].apart(model)
+    model.check_fitted()
+    settings, tensors = _named(KINDS[name].parts)(model)
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
-    columns = None if model._columns is None else model._columns.parts()
+    columns = None if model.columns_ is None else model.columns_.parts()
     text = json.dumps({**settings, "made_of": columns, "notes": notes}, allow_nan=False)
     metadata = {
         "format": FORMAT,
@@ -127,13 +111,10 @@ def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any])
 def kind_of(model: Any) -> str:
     """Give the name of a learner's kind; classes that people derive may hold more than it."""
     found = type(model)
-    place = f"{found.__module__}.{found.__qualname__}"
-    for name, kind in KINDS.items():
-        if place in (f"rosenblatt.learners.{kind.plain}", f"{rosenblatt._HOMES[name]}.{name}"):
-            return name
-    raise InputError(
-        f"a {found.__name__} cannot be saved as a model; the learners are: {', '.join(KINDS)}"
-    )
+    name = found.__name__
+    if name in KINDS and found.__module__ == f"rosenblatt.learners.{KINDS[name].module}":
+        return name
+    raise InputError(f"a {name} cannot be saved as a model; the learners are: {', '.join(KINDS)}")
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -152,18 +133,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     Perceptron, KernelPerceptron, SoftMarginSVM or HardMarginSVM
         The fitted learner.
     """
-    return read_model(path, lambda name: getattr(rosenblatt, name))[0]
+    from rosenblatt.learners.estimator import join
+
+    join()
+    return read_model(path)[0]
 
 
-def plain_class(name: str) -> type[PlainLearner]:
-    """Give the class without scikit-learn of a kind."""
-    return KINDS[name].class_
-
-
-def read_model(
-    path: str | os.PathLike[str], make: Callable[[str], type[Any]] = plain_class
-) -> tuple[Any, dict[str, Any]]:
-    """Read a learner, as one of the class that `make` gives for its kind, and its notes."""
+def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Read a learner and its notes, without scikit-learn."""
     metadata, tensors = _read(path)
     name = metadata.get("learner", "")
     if metadata.get("format") != FORMAT or name not in KINDS:
@@ -177,8 +154,8 @@ def read_model(
         raise ModelFileError(f"{path} is damaged: its contents do not match its digest")
     try:
         settings = json.loads(text)
-        model = KINDS[name].together(settings, tensors, make(name))
-        model._columns = Columns.of_parts(settings.get("made_of"), model.n_features_in_)
+        model = _named(KINDS[name].back)(settings, tensors)
+        model.columns_ = Columns.of_parts(settings.get("made_of"), model.n_features_in_)
         return model, dict(settings["notes"])
     except RecursionError as error:
         raise ModelFileError(

@@ -23,10 +23,9 @@ from rosenblatt.data.models import read_model, write_model
 from rosenblatt.data.workers import ahead
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import Examples
-from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.online.driver import Progress, Watch
 from rosenblatt.online.growth import Length, stalled
-from rosenblatt.online.perceptron import MISTAKES
 from rosenblatt.run import Run, Stop
 
 OpenBlocks = Callable[[], Iterator[Examples]]
@@ -68,15 +67,15 @@ class Checkpoint:
     data: str
     seconds: float = CHECKPOINT_SECONDS
 
-    def write(self, learner: PlainPerceptron, place: Place) -> None:
+    def write(self, learner: Perceptron, place: Place) -> None:
         """Replace the checkpoint as a whole."""
         write_model(learner, self.path, {"data": self.data, "place": asdict(place)})
 
-    def read(self, make: type[PlainPerceptron]) -> tuple[PlainPerceptron, Place] | None:
-        """Give the learner, of a class, and its place, or None if there is no checkpoint yet."""
+    def read(self) -> tuple[Perceptron, Place] | None:
+        """Give the learner and its place, or None if there is no checkpoint yet."""
         if not self.path.exists():
             return None
-        learner, notes = read_model(self.path, lambda name: make)
+        learner, notes = read_model(self.path)
         if notes.get("data") != self.data:
             raise ModelFileError(
                 f"{self.path} is a checkpoint of other data or of another way to read them; "
@@ -88,12 +87,12 @@ class Checkpoint:
 
 
 def fit_stream(
-    learner: PlainPerceptron,
+    learner: Perceptron,
     blocks: OpenBlocks,
     *,
     checkpoint: Checkpoint | None = None,
     watch: Watch | None = None,
-) -> PlainPerceptron:
+) -> Perceptron:
     """Learn from a stream until a pass makes no mistake, a limit or an interrupt.
 
     Gives the learner, which is the one of the checkpoint if there is one.
@@ -101,7 +100,7 @@ def fit_stream(
     if learner.order not in ("cycle", "shuffle"):
         raise InputError(f"a stream cannot be presented in the order {learner.order!r}")
     place = Place()
-    found = checkpoint.read(type(learner)) if checkpoint is not None else None
+    found = checkpoint.read() if checkpoint is not None else None
     if found is not None:
         _check_same_options(learner, found[0])
         learner, place = found
@@ -109,12 +108,12 @@ def fit_stream(
     try:
         stop = walk.through()
     except KeyboardInterrupt:
-        if not learner._is_fitted():
+        if not learner.is_fitted:
             raise  # nothing was learned that could be kept
         stop = Stop.INTERRUPTED
         if checkpoint is not None:
             checkpoint.write(learner, walk.place)
-    learner._conclude(_joined(learner.run_, walk, stop), blocks)
+    learner.conclude(_joined(learner.run_, walk, stop), blocks)
     if checkpoint is not None and stop is not Stop.INTERRUPTED:
         checkpoint.path.unlink(missing_ok=True)
     return learner
@@ -133,11 +132,11 @@ def _joined(run: Run, walk: _Walk, stop: Stop) -> Run:
     )
 
 
-def _check_same_options(learner: PlainPerceptron, found: PlainPerceptron) -> None:
-    for name, value in learner._options().items():
-        if not np.array_equal(value, found._options()[name]):
+def _check_same_options(learner: Perceptron, found: Perceptron) -> None:
+    for name, value in learner.options().items():
+        if not np.array_equal(value, found.options()[name]):
             raise InputError(
-                f"the checkpoint was made with {name}={found._options()[name]!r}, not {value!r}; "
+                f"the checkpoint was made with {name}={found.options()[name]!r}, not {value!r}; "
                 "delete it to start anew"
             )
 
@@ -147,7 +146,7 @@ class _Walk:
 
     def __init__(
         self,
-        learner: PlainPerceptron,
+        learner: Perceptron,
         blocks: OpenBlocks,
         place: Place,
         checkpoint: Checkpoint | None,
@@ -168,14 +167,14 @@ class _Walk:
                 return stop
             if not self.place.mistakes:
                 return Stop.CONVERGED
-            self.place = self.place.next_pass(self.learner._length())
+            self.place = self.place.next_pass(self.learner.length())
             if len(self.place.earlier) == self.learner.max_iter:
                 return Stop.PASSES
             if self._stalled():
                 return Stop.STALLED
 
     def _stalled(self) -> bool:
-        patience = self.learner._patience()
+        patience = self.learner.passes_without_progress()
         if patience is None:
             return False
         examples = self.learner.run_.operations.dot_products // len(self.place.earlier)
@@ -193,7 +192,7 @@ class _Walk:
             self._note()
         if number < 0:
             raise InputError("the stream holds no examples")
-        if not self.learner._is_fitted():
+        if not self.learner.is_fitted:
             raise InputError("every example of the stream has a weight of 0; give some more")
         return None
 
@@ -202,14 +201,11 @@ class _Walk:
             block = block.part(self._shuffled(number, len(block)))
         before, weighty = self._mistakes(), block.weights is None or block.weights.any()
         if weighty:
-            present_block(self.learner, block)
+            self.learner.present_block(block)
         made = self._mistakes() - before
-        latest = self.learner._journal.latest if weighty else None
+        counts = self.learner.take_counts() if weighty else np.zeros(len(block), np.uint32)
         if self.countable:
-            nothing = np.zeros(len(block), np.uint32)
-            self.counts.append(nothing if latest is None else latest.counts)
-        if latest is not None:
-            self.learner._journal.forget_examples()
+            self.counts.append(counts)
         self.place = replace(self.place, blocks=number + 1, mistakes=self.place.mistakes + made)
 
     def _shuffled(self, number: int, size: int) -> np.ndarray:
@@ -217,7 +213,7 @@ class _Walk:
         return np.random.default_rng([seed, len(self.place.earlier), number]).permutation(size)
 
     def _mistakes(self) -> int:
-        return int(self.learner._counters()[MISTAKES]) if self.learner._is_fitted() else 0
+        return self.learner.mistakes_so_far
 
     def _limit(self) -> Stop | None:
         most = self.learner.max_updates
@@ -237,11 +233,3 @@ class _Walk:
         if self.checkpoint is not None and now - self.saved >= self.checkpoint.seconds:
             self.checkpoint.write(self.learner, self.place)
             self.saved = time.perf_counter()
-
-
-def present_block(learner: PlainPerceptron, block: Examples) -> None:
-    """Present a block once; columns without names may grow from block to block."""
-    first = not learner._is_fitted()
-    learner._present(block.X, block.y, None, block.weights, learner.output)
-    if first and learner._columns is None:
-        learner._open_columns()

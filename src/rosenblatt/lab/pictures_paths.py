@@ -30,7 +30,7 @@ from rosenblatt.lab.pictures_planes import column_label
 from rosenblatt.lab.pictures_runs import run_of
 from rosenblatt.lab.style import BLACK, BLUE, ORANGE
 from rosenblatt.labels import as_labels, as_signs
-from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.matrices import Matrix
 from rosenblatt.run import History
 
@@ -97,7 +97,7 @@ def plot_path(
     '4 updates, from a length of 0 to one of 1.499'
     """
     history = _history(model)
-    halfspace = model._separator
+    halfspace = model.separator
     matrix = usable(X)
     steps = _steps(model, history, matrix, y)
     start, end = halfspace.start, halfspace.state.w
@@ -115,21 +115,21 @@ def plot_path(
 
 def _history(model: Any) -> History:
     run = run_of(model)
-    if not isinstance(model, PlainPerceptron):
+    if not isinstance(model, Perceptron):
         raise InputError("a path is drawn of a Perceptron; give the learner itself")
     if model.classes_.size != 2:
         raise InputError(f"a path is drawn of two classes, not of {model.classes_.size}")
     if run.history is None:
         raise InputError("the run has no history; fit with a comparator: fit(X, y, comparator=w)")
-    if model._separator.rule.renormalize:
+    if model.separator.rule.renormalize:
         raise InputError("the path of a run that renormalises its weights cannot be drawn")
     if not run.history.k.size:
         raise InputError("the run made no mistake, so that there is no path")
     return run.history
 
 
-def _steps(model: PlainPerceptron, history: History, matrix: Matrix, y: Any) -> Steps:
-    halfspace: Any = model._separator
+def _steps(model: Perceptron, history: History, matrix: Matrix, y: Any) -> Steps:
+    halfspace: Any = model.separator
     shape = (model.run_.counts.size, halfspace.width)
     if matrix.shape != shape:
         raise InputError(f"{FOREIGN}; X has the shape {matrix.shape}, not {shape}")

@@ -30,8 +30,8 @@ from rosenblatt.lab.pictures_fields import UNSURE, Field, Told, Window
 from rosenblatt.lab.pictures_planes import Plane, plane_of
 from rosenblatt.lab.style import BLACK, GREY
 from rosenblatt.labels import as_labels
-from rosenblatt.learners.hard_margin import PlainHardMarginSVM
-from rosenblatt.learners.soft_margin import PlainSoftMarginSVM
+from rosenblatt.learners.hard_margin import HardMarginSVM
+from rosenblatt.learners.soft_margin import SoftMarginSVM
 
 MOST_MARKERS = 3000
 VECTOR_MARKERS = 1000  # more of them are drawn as pixels, also in SVG
@@ -177,7 +177,7 @@ def _draw(axes: Any, model: Any, X: Any, scene: Scene) -> None:
 def _is_svm(model: Any) -> bool:
     """Tell whether scores of -1 and 1 mean something to a model."""
     last = last_step(model)
-    ours = isinstance(last, PlainSoftMarginSVM | PlainHardMarginSVM)
+    ours = isinstance(last, SoftMarginSVM | HardMarginSVM)
     return ours or type(last).__module__.startswith("sklearn.svm")
 
 
@@ -191,9 +191,9 @@ def _support(model: Any, n: int) -> np.ndarray:
 
 
 def _rows_fitted(last: Any) -> int:
-    if isinstance(last, PlainSoftMarginSVM):
+    if isinstance(last, SoftMarginSVM):
         return int(last.alphas_.shape[0])
-    if isinstance(last, PlainHardMarginSVM):
+    if isinstance(last, HardMarginSVM):
         return int(last.certificate_.data.rows)
     if hasattr(last, "shape_fit_"):  # scikit-learn's
         return int(last.shape_fit_[0])

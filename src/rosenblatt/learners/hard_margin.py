@@ -1,7 +1,4 @@
-"""The hard-margin SVM itself, without scikit-learn: the hyperplane furthest from both classes.
-
-The mathematics is in `rosenblatt.decide.margins`; `HardMarginSVM` documents the options.
-"""
+"""`HardMarginSVM`: the hyperplane furthest from both classes; see `rosenblatt.decide.margins`."""
 
 from __future__ import annotations
 
@@ -14,15 +11,49 @@ from rosenblatt import options
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.examples import Presented
 from rosenblatt.labels import as_labels, as_signs, two_classes
-from rosenblatt.learners.linear import PlainLinear
+from rosenblatt.learners.linear import Linear
 from rosenblatt.matrices import Matrix, as_matrix, check_finite
 
 SHORT = 1e-6  # share of the margin that weights may lose by being floats
 
 
-class PlainHardMarginSVM(PlainLinear):
-    """Find the widest margin; `HardMarginSVM` documents the options and attributes."""
+class HardMarginSVM(Linear):
+    """Find the hyperplane furthest from both classes, between proven bounds (theory D10, D19).
 
+    Parameters
+    ----------
+    intercept : ``"free"`` for any hyperplane, ``"lifted"`` for one through the origin of the rows
+        (x, lift), ``"none"`` for one through the origin.
+    fit_intercept : scikit-learn's spelling: False for ``intercept="none"``; True, or None, leaves
+        it to ``intercept``.
+    tol : how far the two ends of `margin_` may be apart, relative to the margin.
+    lift : the constant of the added coordinate, for ``intercept="lifted"``.
+    max_seconds : most seconds; None for no limit.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the hyperplane, scaled such that the nearest rows have the scores -1 and 1.
+    classes_ : the two labels; the second one is on the positive side.
+    margin_ : a lower and an upper bound of the largest margin.
+    dual_ : a dual variable α >= 0 for each row, which proves the upper bound: no w with
+        y(w·x + b) >= 1 on all rows has ‖w‖² below Σ α - ‖Σ α·y·x‖²/4.
+    gap_ : the share of ‖w‖² by which that of the hyperplane may be above the smallest one.
+    certificate_ : the proof of these bounds, for `verify`; about the rows whose weight is not 0.
+    support_ : the rows that the upper bound rests on.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = [[0.0, 0.0], [0.0, 2.0], [2.0, 0.0]], [0, 1, 1]
+    >>> learner = rb.HardMarginSVM().fit(X, y)
+    >>> learner.decision_function(X).round(6).tolist()
+    [-1.0, 1.0, 1.0]
+    >>> rb.HardMarginSVM().fit([[0.0], [1.0], [2.0]], [0, 1, 0])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    rosenblatt.errors.InseparableError: no hyperplane separates the classes 0 and 1...
+    """
+
+    many_classes = False
     margin_: tuple[float, float]
     certificate_: Any
     dual_: np.ndarray
@@ -42,7 +73,7 @@ class PlainHardMarginSVM(PlainLinear):
         self.max_seconds = max_seconds
         self.fit_intercept = fit_intercept
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         """Refuse options that cannot be used, before anything is read or solved."""
         self._kind()
         options.positive("lift", self.lift)
@@ -54,9 +85,19 @@ class PlainHardMarginSVM(PlainLinear):
     def _kind(self) -> str:
         return options.intercept_kind(self.intercept, self.fit_intercept)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the hyperplane, or raise the proof that there is none; see `HardMarginSVM.fit`."""
-        self._check_options()
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the hyperplane of the widest margin.
+
+        A hard margin knows two weights only: rows of weight 0 are left out, and all others count
+        alike, however large their weights.
+
+        Raises `InseparableError`, which carries the proof, if no hyperplane separates the classes.
+        """
+        return super().fit(X, y, sample_weight)
+
+    def train(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve as `fit` does, and leave it to the caller to ask for the `complaint`."""
+        self.check_options()
         matrix = as_matrix(X)
         check_finite(matrix)
         labels = as_labels(y, matrix.shape[0])
@@ -134,17 +175,17 @@ class PlainHardMarginSVM(PlainLinear):
     @property
     def support_(self) -> np.ndarray:
         """The rows that the upper bound of the margin rests on."""
-        self._check_fitted()
+        self.check_fitted()
         return np.flatnonzero(self.dual_)
 
     @property
     def gap_(self) -> float:
         """(‖w‖² - 1/upper²) / ‖w‖²: the share by which ‖w‖² may be above the smallest one."""
-        self._check_fitted()
+        self.check_fitted()
         lower, upper = self.margin_
         return 1 - (lower / upper) ** 2
 
-    def _complaint(self) -> str | None:
+    def complaint(self) -> str | None:
         """Say that the interval is wider than wanted, and what to do; None if it is not."""
         lower, upper = self.margin_
         width = (upper - lower) / upper

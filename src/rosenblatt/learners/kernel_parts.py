@@ -23,30 +23,28 @@ from rosenblatt.kernel.functions import (
 from rosenblatt.kernel.space import Space
 from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.voting import Ballots
-from rosenblatt.learners.beginning import OUTPUTS
-from rosenblatt.learners.kernel_plain import PlainKernelPerceptron
-from rosenblatt.learners.parts import _run as run_from
-from rosenblatt.learners.parts import _run_parts as run_parts
+from rosenblatt.learners.kernel_perceptron import KernelPerceptron
+from rosenblatt.learners.parts import stream_parts, take_over
+from rosenblatt.learners.stream import OUTPUTS
 from rosenblatt.learners.values import (
     Settings,
     Tensors,
-    class_parts,
     classes_from,
-    column_names,
     option_parts,
     options_from,
-    reader_from,
     require,
     require_numbers,
+    shared_parts,
+    width_of,
 )
 
 BALLOTS = ("place", "code", "rival", "seen", "weight")
 KERNELS: dict[str, type[Kernel]] = {kind.__name__: kind for kind in (Linear, Polynomial, Gaussian)}
 
 
-def kernel_parts(learner: PlainKernelPerceptron) -> tuple[Settings, Tensors]:
+def kernel_parts(learner: KernelPerceptron) -> tuple[Settings, Tensors]:
     """Take a fitted kernel perceptron apart."""
-    held = learner._expansion
+    held = learner._learned
     tensors: Tensors = {
         "alphas": held.alphas[:, : held.size],
         "drift": held.drift[:, : held.size],
@@ -54,19 +52,14 @@ def kernel_parts(learner: PlainKernelPerceptron) -> tuple[Settings, Tensors]:
         "tally": held.tally,
     }
     settings: Settings = {
+        **shared_parts(learner),
+        **stream_parts(learner, tensors),
         "options": _options(learner, held.space.kernel),
-        "classes": class_parts(learner.classes_),
-        "columns": learner.n_features_in_,
-        "names": column_names(learner),
-        "open_width": learner._reader.width is None,
-        "names_grow": learner._reader.names_grow,
         "lift": held.space.lift,
         "dense": held.space.dense,
         "output": held.output,
-        "weighted": learner._weighted,
         "presented": held.presented,
         "store": _store_parts(held.store, tensors),
-        "run": run_parts(learner._run_so_far(), tensors),
     }
     if held.ballots is not None:
         for name, column in zip(BALLOTS, held.ballots.columns(), strict=True):
@@ -78,34 +71,24 @@ def kernel_parts(learner: PlainKernelPerceptron) -> tuple[Settings, Tensors]:
     return settings, tensors
 
 
-def kernel_from(
-    settings: Settings, tensors: Tensors, make: type[PlainKernelPerceptron]
-) -> PlainKernelPerceptron:
-    """Put a kernel perceptron of a class together again, checking that the parts fit."""
-    learner = make(**_options_back(settings["options"]))
-    learner._check_options()
-    classes, width = classes_from(settings["classes"]), settings["columns"]
+def kernel_from(settings: Settings, tensors: Tensors) -> KernelPerceptron:
+    """Put a kernel perceptron together again, checking that the parts fit."""
+    learner = KernelPerceptron(**_options_back(settings["options"]))
+    learner.check_options()
+    classes, width = classes_from(settings["classes"]), width_of(settings)
     require(classes.size >= 1, "it names no class")
-    require(type(width) is int and width > 0, "the number of columns is not one")
     kernel = as_kernel(learner.kernel)
     space = Space(kernel, float(settings["lift"]), bool(settings["dense"]))
     store = _store(settings["store"], tensors, 0 if space.precomputed else width)
     expansion = _expansion(settings, tensors, space, store, max(2, classes.size))
-    names = settings["names"]
-    if names is not None:
-        require(len(names) == width, "the names of the columns have another number")
-        learner.feature_names_in_ = np.array(names, object)
-    learner.n_features_in_ = width
-    learner._reader = reader_from(settings, width)
-    learner._hold(expansion, classes, run_from(settings["run"], tensors))
-    learner._weighted = settings.get("weighted") is True
+    take_over(learner, expansion, classes, settings, tensors)
     return learner
 
 
 # ---- options
 
 
-def _options(learner: PlainKernelPerceptron, kernel: Kernel) -> Settings:
+def _options(learner: KernelPerceptron, kernel: Kernel) -> Settings:
     """Give the options, with the kernel that was fitted: the option may name another one by now."""
     options = option_parts(learner)
     if isinstance(kernel, Custom):

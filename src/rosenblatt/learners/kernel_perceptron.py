@@ -1,16 +1,46 @@
-"""`KernelPerceptron`: the perceptron in its dual form, behind scikit-learn's interface."""
+"""`KernelPerceptron`: the perceptron in its dual form.
+
+The mathematics is in `rosenblatt.kernel`; this module turns what people hand over into rows and
+codes of classes, and what was learned into attributes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
+from scipy import sparse
+
+from rosenblatt import options
 from rosenblatt.errors import InputError
-from rosenblatt.learners.front import Front, warn_of_limits
-from rosenblatt.learners.kernel_plain import PlainKernelPerceptron
-from rosenblatt.learners.perceptron import _print_progress
+from rosenblatt.examples import Presented
+from rosenblatt.kernel.budget import FORGETTING, Budget
+from rosenblatt.kernel.expansion import Expansion
+from rosenblatt.kernel.functions import Custom, Polynomial, Precomputed, as_kernel
+from rosenblatt.kernel.runs import GRAM_BYTES, Manner, fit, once
+from rosenblatt.kernel.space import TRIED, Space, check_function, check_gram, check_symmetry
+from rosenblatt.kernel.store import dense_pays
+from rosenblatt.labels import (
+    as_codes,
+    as_labels,
+    joint_classes,
+    moved_places,
+    one_weight,
+    several_classes,
+)
+from rosenblatt.learners.base import in_turn
+from rosenblatt.learners.one_row import RowReader, as_one_row_matrix
+from rosenblatt.learners.stream import Journal, StreamLearner
+from rosenblatt.margin.bounds import MistakeBound
+from rosenblatt.margin.feature_space import mistake_bound
+from rosenblatt.matrices import Matrix, as_matrix, check_finite
+from rosenblatt.online.driver import Limits, Watch
+from rosenblatt.run import Run
 
 
-class KernelPerceptron(Front, PlainKernelPerceptron):
+class KernelPerceptron(StreamLearner):
     """Learn Σ_j α_j K(x_j, x) from mistakes, for two or more classes (theory D14, D15, D18).
 
     The mistakes are stored, and nothing else: the score of x is a sum of kernel values beside them.
@@ -85,29 +115,285 @@ class KernelPerceptron(Front, PlainKernelPerceptron):
     True
     """
 
-    many_classes = True
+    _learned: Expansion
+
+    def __init__(
+        self,
+        kernel: Any = "linear",
+        *,
+        order: str = "cycle",
+        fit_intercept: bool = True,
+        lift: float | str = 1.0,
+        output: str = "auto",
+        budget: int | None = None,
+        forget: str = "oldest",
+        max_iter: int | None = 1000,
+        max_updates: int | None = None,
+        max_seconds: float | None = None,
+        gram_bytes: int = GRAM_BYTES,
+        random_state: Any = None,
+        verbose: int = 0,
+        intercept: str | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.order = order
+        self.fit_intercept = fit_intercept
+        self.lift = lift
+        self.output = output
+        self.budget = budget
+        self.forget = forget
+        self.max_iter = max_iter
+        self.max_updates = max_updates
+        self.max_seconds = max_seconds
+        self.gram_bytes = gram_bytes
+        self.random_state = random_state
+        self.verbose = verbose
+        self.intercept = intercept
+
+    def check_options(self) -> None:
+        """Refuse options that cannot be used, before anything is read or learned."""
+        as_kernel(self.kernel)
+        super().check_options()
+        options.one_of("forget", self.forget, FORGETTING)
+        options.limit("budget", self.budget)
+        options.from_zero("gram_bytes", self.gram_bytes)
+        self._check_budget()
+
+    def _check_budget(self) -> None:
+        if self.budget is None:
+            return
+        if self.output not in ("auto", "last"):
+            raise InputError(
+                f"output={self.output!r} needs all mistakes, but a budget forgets some; "
+                "use output='last', or no budget"
+            )
+        if self.order not in ("cycle", "shuffle"):
+            raise InputError(
+                f"with a budget, examples are presented in the order 'cycle' or 'shuffle', "
+                f"not {self.order!r}"
+            )
+
+    def _lifts(self) -> bool:
+        return super()._lifts() and isinstance(as_kernel(self.kernel), Polynomial)
+
+    # ---- learning
+
+    def train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        comparator: Any = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        """Learn as `fit` does, without a warning at the end; `watch` is told of the progress."""
+        if comparator is not None:
+            raise InputError(
+                "a kernel run records no history, so that fit takes no comparator; give bound a "
+                "fitted KernelPerceptron to compare with"
+            )
+        self.check_options()
+        matrix = self._as_given(as_matrix(X))
+        labels = as_labels(y, matrix.shape[0])
+        classes = several_classes(labels)
+        shown = Presented.of(matrix, labels, sample_weight)
+        shown.check_classes(classes)
+        if isinstance(as_kernel(self.kernel), Precomputed):
+            check_finite(matrix)
+            check_gram(matrix)
+        seed = self._draw_seed()
+        output = self._stream_output() if self.budget is not None else self.output
+        expansion = self._begin(shown.X, classes, output, seed)
+        limits = Limits(self.max_iter, self.max_updates, self.max_seconds)
+        manner = Manner(self.order, seed, limits, watch, int(self.gram_bytes))
+        run = fit(expansion, shown, as_codes(shown.labels, classes), manner)
+        expansion.settle(run.converged)
+        self._adopt_columns(X, matrix)
+        self._hold(expansion, classes, run)
+        self._weighted = shown.weighted
+        return self
+
+    def _begin(
+        self, X: Matrix, classes: np.ndarray, output: str, seed: int | None = None
+    ) -> Expansion:
+        """Begin with nothing stored, for rows like these."""
+        matrix, kernel = self._as_given(X), as_kernel(self.kernel)
+        if isinstance(kernel, Custom):
+            check_function(kernel, matrix)
+        space = Space.around(kernel, self._lift_of(matrix), matrix)
+        seed = self._draw_seed() if seed is None else seed
+        budget = None if self.budget is None else Budget.of(int(self.budget), self.forget, seed)
+        return Expansion.begin(space, matrix, max(classes.size, 2), output, budget)
+
+    def _present_once(self, learned: Expansion, shown: Presented, classes: np.ndarray) -> Run:
+        return once(learned, self._fitted(learned, shown), as_codes(shown.labels, classes))
+
+    @in_turn
+    def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
+        """Answer one row, learn its label, and tell whether the answer was a mistake.
+
+        x is a dict from column to value, a (columns, values) pair, an array or a sparse row. A
+        learner that has not been fitted learns its columns and classes as they come; columns may
+        be numbers from 0 on, or names, which `feature_names_in_` then tells. The weight is a
+        factor of the update, from 0 on; a row of weight 0 is left out, and is no mistake.
+
+        Several threads may call it: they take turns.
+        """
+        weight = 1.0 if sample_weight is None else one_weight(sample_weight)
+        if not weight:
+            return False
+        met, first = self._met(x, y), not self.is_fitted
+        width = max(met.width, 1 if first else self.n_features_in_)
+        matrix = as_one_row_matrix(met.row, width)
+        if first:
+            self._check_stream(met.classes)
+            expansion = self._begin(_thin_or_not(matrix), met.classes, self._stream_output())
+        else:
+            expansion = self._prepared(width, met.classes, met.labels)
+        shown = Presented(matrix, met.labels, np.array([weight]), 1)
+        wrong = self._learn(expansion, shown, int(as_codes(met.labels, met.classes)[0]))
+        self._weighted |= weight != 1.0
+        self._keep(expansion, met.classes)
+        if first:
+            self._journal = Journal(None, np.zeros(8))  # which has not seen this row yet
+        # A row of kernel values tells how many examples there will be.
+        self._reader = RowReader(width) if expansion.space.precomputed else met.reader
+        self.n_features_in_ = width
+        self._adopt_names(met.names)
+        if wrong:
+            self._missed_one()
+        return wrong
+
+    def _learn(self, expansion: Expansion, shown: Presented, code: int) -> bool:
+        shown = self._fitted(expansion, shown)
+        if expansion.budget is not None:
+            return once(expansion, shown, np.array([code])).mistakes > 0
+        number = np.array([expansion.presented])
+        block = expansion.space.block(shown.X, slice(0, 1), number)
+        kernel = expansion.space.kernel
+        if isinstance(kernel, Custom) and 0 < expansion.size <= TRIED:
+            check_symmetry(kernel, block.rows, expansion.store.span().rows)
+        wrong = expansion.learn(block, code, float(shown.weights[0]))
+        expansion.presented += 1
+        return wrong
+
+    def _fitted(self, expansion: Expansion, shown: Presented) -> Presented:
+        """Give examples of a stream with rows as the expansion keeps them."""
+        matrix = self._as_given(shown.X)
+        last = expansion.presented + shown.rows
+        if expansion.space.precomputed and last > matrix.shape[1]:
+            raise InputError(
+                f"with a precomputed kernel, each example of a stream has its column; example "
+                f"{last - 1} has none among {matrix.shape[1]}"
+            )
+        return replace(shown, X=expansion.fitted_to(matrix))
+
+    # ---- predicting
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Give the score of each row, positive for ``classes_[1]``; or one for each class.
+
+        With voted output, the balance of the votes, between -1 and 1, or the share of each class.
+        """
+        return super().decision_function(X)
+
+    def _scores(self, matrix: Matrix) -> np.ndarray:
+        matrix, expansion = self._as_given(matrix), self._learned
+        if matrix.shape[1] > self.n_features_in_:
+            expansion = expansion.widened(matrix.shape[1])
+        found = expansion.scores(expansion.fitted_to(matrix))
+        if found.shape[1] > 2:
+            return found
+        return np.asarray(found[:, 1] - found[:, 0] if expansion.ballots else found[:, 1])
+
+    def _as_given(self, matrix: Matrix) -> Matrix:
+        """Give rows as the kernel wants them: Gram matrices are dense."""
+        precomputed = isinstance(as_kernel(self.kernel), Precomputed)
+        return matrix.toarray() if precomputed and sparse.issparse(matrix) else matrix
+
+    def bound(
+        self, X: Any, y: Any, comparator: Any = None, sample_weight: Any = None
+    ) -> MistakeBound:
+        """Bound the mistakes of a run on these examples, in any order (theory F13, F15, F16).
+
+        X, y and the weights are those of every example that was presented. The comparator is a
+        fitted learner of the same kernel and classes whose output, last or averaged, makes no
+        mistake on them; this one, if none is given.
+
+        The theorem needs a positive semidefinite kernel, as those of this package are. A function
+        that the examples and the stored rows show not to be is refused; that it is on other rows,
+        too, is for you to know.
+        """
+        self.check_fitted()
+        if self.budget is not None:
+            raise InputError("no theorem bounds this run, which forgets; fit without a budget")
+        other = self if comparator is None else comparator
+        if not isinstance(other, KernelPerceptron) or not other.is_fitted:
+            raise InputError("the comparator must be a fitted kernel perceptron")
+        space, given = self._learned.space, other._learned
+        if (space.kernel, space.lift) != (given.space.kernel, given.space.lift):
+            raise InputError("the comparator has another kernel or another lift")
+        if given.ballots is not None:
+            raise InputError("a vote is no comparator; give a learner of another output")
+        if other.classes_.tolist() != self.classes_.tolist():
+            raise InputError("the comparator has other classes")
+        if space.precomputed:
+            raise InputError("the bound needs rows; a precomputed kernel has none")
+        shown = self._presented_again(self._take(X), y, sample_weight)
+        known = joint_classes(shown.labels, self.classes_, None)
+        shown = replace(shown, X=given.fitted_to(shown.X))
+        coefficients = given.coefficients()[:, : given.size]
+        codes = as_codes(shown.labels, known)
+        return mistake_bound(given.space, shown, codes, given.store, coefficients)
+
+    # ---- what was learned
+
+    @property
+    def support_(self) -> np.ndarray:
+        """The stored examples, as numbers of rows in the order in which they were given."""
+        self.check_fitted()
+        return self._learned.store.span().numbers.copy()
+
+    @property
+    def counts_(self) -> np.ndarray:
+        """How often each stored example was mistaken: how hard it was (theory D14)."""
+        self.check_fitted()
+        return self._learned.counts[: self._learned.size].copy()
+
+    @property
+    def alphas_(self) -> np.ndarray:
+        """The coefficients of the stored examples: one each, or one for each class."""
+        self.check_fitted()
+        alphas = self._learned.coefficients()[:, : self._learned.size]
+        return alphas[1].copy() if alphas.shape[0] == 2 else alphas.T.copy()
+
+    def _counters(self) -> np.ndarray:
+        return self._learned.tally
+
+    def _keep(self, learned: Expansion, classes: np.ndarray) -> None:
+        self._learned = learned
+        self.classes_ = classes
+        if not learned.space.precomputed:
+            self.n_features_in_ = learned.store.width
+
+    def _prepared(self, width: int, classes: np.ndarray, labels: np.ndarray) -> Expansion:
+        """Give the expansion as it is for more columns and more classes."""
+        expansion = self._learned
+        if width > self.n_features_in_:
+            expansion = expansion.widened(width)
+        if classes.size > self.classes_.size:
+            moved = moved_places(self.classes_, labels, classes)
+            expansion = expansion.with_classes(moved, max(classes.size, 2))
+        return expansion
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, comparator: Any = None) -> Self:
-        """Learn from a data set, from the start.
 
-        Parameters
-        ----------
-        X : rows; C-order float arrays and CSR matrices are used without a copy.
-        y : labels of two or more classes, of any hashable type.
-        sample_weight : a factor of the update on each row, from 0 on (theory F16). Rows of weight 0
-            are left out.
-        comparator : not here, where no history is recorded; `bound` takes one.
-        """
-        if comparator is not None:
-            raise InputError(
-                "a kernel run records no history, so that fit takes no comparator; give bound a "
-                "fitted KernelPerceptron to compare with"
-            )
-        self._fit(X, y, sample_weight, watch=_print_progress if self.verbose else None)
-        warn_of_limits(self)
-        return self
+def _thin_or_not(matrix: Matrix) -> Matrix:
+    """Give a first row as dense as rows like it are best kept."""
+    thin = not dense_pays(1, matrix.shape[1], matrix.nnz)
+    return matrix if thin else matrix.toarray()

@@ -75,7 +75,7 @@ class RowReader:
     def read(self, x: Any) -> OneRow:
         """Give the columns, the values and the length of a row.
 
-        A KeyError tells of a name that is new to a stream: see `known` and `meet`.
+        A KeyError tells of a name that is new to a stream: see `read_known` and `meet`.
         """
         if isinstance(x, dict):
             return _packed(x, x) if self.places is None else self._dict(x, self.places)
@@ -87,8 +87,14 @@ class RowReader:
             return self._sparse_row(x)
         return self._dense_row(x)
 
-    def known(self, x: Any) -> OneRow:
+    def read_known(self, x: Any) -> OneRow:
         """Read a row without the names that a stream has not shown yet: they weigh nothing."""
+        try:
+            return self.read(x)
+        except KeyError:
+            return self._known(x)
+
+    def _known(self, x: Any) -> OneRow:
         assert self.places is not None
         if self.undecided:
             return _packed({}, ())

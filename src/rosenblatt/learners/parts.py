@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.learners.beginning import OUTPUTS, check_options
-from rosenblatt.learners.plain import PlainPerceptron
+from rosenblatt.learners.one_row import RowReader
+from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.learners.stream import OUTPUTS, StreamLearner
 from rosenblatt.learners.values import (
     Settings,
     Tensors,
-    class_parts,
     classes_from,
-    column_names,
     option_parts,
     options_from,
-    reader_from,
     require,
     require_numbers,
+    shared_parts,
+    width_of,
 )
 from rosenblatt.online.averaging import AVERAGING, Ballot, Votes, as_wide
 from rosenblatt.online.class_votes import ClassBallot, ClassVotes
@@ -32,23 +33,18 @@ from rosenblatt.run import History, Operations, Run, Stop
 RUN_NUMBERS = ("mistakes", "updates", "passes", "converged", "seconds")
 
 
-def perceptron_parts(learner: PlainPerceptron) -> tuple[Settings, Tensors]:
+def perceptron_parts(learner: Perceptron) -> tuple[Settings, Tensors]:
     """Take a fitted perceptron apart."""
-    separator = learner._separator
+    separator = learner.separator
     state = separator.state
     tensors = {"w": state.w, "drift": state.drift, "tally": state.tally, "start": separator.start}
     settings: Settings = {
+        **shared_parts(learner),
+        **stream_parts(learner, tensors),
         "options": _options(learner, tensors),
-        "classes": class_parts(learner.classes_),
-        "columns": learner.n_features_in_,
-        "names": column_names(learner),
-        "open_width": learner._reader.width is None,
-        "names_grow": learner._reader.names_grow,
         "rule": _rule_parts(separator.rule),
         "lift": separator.lift,
         "output": separator.output,
-        "weighted": learner._weighted,
-        "run": _run_parts(learner._run_so_far(), tensors),
     }
     if isinstance(separator, Partition):
         tensors["rule.weights"] = separator.rule.weights
@@ -63,25 +59,18 @@ def _rule_parts(rule: Rule | ClassRule) -> Settings:
     return {k: v for k, v in rule._asdict().items() if not isinstance(v, np.ndarray)}
 
 
-def perceptron_from(
-    settings: Settings, tensors: Tensors, make: type[PlainPerceptron]
-) -> PlainPerceptron:
-    """Put a perceptron of a class together again, checking that the parts fit."""
+def perceptron_from(settings: Settings, tensors: Tensors) -> Perceptron:
+    """Put a perceptron together again, checking that the parts fit."""
     classes = classes_from(settings["classes"])
     require(classes.size >= 1, "it does not name a class")
-    width = int(settings["columns"])
+    width = width_of(settings, least=0)
     if classes.size > 2:
         separator: Halfspace | Partition = _partition(settings, tensors, classes.size, width)
     else:
         separator = _halfspace(settings, tensors, width)
-    learner = make(**_options_back(settings["options"], tensors))
-    check_options(learner)
-    names = settings["names"]
-    if names is not None:
-        learner.feature_names_in_ = np.array(names, object)
-    learner._hold(separator, classes, _run(settings["run"], tensors))
-    learner._weighted = settings.get("weighted") is True
-    learner._reader = reader_from(settings, width)
+    learner = Perceptron(**_options_back(settings["options"], tensors))
+    learner.check_options()
+    take_over(learner, separator, classes, settings, tensors)
     return learner
 
 
@@ -144,7 +133,7 @@ def _check_state(
 # ---- options
 
 
-def _options(learner: PlainPerceptron, tensors: Tensors) -> Settings:
+def _options(learner: Perceptron, tensors: Tensors) -> Settings:
     options = option_parts(learner)
     if not isinstance(options["initial"], str):
         tensors["initial"] = np.asarray(options["initial"], np.float64)
@@ -201,6 +190,40 @@ def _class_ballot(parts: Settings, tensors: Tensors, classes: int, width: int) -
         known = (places >= 0) & (places < classes)
         require(bool(known.all()), "a vote names a class that is not there")
     return ClassBallot(**vars(plain), code=code, rival=rival)
+
+
+# ---- streams
+
+
+def stream_parts(learner: StreamLearner, tensors: Tensors) -> Settings:
+    """Give what learners from mistakes share: how rows are read, and the run so far."""
+    return {
+        "open_width": learner._reader.width is None,
+        "names_grow": learner._reader.names_grow,
+        "weighted": learner._weighted,
+        "run": _run_parts(learner.run_so_far(), tensors),
+    }
+
+
+def take_over(
+    learner: StreamLearner,
+    learned: Any,
+    classes: np.ndarray,
+    settings: Settings,
+    tensors: Tensors,
+) -> None:
+    """Let a learner hold what was learned, and go on with its run."""
+    width, names = settings["columns"], settings["names"]
+    learner._name_columns(names)
+    learner.n_features_in_ = width
+    learner._hold(learned, classes, _run(settings["run"], tensors))
+    learner._weighted = settings.get("weighted") is True
+    if not settings["open_width"]:
+        learner._reader = RowReader(width, names)
+    else:
+        grows = settings.get("names_grow")
+        require(not grows or isinstance(names, list), "the names of the columns do not fit")
+        learner._reader = RowReader(None, names if grows else None)
 
 
 # ---- runs

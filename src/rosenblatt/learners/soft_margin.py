@@ -1,7 +1,4 @@
-"""The soft-margin SVM itself, without scikit-learn: options, examples, and what was solved.
-
-The mathematics is in `rosenblatt.margin`; `SoftMarginSVM` documents options and attributes.
-"""
+"""`SoftMarginSVM`: the least hinge losses, to a proven gap; solvers are in `rosenblatt.margin`."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import numpy as np
 from rosenblatt import options
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_codes, as_labels, example_weights, several_classes
-from rosenblatt.learners.linear import PlainLinear
+from rosenblatt.learners.linear import Linear
 from rosenblatt.learners.problems import MULTICLASS, Answer, Problem, Settings, solve
 from rosenblatt.matrices import as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.online.separator import check_room
@@ -21,8 +18,58 @@ LONGEST = 1e150  # a square of it is still a number
 MOST_LAM, LEAST_LAM = 1e150, 1e-150
 
 
-class PlainSoftMarginSVM(PlainLinear):
-    """Minimise Σ hinge + λ‖w‖²; `SoftMarginSVM` documents the options and attributes."""
+class SoftMarginSVM(Linear):
+    """Minimise Σ max(0, 1 - y(w·x + b)) + λ‖w‖² to a proven gap (theory D19).
+
+    Every fit carries dual variables, which prove how close its objective is to the smallest one.
+
+    Parameters
+    ----------
+    lam : λ, how much the length of w costs against the hinge losses.
+    intercept : ``"free"`` for a b that costs nothing (as LIBSVM has it), ``"lifted"`` for one that
+        is part of w, rows being (x, lift) (as LIBLINEAR has it), ``"none"`` for b = 0.
+    fit_intercept : scikit-learn's spelling: False for ``intercept="none"``; True, or None, leaves
+        it to ``intercept``.
+    tol : the relative gap, (objective - dual objective) / objective, to end with.
+    C : if given, takes the place of ``lam``, whatever that is, as ``lam=1/(2C)``: for those who
+        think in scikit-learn's C.
+    lift : the constant of the added coordinate, for ``intercept="lifted"``.
+    multiclass : with more than two classes, one ``"joint"`` problem (Crammer & Singer), or
+        ``"one-vs-rest"``, a problem of two classes for each.
+    class_weight : None, ``"balanced"``, or a dict from label to a factor of the hinge loss.
+    warm_start : let `fit` begin from the dual variables of the fit before, if it had as many rows
+        and classes. That changes how long it takes, not what is found.
+    max_iter, max_seconds : most passes over the rows (Newton steps, where there are few columns),
+        most seconds; None for no limit of yours. A fit that they end early says so by a
+        `ConvergenceWarning`.
+    random_state : seed of the order of the rows: a number, so that every fit gives the same answer,
+        None for another order each time, or a NumPy `RandomState`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the hyperplane, or one for each class if there are more than two.
+    classes_ : the labels; of two, the second one is on the positive side.
+    dual_ : the dual variables (also called `alphas_`), and `support_` : the rows where they are
+        not 0.
+    objective_, dual_objective_, gap_ : the objective, a bound below it, their relative distance.
+    lam_ : the λ that was solved for.
+    n_iter_ : passes of the solver.
+
+    Notes
+    -----
+    *Boundary convention.* A row with score exactly 0, or with two classes on top, is answered None
+    by `predict_one`; `predict`, which must name a class, answers the first of them.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y, w = rb.make_separable(200, 5, margin=0.05, seed=1)
+    >>> learner = rb.SoftMarginSVM(lam=1e-3).fit(X, y)
+    >>> learner.score(X, y), learner.gap_ <= learner.tol
+    (1.0, True)
+    >>> [model.gap_ <= model.tol for model in learner.path(X, y, [1, 0.1, 0.01])]
+    [True, True, True]
+    """
 
     _answer: Answer
 
@@ -57,18 +104,33 @@ class PlainSoftMarginSVM(PlainLinear):
 
     # ---- learning
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Solve the problem of these examples; see `SoftMarginSVM.fit`."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve the problem of these examples.
+
+        Parameters
+        ----------
+        X : rows; C-order float arrays and CSR matrices are used without a copy.
+        y : labels of two or more classes, of any hashable type.
+        sample_weight : a factor of each row's hinge loss, from 0 on.
+        """
+        return super().fit(X, y, sample_weight)
+
+    def train(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve as `fit` does, and leave it to the caller to ask for the `complaint`."""
         settings = self._settings()
         problem = self._problem(X, y, sample_weight)
-        start = self._answer if self.warm_start and self._is_fitted() else None
+        start = self._answer if self.warm_start and self.is_fitted else None
         answer = solve(problem, self._lam(), settings, start)
         self._adopt_columns(X, problem.X)
         self._hold(answer, problem.classes)
         return self
 
-    def _path(self, X: Any, y: Any, lams: Any, sample_weight: Any = None) -> list[Self]:
-        """Solve for every λ, from the largest on, each from the duals of the one before."""
+    def path(self, X: Any, y: Any, lams: Any, sample_weight: Any = None) -> list[Self]:
+        """Solve for several λ; give a fitted copy for each, in the order asked for.
+
+        They are solved from the largest λ to the smallest, each from the dual variables of the one
+        before; every copy meets `tol` as a fit of its own would.
+        """
         wanted = _lams(lams)
         settings = self._settings()
         problem = self._problem(X, y, sample_weight)
@@ -79,11 +141,13 @@ class PlainSoftMarginSVM(PlainLinear):
             found[lam] = self._copy(lam)
             found[lam]._adopt_columns(X, problem.X)
             found[lam]._hold(start, problem.classes)
-        return [found[lam] for lam in wanted]
+        for learner in (path := [found[lam] for lam in wanted]):
+            learner.warn()
+        return path
 
     def _copy(self, lam: float) -> Self:
         """Give a learner of the same options for another λ."""
-        return type(self)(**{**self._options(), "lam": lam, "C": None})
+        return type(self)(**{**self.options(), "lam": lam, "C": None})
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         matrix = as_matrix(X)
@@ -98,7 +162,7 @@ class PlainSoftMarginSVM(PlainLinear):
         caps = example_weights(sample_weight, self.class_weight, codes, classes)
         return Problem(matrix, codes, classes, caps)
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         """Refuse options that cannot be used, before anything is read or solved."""
         self._lam()
         options.intercept_kind(self.intercept, self.fit_intercept)
@@ -113,7 +177,7 @@ class PlainSoftMarginSVM(PlainLinear):
 
     def _settings(self) -> Settings:
         """Give the options of the solver."""
-        self._check_options()
+        self.check_options()
         return Settings(
             intercept=options.intercept_kind(self.intercept, self.fit_intercept),
             lift=float(self.lift),
@@ -147,7 +211,7 @@ class PlainSoftMarginSVM(PlainLinear):
         wrong classes, each row sums to 0, and the value is Σ α_y - Σ_r ‖Σ α_r·x‖²/4λ. With
         ``intercept="lifted"`` the rows are (x, lift).
         """
-        self._check_fitted()
+        self.check_fitted()
         return self._answer.alphas
 
     @property
@@ -168,34 +232,34 @@ class PlainSoftMarginSVM(PlainLinear):
     @property
     def objective_(self) -> float:
         """The objective of the hyperplanes found, computed from the data."""
-        self._check_fitted()
+        self.check_fitted()
         return self._answer.primal
 
     @property
     def dual_objective_(self) -> float:
         """A number that no hyperplane's objective lies below, up to rounding."""
-        self._check_fitted()
+        self.check_fitted()
         return self._answer.dual
 
     @property
     def gap_(self) -> float:
         """The share of the objective by which it may be above the smallest possible one."""
-        self._check_fitted()
+        self.check_fitted()
         return self._answer.gap
 
     @property
     def n_iter_(self) -> int:
         """The passes of the solver; of several problems, the most."""
-        self._check_fitted()
+        self.check_fitted()
         return self._answer.passes
 
     @property
     def lam_(self) -> float:
         """The λ that was solved for."""
-        self._check_fitted()
+        self.check_fitted()
         return self._answer.lam
 
-    def _complaint(self) -> str | None:
+    def complaint(self) -> str | None:
         """Say that the gap is larger than wanted, and what to do; None if it is not."""
         if self._answer.converged:
             return None

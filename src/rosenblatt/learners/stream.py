@@ -1,18 +1,35 @@
-"""One run, however it is fed: as a data set, block by block, or row by row."""
+"""Learners from mistakes: one run, however it is fed, as a data set, in blocks, or row by row.
+
+`StreamLearner` is what the perceptron and the kernel perceptron share: limits and kinds of output,
+blocks that are presented once, classes and columns that appear on the way, and the run so far.
+"""
 
 from __future__ import annotations
 
+import sys
 from array import array
+from collections.abc import Hashable
 from dataclasses import replace
-from functools import reduce
+from functools import cache, reduce
+from inspect import signature
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from rosenblatt import options
 from rosenblatt.errors import InputError
-from rosenblatt.examples import Presented
-from rosenblatt.learners.base import PlainLearner
+from rosenblatt.examples import Examples, Presented
+from rosenblatt.labels import as_label, as_labels, joint_classes
+from rosenblatt.learners.base import Learner, in_turn
+from rosenblatt.learners.one_row import RowReader
+from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius
+from rosenblatt.online.driver import ORDERS, Progress, Watch
 from rosenblatt.online.perceptron import LOOKS, MISTAKES, WORK
+from rosenblatt.online.separator import OneRow
 from rosenblatt.run import Operations, Run, Stop
+
+OUTPUTS = ("auto", "last", "averaged", "voted")
+LIMITED = (Stop.PASSES, Stop.UPDATES, Stop.SECONDS)
 
 
 class Journal:
@@ -105,36 +122,238 @@ def _counts(rows: int, missed: np.ndarray) -> np.ndarray:
     return counts
 
 
-class StreamLearner(PlainLearner):
-    """A learner that goes on learning: blocks and single rows continue its run."""
+class Met(NamedTuple):
+    """A single row with its label: what is new about it, and the classes known with it."""
 
+    reader: RowReader
+    row: OneRow
+    width: int
+    names: list[str]
+    labels: np.ndarray
+    classes: np.ndarray
+
+
+class StreamLearner(Learner):
+    """A learner from mistakes, which goes on learning: blocks and single rows continue its run.
+
+    What was learned lies in `_learned`. A learner has the methods of the section "what differs".
+    """
+
+    order: str
+    fit_intercept: bool
+    intercept: str | None
+    lift: float | str
+    output: str
+    max_iter: int | None
+    max_updates: int | None
+    max_seconds: float | None
+    random_state: Any
+    verbose: int
+    _learned: Any
     _journal: Journal
     _weighted = False  # whether the run so far met weights of examples other than 1
+
+    # ---- what differs
 
     def _counters(self) -> np.ndarray:
         """Give the counters of `online.perceptron`."""
         raise NotImplementedError
 
-    def _go_on(self, block: Run, tally: np.ndarray) -> None:
-        """Go on with a block that ended at these counters; the first one begins the run."""
-        if not self._is_fitted():
+    def _begin(self, X: Matrix, classes: np.ndarray, output: str) -> Any:
+        """Begin a stream of rows like these."""
+        raise NotImplementedError
+
+    def _prepared(self, width: int, classes: np.ndarray, labels: np.ndarray) -> Any:
+        """Give what was learned as it is for more columns, and for more classes."""
+        raise NotImplementedError
+
+    def _present_once(self, learned: Any, shown: Presented, classes: np.ndarray) -> Run:
+        """Present each example once, in the order given."""
+        raise NotImplementedError
+
+    def _keep(self, learned: Any, classes: np.ndarray) -> None:
+        """Make this what was learned."""
+        raise NotImplementedError
+
+    # ---- options
+
+    def check_options(self) -> None:
+        """Refuse options that cannot be used, before anything is read or learned."""
+        options.one_of("order", self.order, ORDERS)
+        options.one_of("output", self.output, OUTPUTS)
+        if isinstance(self.lift, str):
+            options.one_of("lift", self.lift, ["radius"])
+        else:
+            options.positive("lift", self.lift)
+        options.lifts(self.fit_intercept, self.intercept)
+        options.limit("max_iter", self.max_iter)
+        options.limit("max_updates", self.max_updates)
+        if self.max_seconds is not None:
+            options.positive("max_seconds", self.max_seconds)
+        options.random_numbers(self.random_state)
+
+    def _check_stream(self, classes: np.ndarray) -> None:
+        """Refuse options that would need to know beforehand what a stream is going to bring."""
+        self.check_options()
+        if self.lift == "radius" and self._lifts():
+            raise InputError(
+                "lift='radius' needs all rows beforehand; give a number to learn from a stream"
+            )
+
+    def _lifts(self) -> bool:
+        return options.lifts(self.fit_intercept, self.intercept)
+
+    def _lift_of(self, X: Matrix) -> float:
+        """Give the constant of the added coordinate, 0 for none."""
+        if not self._lifts():
+            return 0.0
+        if not isinstance(self.lift, str):
+            return float(self.lift)
+        check_finite(X)
+        largest = radius(X)
+        if not np.isfinite(largest):
+            raise InputError("the radius of X is too large for float64; divide X by a constant")
+        return largest or 1.0
+
+    def _draw_seed(self) -> int:
+        return int(options.random_numbers(self.random_state).randint(2**31 - 1))
+
+    def _stream_output(self) -> str:
+        """Give the output of a stream, which has no end at which to choose one (theory D1)."""
+        return "last" if self.output == "auto" else self.output
+
+    # ---- learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, comparator: Any = None) -> Self:
+        """Learn from a data set, from the start (or from the weights held, with `warm_start`).
+
+        Parameters
+        ----------
+        X : rows; C-order float arrays and CSR matrices are used without a copy.
+        y : labels of two or more classes, of any hashable type.
+        sample_weight : a factor of the update on each row, from 0 on, times that of its class
+            (theory F16). Rows of weight 0 are left out.
+        comparator : a vector w*; if given, ``run_.history`` records w·w* and ‖w‖² at each mistake.
+            For more than two classes, a row for each. Not for kernels, where `bound` takes one.
+        """
+        watch = _print_progress if self.verbose else None
+        self.train(X, y, sample_weight, comparator=comparator, watch=watch)
+        self.warn()
+        return self
+
+    def train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        comparator: Any = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        """Learn as `fit` does, without a warning at the end; `watch` is told of the progress."""
+        raise NotImplementedError
+
+    def complaint(self) -> str | None:
+        """Say that a limit that nobody set ended the run, or that it left weights that change.
+
+        Averages and votes are made to be stopped: where a limit was set for them, it was the
+        intention. A run that stalled has been judged, and is answered by averages unless others
+        were asked for.
+        """
+        stop = self.run_.stop
+        if stop is Stop.CONVERGED:
+            return None
+        default = _default_of(type(self), "max_iter")  # type: ignore[arg-type]  # can be hashed
+        unasked = stop is Stop.PASSES and self.max_iter == default
+        unsettled = stop in LIMITED and self.output in ("auto", "last")
+        idle = stop is Stop.STALLED and self.output == "last"
+        return str(stop) if unasked or unsettled or idle else None
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Present new examples once, in the order given; classes may appear at any time.
+
+        Parameters
+        ----------
+        X, y : the new examples. With a precomputed kernel, row i of the t-th call is the example
+            whose column comes behind those of all rows given before.
+        classes : all labels, if they are known before the examples show them. A class that is not
+            known yet cannot be mistaken for another: from the third class on, knowing them
+            beforehand may change what is learned.
+        sample_weight : a factor of the update on each row, from 0 on; rows of weight 0 are left
+            out.
+        """
+        return self._present(X, y, classes, sample_weight, output=self._stream_output())
+
+    @in_turn
+    def _present(self, X: Any, y: Any, classes: Any, sample_weight: Any, *, output: str) -> Self:
+        """Present examples once; those that come first begin with this kind of output."""
+        first = not self.is_fitted
+        new = [] if first else self._reader.new_names(X)
+        matrix = as_matrix(X) if first else self._take(X, new)
+        shown = Presented.of(matrix, as_labels(y, matrix.shape[0]), sample_weight)
+        if not shown.labels.size:
+            return self
+        known = joint_classes(shown.labels, classes, None if first else self.classes_)
+        if first:
+            self._check_stream(known)
+            learned = self._begin(shown.X, known, output)
+        else:
+            learned = self._prepared(matrix.shape[1], known, shown.labels).copied()
+        run = self._present_once(learned, shown, known)
+        if first:
+            self._adopt_columns(X, matrix)
+        self._go_on(learned, known, run)
+        self._weighted |= shown.weighted
+        self._adopt_names(new)
+        return self
+
+    def _met(self, x: Any, label: Hashable) -> Met:
+        """Read a row whose label or names may be new.
+
+        The row comes first: one that cannot be used must not teach a class.
+        """
+        begins = not self.is_fitted or self._reader.undecided
+        reader = RowReader.of_stream(x) if begins else self._reader
+        row, names = reader.meet(x)
+        width = reader.check(row, names)
+        labels = as_label(label)
+        known = joint_classes(labels, None, self.classes_ if self.is_fitted else None)
+        return Met(reader, row, width, names, labels, known)
+
+    # ---- one run
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the learner has seen examples."""
+        return hasattr(self, "_learned")
+
+    def _hold(self, learned: Any, classes: np.ndarray, run: Run | None) -> None:
+        """Take over what a run learned; until here, nothing of the learner has changed."""
+        self._keep(learned, classes)
+        self._journal = Journal(run, self._counters())
+
+    def _go_on(self, learned: Any, classes: np.ndarray, block: Run) -> None:
+        """Take over what a block of a stream taught; the first one begins the run."""
+        if not self.is_fitted:
             self._journal = Journal(None, np.zeros(8))
-        before = self._counters() if self._is_fitted() else self._journal.tally
-        self._journal.go_on(block, before, tally)
+        before = self._counters() if self.is_fitted else self._journal.tally
+        self._keep(learned, classes)
+        self._journal.go_on(block, before, self._counters())
 
     def _missed_one(self) -> None:
         """Note that the latest single row was a mistake."""
         self._journal.looks.append(int(self._counters()[LOOKS]))
 
-    def _run_so_far(self) -> Run | None:
+    def run_so_far(self) -> Run | None:
+        """Give the run up to now, None if nothing was presented."""
         with self._lock:
             return self._journal.so_far(self._counters())
 
     @property
     def run_(self) -> Run:
         """What training did since the last `fit`, or since the first example of a stream."""
-        self._check_fitted()
-        run = self._run_so_far()
+        self.check_fitted()
+        run = self.run_so_far()
         if run is None:
             raise AttributeError("nothing has been presented to this learner yet")
         return run
@@ -144,20 +363,56 @@ class StreamLearner(PlainLearner):
         """The passes of the run."""
         return self.run_.passes
 
-    def _check_presented(self, rows: int) -> None:
-        """Refuse part of the rows of a run: a bound speaks of all of them, and may of more."""
-        presented = self._journal.most_at_once
+    @property
+    def mistakes_so_far(self) -> int:
+        """The mistakes since the learner began, at the cost of a look at a counter."""
+        return int(self._counters()[MISTAKES]) if self.is_fitted else 0
+
+    def take_counts(self) -> np.ndarray:
+        """Give which examples of the latest block were mistaken, and forget those of all blocks."""
+        latest = self._journal.latest
+        assert latest is not None
+        self._journal.forget_examples()
+        return latest.counts
+
+    def present_block(self, block: Examples) -> None:
+        """Present a block of a stream; columns without names may grow from block to block."""
+        first = not self.is_fitted
+        self._present(block.X, block.y, None, block.weights, output=self.output)
+        if first and self.columns_ is None:
+            self._reader = RowReader(None)
+
+    def close_columns(self) -> None:
+        """Let the columns be those known now, as at the end of a stream."""
+        self._reader = RowReader(self.n_features_in_, getattr(self, "feature_names_in_", None))
+
+    # ---- what a bound of the run speaks of
+
+    def _presented_again(self, matrix: Matrix, y: Any, sample_weight: Any) -> Presented:
+        """Take the examples of the run once more; refuse a part of them, and other weights."""
+        rows, presented = matrix.shape[0], self._journal.most_at_once
         if rows < presented:
             raise InputError(
                 f"the run was made on {presented:,} rows, but X has {rows:,}; the bound of a run "
                 "needs all examples that were presented"
             )
-
-    def _check_weighted(self, shown: Presented) -> None:
-        """Refuse weights that cannot be those of the run, which is what a bound speaks of."""
+        shown = Presented.of(matrix, as_labels(y, rows), sample_weight)
         if shown.weighted != self._weighted:
             raise InputError(
                 "the run was made with weights; give the bound the same sample_weight"
                 if self._weighted
                 else "the run was made without weights; leave out sample_weight"
             )
+        return shown
+
+
+@cache
+def _default_of(kind: type, option: str) -> Any:
+    return signature(kind).parameters[option].default
+
+
+def _print_progress(progress: Progress) -> None:
+    print(
+        f"pass {progress.passes}: {progress.mistakes} mistakes so far, {progress.seconds:.1f} s",
+        file=sys.stderr,
+    )

@@ -7,25 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.learners.hard_margin import PlainHardMarginSVM
-from rosenblatt.learners.linear import PlainLinear
+from rosenblatt.learners.hard_margin import HardMarginSVM
+from rosenblatt.learners.linear import Linear
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.problems import MULTICLASS, Answer
-from rosenblatt.learners.soft_margin import PlainSoftMarginSVM
+from rosenblatt.learners.soft_margin import SoftMarginSVM
 from rosenblatt.learners.values import (
     Settings,
     Tensors,
-    class_parts,
     classes_from,
-    column_names,
-    option_parts,
     options_from,
     require,
     require_numbers,
+    shared_parts,
+    width_of,
 )
 
 
-def soft_parts(learner: PlainSoftMarginSVM) -> tuple[Settings, Tensors]:
+def soft_parts(learner: SoftMarginSVM) -> tuple[Settings, Tensors]:
     """Take a fitted soft-margin SVM apart."""
     answer = learner._answer
     settings, tensors = _linear_parts(learner)
@@ -36,11 +35,9 @@ def soft_parts(learner: PlainSoftMarginSVM) -> tuple[Settings, Tensors]:
     return settings, tensors
 
 
-def soft_from(
-    settings: Settings, tensors: Tensors, make: type[PlainSoftMarginSVM]
-) -> PlainSoftMarginSVM:
-    """Put a soft-margin SVM of a class together again, checking that the parts fit."""
-    learner = make(**options_from(settings["options"]))
+def soft_from(settings: Settings, tensors: Tensors) -> SoftMarginSVM:
+    """Put a soft-margin SVM together again, checking that the parts fit."""
+    learner = SoftMarginSVM(**options_from(settings["options"]))
     classes = _fill(learner, settings, tensors)
     planes, alphas, parts = tensors["planes"], tensors["alphas"], settings["answer"]
     require(alphas.shape[1:] == (() if classes.size == 2 else (classes.size,)), "duals do not fit")
@@ -58,7 +55,7 @@ def soft_from(
     return learner
 
 
-def hard_parts(learner: PlainHardMarginSVM) -> tuple[Settings, Tensors]:
+def hard_parts(learner: HardMarginSVM) -> tuple[Settings, Tensors]:
     """Take a fitted hard-margin SVM apart."""
     settings, tensors = _linear_parts(learner)
     tensors["dual"] = learner.dual_
@@ -67,13 +64,11 @@ def hard_parts(learner: PlainHardMarginSVM) -> tuple[Settings, Tensors]:
     return settings, tensors
 
 
-def hard_from(
-    settings: Settings, tensors: Tensors, make: type[PlainHardMarginSVM]
-) -> PlainHardMarginSVM:
-    """Put a hard-margin SVM of a class together again, checking that the parts fit."""
+def hard_from(settings: Settings, tensors: Tensors) -> HardMarginSVM:
+    """Put a hard-margin SVM together again, checking that the parts fit."""
     from rosenblatt.certificates import from_json
 
-    learner = make(**options_from(settings["options"]))
+    learner = HardMarginSVM(**options_from(settings["options"]))
     classes = _fill(learner, settings, tensors)
     require(classes.size == 2, "it does not name two classes")
     dual = tensors["dual"]
@@ -86,33 +81,22 @@ def hard_from(
     return learner
 
 
-def _linear_parts(learner: PlainLinear) -> tuple[Settings, Tensors]:
-    settings: Settings = {
-        "options": option_parts(learner),
-        "classes": class_parts(learner.classes_),
-        "columns": learner.n_features_in_,
-        "names": column_names(learner),
-    }
-    return settings, {"planes": learner._planes}
+def _linear_parts(learner: Linear) -> tuple[Settings, Tensors]:
+    return shared_parts(learner), {"planes": learner._planes}
 
 
-def _fill(
-    learner: PlainSoftMarginSVM | PlainHardMarginSVM, settings: Settings, tensors: Tensors
-) -> np.ndarray:
+def _fill(learner: Linear, settings: Settings, tensors: Tensors) -> np.ndarray:
     """Check options and weights, and let a learner know its columns; give the classes."""
-    learner._check_options()
+    learner.check_options()
     classes, planes = classes_from(settings["classes"]), tensors["planes"]
     require(classes.size >= 2, "it does not name two classes")
-    width, names = settings["columns"], settings["names"]
-    require(type(width) is int and width > 0, "the number of columns is not one")
+    width = width_of(settings)
     count = 1 if classes.size == 2 else classes.size
     require(planes.shape == (count, width + 1), "the weights have another width")
     require_numbers(planes, "the weights")
-    if names is not None:
-        require(len(names) == width, "the names of the columns have another number")
-        learner.feature_names_in_ = np.array(names, object)
+    learner._name_columns(settings["names"])
     learner.n_features_in_ = width
-    learner._reader = RowReader(width, names)
+    learner._reader = RowReader(width, settings["names"])
     return classes
 
 

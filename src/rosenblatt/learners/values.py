@@ -11,8 +11,7 @@ import numpy as np
 
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.labels import as_objects
-from rosenblatt.learners.base import PlainLearner
-from rosenblatt.learners.one_row import RowReader
+from rosenblatt.learners.base import Learner
 
 Settings = dict[str, Any]
 Tensors = dict[str, np.ndarray]
@@ -30,9 +29,9 @@ def require_numbers(array: np.ndarray, name: str) -> None:
     require(bool(np.isfinite(array).all()), f"one of {name} is NaN or infinity")
 
 
-def option_parts(learner: PlainLearner) -> Settings:
+def option_parts(learner: Learner) -> Settings:
     """Give the options of a learner; those that are arrays are left to the caller."""
-    options = learner._options()
+    options = learner.options()
     if isinstance(options.get("class_weight"), dict):
         pairs = options["class_weight"].items()
         options["class_weight"] = [[label_part(label), float(factor)] for label, factor in pairs]
@@ -62,21 +61,24 @@ def _number(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def column_names(learner: PlainLearner) -> list[str] | None:
-    """Give the names of the columns, None if they have none."""
+def shared_parts(learner: Learner) -> Settings:
+    """Give what every learner has: options, classes, columns and their names."""
     names = getattr(learner, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
+    return {
+        "options": option_parts(learner),
+        "classes": class_parts(learner.classes_),
+        "columns": learner.n_features_in_,
+        "names": None if names is None else [str(name) for name in names],
+    }
 
 
-def reader_from(settings: Settings, width: int) -> RowReader:
-    """Give back what reads single rows of so many columns, or of those that a stream knows."""
-    names = settings["names"]
-    if not settings["open_width"]:
-        return RowReader(width, names)
-    if not settings.get("names_grow"):
-        return RowReader(None)
-    require(isinstance(names, list) and len(names) == width, "the names of the columns do not fit")
-    return RowReader(None, names)
+def width_of(settings: Settings, least: int = 1) -> int:
+    """Give the number of columns; refuse names of another number."""
+    width, names = settings["columns"], settings["names"]
+    require(type(width) is int and width >= least, "the number of columns is not one")
+    fits = names is None or len(names) == width
+    require(fits, "the names of the columns do not fit")
+    return int(width)
 
 
 def class_parts(classes: np.ndarray) -> Settings:

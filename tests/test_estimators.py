@@ -1,0 +1,129 @@
+"""One class for each learner: without scikit-learn in commands, an estimator of it elsewhere."""
+
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.ensemble import StackingClassifier, VotingClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rosenblatt as rb
+
+LEARNERS = [rb.Perceptron, rb.KernelPerceptron, rb.SoftMarginSVM, rb.HardMarginSVM]
+SOURCE = Path(rb.__file__).parent
+X = np.random.default_rng(0).normal(size=(60, 3))
+X[:, 0] += np.where(X[:, 0] > 0, 1, -1)
+y = np.where(X[:, 0] > 0, "yes", "no")
+
+every_learner = pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.__name__)
+
+
+def python(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+# ---- without scikit-learn
+
+
+def test_no_learner_needs_scikit_learn_to_learn_and_answer():
+    python(
+        """if True:
+        import importlib, sys
+        import numpy as np
+        homes = {"Perceptron": "perceptron", "KernelPerceptron": "kernel_perceptron",
+                 "SoftMarginSVM": "soft_margin", "HardMarginSVM": "hard_margin"}
+        X, y = np.array([[0.0, 1.0], [2.0, 0.0], [3.0, 1.0]]), ["no", "yes", "yes"]
+        for name, home in homes.items():
+            learner = getattr(importlib.import_module("rosenblatt.learners." + home), name)()
+            learner.fit(X, y)
+            assert learner.predict(X).tolist() == y
+            assert learner.predict_one(X[0]) == "no"
+            assert learner.options()
+        assert "sklearn" not in sys.modules
+        """
+    )
+
+
+def test_a_learner_that_was_made_without_scikit_learn_becomes_an_estimator():
+    python(
+        """if True:
+        from rosenblatt.learners.soft_margin import SoftMarginSVM
+        early = SoftMarginSVM(lam=2.0)
+        import rosenblatt as rb
+        assert rb.Perceptron is not None
+        from sklearn.base import BaseEstimator, clone
+        assert SoftMarginSVM is rb.SoftMarginSVM
+        assert isinstance(early, BaseEstimator)
+        assert repr(clone(early)) == "SoftMarginSVM(lam=2.0)"
+        assert "sample_weight" in str(rb.SoftMarginSVM.set_fit_request.__doc__)
+        """
+    )
+
+
+def test_pickled_learners_are_estimators_where_they_arrive(tmp_path):
+    (tmp_path / "pickled").write_bytes(pickle.dumps([kind().fit(X, y) for kind in LEARNERS]))
+    python(
+        f"""if True:
+        import pickle
+        learners = pickle.loads(open({str(tmp_path / "pickled")!r}, "rb").read())
+        from sklearn.base import clone, is_classifier
+        for learner in learners:
+            assert is_classifier(learner)
+            assert learner.predict_one([1.5, 0.0, 0.0]) == "yes"
+            assert repr(clone(learner)) == type(learner).__name__ + "()"
+        """
+    )
+
+
+# ---- among scikit-learn's estimators
+
+
+@every_learner
+def test_a_learner_is_a_classifier_of_scikit_learn(kind):
+    learner = kind()
+    assert isinstance(learner, BaseEstimator)
+    assert isinstance(learner, ClassifierMixin)
+    assert is_classifier(learner)
+    assert learner.get_params() == learner.options()
+    assert learner.set_params(lift=2.0).lift == 2.0
+    assert repr(clone(learner)) == f"{kind.__name__}(lift=2.0)"
+    assert kind.__name__ in learner._repr_html_()
+
+
+@every_learner
+def test_weights_are_routed_through_a_search(kind):
+    weights = np.where(np.arange(60) < 40, 1.0, 2.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = kind().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), learner)
+        name = f"{kind.__name__.lower()}__lift"
+        search = GridSearchCV(pipeline, {name: [0.5, 1.0]}, cv=2, error_score="raise")
+        assert search.fit(X, y, sample_weight=weights).best_score_ > 0.9
+
+
+@pytest.mark.parametrize("many", [VotingClassifier, StackingClassifier])
+def test_ensembles_take_every_learner(many):
+    ensemble = many([(kind.__name__, kind()) for kind in LEARNERS])
+    assert ensemble.fit(X, y).score(X, y) > 0.95
+
+
+# ---- rooms call each other by public names
+
+
+def test_no_room_reaches_into_a_learner():
+    """Other rooms call learners by public names; `_` is for a learner's own room."""
+    private = re.compile(r"\b(?:learner|model|estimator|like)\._[a-z]\w*")
+    for path in SOURCE.rglob("*.py"):
+        if path.parent.name != "learners":
+            found = private.findall(path.read_text(encoding="utf-8"))
+            assert not found, f"{path.relative_to(SOURCE)} has {found}"
