@@ -187,11 +187,12 @@ EXAMPLES = {
 SENTENCES = {
     "separator": "without intercept: w separates with a margin of at least 1.4",
     "separator with intercept": "with an intercept: w separates with a margin of at least 1",
-    "non-separability": "nothing separates",
-    "non-separability, w null": "nothing separates",
-    "weak": "nothing separates, but w separates weakly",
-    "inseparability": "nothing separates, not even weakly",
-    "inseparability with intercept": "with an intercept: nothing separates, not even weakly",
+    "non-separability": "no hyperplane separates the classes",
+    "non-separability, w null": "no hyperplane separates the classes",
+    "weak": "no hyperplane separates the classes, but w does weakly",
+    "inseparability": "no hyperplane separates the classes, not even weakly",
+    "inseparability with intercept": "with an intercept: no hyperplane separates the classes, not "
+    "even weakly",
     "feasible point": "w satisfies the system",
     "infeasibility": "no point satisfies the system",
     "strict": "no point satisfies the system",
@@ -588,7 +589,7 @@ def test_values_are_exact() -> None:
     # 1/10 + 1/5 - 3/10 is zero; the doubles nearest to these numbers sum to 2^-55 and more.
     thirds = {"rows": [0, 1, 2], "weights": ["1/3", "1/3", "1/3"]}
     fractions = labelled((1, (Fraction(1, 10),)), (1, (Fraction(1, 5),)), (-1, (Fraction(3, 10),)))
-    assert "nothing separates" in example("non-separability", fractions, 1, **thirds).check()
+    assert "no hyperplane separates" in example("non-separability", fractions, 1, **thirds).check()
     doubles = labelled((1, (0.1,)), (1, (0.2,)), (-1, (0.3,)))
     with pytest.raises(Refused, match="do not sum to zero"):
         example("non-separability", doubles, 1, **thirds).check()

@@ -108,7 +108,7 @@ def test_tables_are_read_too(shell):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["xor.svm", "--any"], "nothing separates these data (`rosenblatt separate` proves it)"),
+        (["xor.svm", "--any"], "no hyperplane separates these data (`rosenblatt separate`"),
         (["xor.svm", "--any"], "number of passes; give --passes in place of --any"),
         (["xor.svm", "--any", "--passes", 2], "exclude each other"),
         (["xor.svm", "--passes", 0], "0 is not in the range x>=1"),

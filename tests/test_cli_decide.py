@@ -427,7 +427,7 @@ def test_json_of_verify(shell):
     status, found = facts(shell, "verify", "c.json", "xor.svm")
     reason = found.pop("reason")
     assert status == 0
-    assert reason.endswith("nothing separates, not even weakly.")
+    assert reason.endswith("no hyperplane separates the classes, not even weakly.")
     names = {"certificate": "c.json", "data": "xor.svm", "kind": "inseparability"}
     assert found == {**names, "holds": True}
     assert facts(shell, "verify", "c.json", "apart.svm")[1]["holds"] is False

@@ -192,6 +192,8 @@ def test_the_site_has_every_page_and_fetches_nothing_from_elsewhere(site):
 def test_included_text_is_there_and_no_directive_is_left(site):
     assert "logistic regression" in (site / "index.html").read_text(encoding="utf-8")
     assert "Where each idea lives" in (site / "layout.html").read_text(encoding="utf-8")
+    assert "rb.read(path, *, format=None," in (site / "api.html").read_text(encoding="utf-8")
+    assert ":::" not in (site / "api.html").read_text(encoding="utf-8")
     assert "make_separable" in (site / "laboratory.html").read_text(encoding="utf-8")
     for path in site.rglob("*.html"):
         assert "--8&lt;--" not in path.read_text(encoding="utf-8")

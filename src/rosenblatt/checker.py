@@ -217,12 +217,12 @@ class Claim:
         """Check that a mean is zero and that w, if there is one, separates weakly."""
         self.mean(zero=True)
         if self.given.get("w") is None:
-            return "nothing separates"
+            return "no hyperplane separates the classes"
         w, _ = self.w(self.dimension)
         products = [dot(z, w) for z, _ in self.z]
         require(min(products) >= 0, f"w is wrong on row {products.index(min(products))}")
         require(any(products), "w is orthogonal to every row")
-        return "nothing separates, but w separates weakly"
+        return "no hyperplane separates the classes, but w does weakly"
 
     def inseparability(self) -> str:
         """Check that a mean is zero, and that its rows span all rows."""
@@ -243,7 +243,7 @@ class Claim:
         rows = [self.z[i][0] for i in named]
         spanning = rank_reaches(width - len(given) - len(unused), rows)
         require(spanning, "the named rows do not span all rows")
-        return "nothing separates, not even weakly"
+        return "no hyperplane separates the classes, not even weakly"
 
     def feasible_point(self) -> str:
         """Check that w satisfies every row and every bound."""

@@ -20,7 +20,11 @@ SEPARABLE = (
 
 
 class Stop(StrEnum):
-    """Why a run ended, as a full sentence."""
+    """Why a run ended, as a full sentence.
+
+    CONVERGED, at a limit (PASSES, UPDATES, SECONDS), STALLED when the last passes made no progress
+    (`patience`), INTERRUPTED by Ctrl-C, or at the end of what a STREAM has brought so far.
+    """
 
     CONVERGED = "Converged: the final weights classify every example correctly."
     PASSES = (

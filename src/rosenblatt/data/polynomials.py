@@ -102,7 +102,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     `get_feature_names_out` names them, each with its coefficient.
 
     Sparse rows give sparse rows, in time proportional to the entries of the result; single
-    precision stays single.
+    precision stays single. A result of more than half of the available memory is refused.
 
     Examples
     --------
@@ -123,7 +123,20 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.c = c
 
     def fit(self, X: Any, y: Any = None) -> PolynomialFeatures:
-        """Take note of the columns; the rows are not looked at further."""
+        """Remember the number of features and their names.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : ignored, default=None
+            For scikit-learn's sake.
+
+        Returns
+        -------
+        PolynomialFeatures
+            The transformer itself.
+        """
         matrix = as_matrix(X)
         polynomials = self._polynomials(matrix.shape[1])
         check_finite(matrix)
@@ -133,7 +146,18 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Matrix:
-        """Give the features of each row: dense for dense rows, compressed sparse for sparse."""
+        """Compute the products of features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray or csr_matrix of shape (n_samples, n_output_features_)
+            Dense for dense samples, sparse for sparse ones.
+        """
         self._check_fitted()
         matrix = as_matrix(X)
         try:
@@ -147,7 +171,18 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return of_dense(polynomials, matrix)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name the features, such as ``"√3 x0^2 x3"``, by the names of the columns."""
+        """Name the output features, such as ``"√3 x0^2 x3"``.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the input features; None for those seen in `fit`, or x0, x1, ….
+
+        Returns
+        -------
+        ndarray of str
+            A name for each output feature.
+        """
         from sklearn.utils.validation import _check_feature_names_in
 
         self._check_fitted()

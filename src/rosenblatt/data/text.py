@@ -159,15 +159,35 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
 
     def fit(self, X: Any = None, y: Any = None) -> TextHasher:
-        """Check the options; the documents are not looked at."""
+        """Check the options; the documents are ignored.
+
+        Parameters
+        ----------
+        X : ignored, default=None
+            For scikit-learn's sake.
+        y : ignored, default=None
+            Likewise.
+
+        Returns
+        -------
+        TextHasher
+            The hasher itself.
+        """
         make_plan(self)
         return self
 
     def transform(self, X: Iterable[str | bytes]) -> csr_matrix:
-        """Give one row for each document, with ascending int32 columns.
+        """Hash documents.
 
-        X is any iterable, also a generator: only a few batches of it are held at a time. Without
-        a single document there is no matrix: that is an `InputError`.
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            The documents, at least one; a generator will do, of which few batches are held.
+
+        Returns
+        -------
+        csr_matrix of shape (n_documents, columns)
+            One row for each document.
         """
         plan = make_plan(self)
         rows = stacked(plan, joined_batches(checked_iterable(X), plan.batch_size()))
@@ -179,8 +199,12 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        buffer : bytes, a memory map, or an array of uint8, which must not change meanwhile.
-        starts, stops : whole numbers, one of each for each document, in any order.
+        buffer : bytes, memory map or ndarray of uint8
+            The text; it must not change meanwhile.
+        starts : array-like of int
+            Where each document begins, in any order.
+        stops : array-like of int
+            Where each document ends.
 
         Examples
         --------
@@ -199,7 +223,17 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return rows
 
     def transform_one(self, text: str | bytes) -> tuple[np.ndarray, np.ndarray]:
-        """Give the (columns, values) of one document, as `Perceptron.learn_one` takes them.
+        """Hash one document.
+
+        Parameters
+        ----------
+        text : str or bytes
+            The document.
+
+        Returns
+        -------
+        tuple of ndarray and ndarray
+            Columns and values, as `Perceptron.learn_one` takes them.
 
         Examples
         --------

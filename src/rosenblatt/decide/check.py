@@ -61,7 +61,8 @@ def verify(
 
     Nothing is rounded: a float is the exact rational number that it stores, and arrays of objects
     may hold integers and fractions. Invalid data raise an `InputError`; a certificate that cannot
-    be read, or does not hold, gives an answer that is not ok.
+    be read, or does not hold, gives an answer that is not ok. It agrees with `checker.py`, at the
+    speed of a pass over the data.
 
     Parameters
     ----------

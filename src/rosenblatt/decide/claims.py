@@ -50,11 +50,11 @@ def non_separability(claim: NonSeparability, data: Labelled) -> str:
     """Check that a mean is zero and that w, if there is one, separates weakly."""
     _require_zero_mean(claim, data)
     if claim.w is None:
-        return "nothing separates"
+        return "no hyperplane separates the classes"
     signs = data.compare(Weights.of(claim.w, data.columns), ZERO)
     require(signs.min() >= 0, f"w is on the wrong side of row {signs.argmin()}")
     require(signs.max() > 0, "w is orthogonal to every row")
-    return "nothing separates, but w separates weakly"
+    return "no hyperplane separates the classes, but w does weakly"
 
 
 def inseparability(claim: Inseparability, data: Labelled) -> str:
@@ -77,7 +77,7 @@ def inseparability(claim: Inseparability, data: Labelled) -> str:
         needed, [_integers(data.row(i, int(claim.intercept))) for i in claim.rows]
     )
     require(spanned, "the named rows do not span all rows")
-    return "nothing separates, not even weakly"
+    return "no hyperplane separates the classes, not even weakly"
 
 
 def feasible_point(claim: Feasible, system: System) -> str:

@@ -110,6 +110,11 @@ def cheapest_counts(
 ) -> CheapestCounts:
     """Find the counts of smallest sum with which the dual form separates two classes (theory D12).
 
+    If there are none, no run of a `KernelPerceptron` with the same kernel and lift (its
+    `fit_intercept` is True by default) and without a budget converges; if there are, every run
+    with a positive semidefinite kernel does, given time, up to rounding. X may have 5,000 samples,
+    or more for a linear kernel with few features.
+
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)

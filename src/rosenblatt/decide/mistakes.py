@@ -334,7 +334,8 @@ class Problem:
                 else "only a run from zero has a bound"
             )
             raise InseparableError(
-                f"nothing separates these data (`rosenblatt separate` proves it), so that {reason}",
+                "no hyperplane separates these data (`rosenblatt separate` proves it), so that "
+                f"{reason}",
                 answer,
             )
         assert answer.coef is not None

@@ -95,7 +95,8 @@ def separate(
     Returns
     -------
     Separation or dict of Separation
-        A dict if `many` is given: by pair of labels, or by label.
+        A dict if `many` is given: by pair of labels, or by label. Each certificate in it holds for
+        the whole of X and y.
 
     Examples
     --------

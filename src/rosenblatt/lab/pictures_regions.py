@@ -61,7 +61,9 @@ def plot_regions(
 
     The plane is that of the two columns there are or that are asked for, all others being at their
     mean; else that of the two principal directions, in which the rows vary most, through the mean.
-    A single column is drawn against the number of the row.
+    A single column is drawn against the number of the row. With more than two columns, examples
+    lie off the plane: the side on which they appear need not be their prediction. Of more than
+    3,000 examples some are shown, and the caption says so.
 
     Parameters
     ----------
