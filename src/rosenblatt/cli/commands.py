@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 )
 @options.json
 def demo(out: Path, json: bool) -> None:
-    """Take the tour: learn, converge, stay below the bound, save, load, predict.
+    """Take the tour: learn, converge, save, load, predict.
 
     Needs no file and no network.
     """
@@ -74,9 +74,10 @@ def evaluate(model: Path, source: Source, stream: bool, json: bool) -> None:
 @reads(TO_LEARN)
 @options.json
 def info(source: Source, json: bool) -> None:
-    """Tell what DATA are like: size, classes, duplicates, contradictions.
+    """Tell what DATA are like, or a model.
 
-    Of a model file: its learner, options, classes and how it was found.
+    Of data: size, classes, duplicates, contradictions. Of a model file: its learner, options,
+    classes, columns and how it was made.
     """
     from rosenblatt.cli.describing import info_file
 
@@ -88,9 +89,9 @@ def info(source: Source, json: bool) -> None:
 @click.argument("out", type=FILE)
 @flag("--float64", "double", help="Keep values as float64.")
 def convert(source: Source, out: Path, double: bool) -> None:
-    """Write DATA in another form; a folder of mapped arrays opens at once.
+    """Write DATA in another form.
 
-    OUT is a folder to make (.rows), or a file: .svm, .csv or .parquet.
+    OUT is a folder to make (.rows), of mapped arrays that open at once, or a file: .svm, .csv or .parquet.
     """
     from rosenblatt.cli.converting import convert_file
 
@@ -101,7 +102,10 @@ def convert(source: Source, out: Path, double: bool) -> None:
 @options.model
 @click.argument("out", type=FILE)
 def export(model: Path, out: Path) -> None:
-    """Write the hyperplane of MODEL for other programs: OUT ends in .json or .onnx."""
+    """Write the hyperplane of MODEL for other programs.
+
+    OUT ends in .json or .onnx.
+    """
     import rosenblatt
     from rosenblatt.cli.outputs import check_writable
 

@@ -54,7 +54,7 @@ def separate_file(
     names = examples.names or source.column_numbers(examples.X.shape[1])
     found = replace(found or _unknown(examples.y), names=names)
     facts = {
-        "data": source.data,
+        "data": str(source.data),
         **source.label_fact(examples.columns, json),
         **_answer(found),
         "rows": examples.X.shape[0],
@@ -89,7 +89,7 @@ def separate_many(
         path = certificate and certificate.with_stem(f"{certificate.stem}-{k}")
         answers.append({**_answer(each), "certificate": _write_proof(path, each.certificate)})
     rows, columns = examples.X.shape
-    facts: dict[str, Any] = {"data": source.data, **source.label_fact(examples.columns, json)}
+    facts: dict[str, Any] = {"data": str(source.data), **source.label_fact(examples.columns, json)}
     facts |= {"rows": rows, "columns": columns, "seconds": round(seconds, 6)}
     if json:
         show({**facts, "answers": answers}, json)
@@ -175,7 +175,7 @@ def margin_file(
     if found is None:
         found = _unknown_margin(examples.y, options["tol"])
     facts = {
-        "data": source.data,
+        "data": str(source.data),
         **source.label_fact(examples.columns, json),
         "verdict": found.verdict,
         "classes": [plain(label) for label in found.classes],
@@ -356,7 +356,7 @@ def verify_file(path: Path, source: Source, *, strict: bool, json: bool) -> int:
         with doing(f"checking {path} against {source.data}"):
             found = _verified(claim, source, strict)
     if json:
-        facts = {"certificate": str(path), "data": source.data, "kind": kind}
+        facts = {"certificate": str(path), "data": str(source.data), "kind": kind}
         show({**facts, "holds": found.ok, "reason": found.reason}, json)
     else:
         print(found.reason)

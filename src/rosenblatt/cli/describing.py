@@ -10,7 +10,7 @@ from rosenblatt.cli.printing import doing, plain, show
 from rosenblatt.cli.source import Source
 from rosenblatt.data.models import kind_of, read_model
 from rosenblatt.data.read import folder_format
-from rosenblatt.data.sources import beginning, is_pipe
+from rosenblatt.data.sources import Name, beginning, is_pipe
 from rosenblatt.data.store import open_store
 from rosenblatt.names import wanted_by
 
@@ -29,7 +29,7 @@ def info_file(source: Source, *, json: bool) -> None:
         examples = source.with_options(dtype="float64").examples()
         found = rb.info(*examples)
     label = source.label_fact(examples.columns, json)
-    show({"data": source.data, **label, **_of_data(found, json)}, json)
+    show({"data": str(source.data), **label, **_of_data(found, json)}, json)
 
 
 def _of_data(found: Any, json: bool) -> dict[str, Any]:
@@ -52,21 +52,21 @@ def _of_data(found: Any, json: bool) -> dict[str, Any]:
     }
 
 
-def is_model(path: str) -> bool:
+def is_model(path: Name) -> bool:
     """Tell whether a file begins as model files do: a length, and the notes in JSON."""
     if not os.path.isfile(path) and not is_pipe(path):
         return False
     return beginning(path, 24)[8:] == b'{"__metadata__":'
 
 
-def _of_model(path: str, json: bool) -> dict[str, Any]:
+def _of_model(path: Name, json: bool) -> dict[str, Any]:
     learner, _ = read_model(path)
     columns = wanted_by(learner).columns
     names = None if columns.names is None else list(columns.names)
     chosen = {name: value for name, value in learner.options().items() if value is not None}
     options = {name: _as_json(value) for name, value in chosen.items()}
     facts = {
-        "model": path,
+        "model": str(path),
         "learner": kind_of(learner),
         **described(learner),
         "made_of": columns.spoken(),

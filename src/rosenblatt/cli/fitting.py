@@ -22,7 +22,7 @@ from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.models import write_model
-from rosenblatt.data.sources import is_pipe, shown
+from rosenblatt.data.sources import Name, is_pipe, shown
 from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.labels import as_labels, joint_classes
@@ -54,7 +54,7 @@ def fit_file(
         write_model(learner, path, {"reading": source.remembered()})
         error = training_error(learner, examples, json)
     facts = {
-        "data": source.data,
+        "data": str(source.data),
         **source.label_fact(learner.columns_, json),
         "rows": len(examples) if examples is not None else _rows_of_stream(learner),
         **described(learner),
@@ -110,7 +110,7 @@ def _watch(say: Say) -> Watch:
     return watch
 
 
-def _solve(learner: Any, examples: rb.Examples, data: str) -> None:
+def _solve(learner: Any, examples: rb.Examples, data: Name) -> None:
     try:
         learner.train(examples.X, examples.y, examples.weights)
     except InseparableError as error:

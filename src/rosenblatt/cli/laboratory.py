@@ -36,7 +36,7 @@ ALL = "all"
 )
 @options.json
 def lab(names: tuple[str, ...], out: Path, quick: bool, seed: int, json: bool) -> int:
-    """Run the experiments of the laboratory: every theorem beside what is measured.
+    """Run experiments: every theorem beside what is measured.
 
     NAMES are experiments, all, or files of yours (.py); without any, they are listed. A run that
     was stopped goes on where it was when the same command is given again.

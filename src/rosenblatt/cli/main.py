@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from typing import Any
 
@@ -37,7 +38,7 @@ def app() -> None:
 @click.command
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
-    """Print what makes a SHELL complete commands and options.
+    """Print what makes a SHELL complete commands.
 
     For bash: rosenblatt completion bash >> ~/.bashrc
     """
@@ -117,4 +118,5 @@ def _called(words: list[str]) -> int:
 def _usage(error: click.UsageError) -> str:
     """Say in a sentence what is wrong with the words of a command, and where help is."""
     path = NAME if error.ctx is None else error.ctx.command_path
-    return f"{error.format_message().rstrip('.')}; `{path} --help` tells more"
+    said = re.sub(r"\.? \(?Did you mean", "; did you mean", error.format_message())
+    return f"{said[:1].lower()}{said[1:].rstrip('.?)')}; `{path} --help` tells more"

@@ -44,7 +44,7 @@ def bound_file(
         learner.train(X, y, examples.weights)
         say("looking for the least bound")
         bound = _bounded(learner, examples, passes, clock)
-    facts = {"data": source.data, **source.label_fact(learner.columns_, json)}
+    facts = {"data": str(source.data), **source.label_fact(learner.columns_, json)}
     facts |= _facts(learner, bound, X.shape)
     facts["certificate"] = _write_proof(certificate, bound.certificate)
     show(facts if json else _for_people(facts, bound), json)

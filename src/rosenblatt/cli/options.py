@@ -6,6 +6,7 @@ options of `reads` are fields of `rosenblatt.data.reading.Reading`, and have the
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -16,21 +17,43 @@ import click
 Command = Callable[..., Any]
 Decorator = Callable[[Any], Any]
 
+MOST_BITS = 30
 FILE = click.Path(path_type=Path)
 DATA = (
-    "DATA is a file, folder or pattern: svmlight, Vowpal Wabbit, CSV, Parquet, label<TAB>text, "
+    "DATA are files, folders or patterns: svmlight, Vowpal Wabbit, CSV, Parquet, label<TAB>text, "
     ".npz and more, plain or compressed; - for standard input."
 )
 
 
-class Place(click.ParamType):
-    """A column of a table: its name, or its place."""
+def place(text: str) -> int | str:
+    """Give a column of a table: its name, or a place if it is a number."""
+    return int(text) if text.removeprefix("-").isdigit() else text
 
-    name = "column"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
-        """Take a number for a place."""
-        return int(value) if value.removeprefix("-").isdigit() else value
+def hashed(bits: str) -> int:
+    """Give the number of hashed columns."""
+    if not bits.isdigit() or not 1 <= int(bits) <= MOST_BITS:
+        raise ValueError(f"{bits} is no whole number from 1 to {MOST_BITS}")
+    return int(2 ** int(bits))
+
+
+class Taken(click.ParamType):
+    """An option that a function makes something of."""
+
+    def __init__(self, name: str, take: Callable[[str], Any]) -> None:
+        self.name, self.take = name, take
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Take it, or say why not."""
+        try:
+            return self.take(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def places(text: str) -> list[int | str]:
+    """Give columns of a table that commas part; a name with a comma is quoted."""
+    return [place(part.strip()) for part in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def flag(*names: str, help: str, default: bool | None = False) -> Decorator:
@@ -61,13 +84,24 @@ EVERYWHERE = {
     ),
     "label": click.option(
         "--label",
-        type=Place(),
+        type=Taken("column", place),
         help="Column of the label in a table: name, or place from 0 on; -1 is the last one.",
     ),
     "header": click.option(
         "--header/--no-header",
         default=None,
         help="Whether a CSV or TSV file names its columns; else a guess.",
+    ),
+    "separator": click.option(
+        "--sep",
+        "separator",
+        type=Taken("character", lambda text: text.replace(r"\t", "\t")),
+        help="What parts the cells of a CSV file: ';', '|', '\\t'. [default: a comma]",
+    ),
+    "decimal": click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="The decimal point of a CSV file. [default: .]",
     ),
     "missing": click.option(
         "--missing", type=float, help="Number for missing values in a table; else refused."
@@ -76,11 +110,24 @@ EVERYWHERE = {
 }
 # What a model remembers of its data, and need not be told.
 TO_LEARN = {
+    "select": click.option(
+        "--columns",
+        "select",
+        type=Taken("name,name...", places),
+        help="Columns of a table to take as features, by name or place; all but the label if not "
+        "given.",
+    ),
     "categories": click.option(
         "--categories",
         type=click.Choice(["onehot", "hash", "refuse"]),
         help="What becomes of words in a table: a column for each, hashed columns, or an error. "
         "[default: onehot]",
+    ),
+    "columns": click.option(
+        "--bits",
+        "columns",
+        type=Taken("b", hashed),
+        help="Hash words and text to 2^b columns. [default: 18]",
     ),
 }
 FOR_A_MODEL = {
@@ -98,16 +145,18 @@ def reads(*groups: dict[str, Decorator], **fixed: Any) -> Decorator:
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def call(data: str, **others: Any) -> Any:
+        def call(data: tuple[str, ...], **others: Any) -> Any:
             from rosenblatt.cli.source import Source
             from rosenblatt.data.reading import Reading
+            from rosenblatt.data.sources import Several
 
             how = given({name: others.pop(name) for name in options})
-            return command(source=Source(data, Reading(**how, **fixed)), **others)
+            named = data[0] if len(data) == 1 else Several(data)
+            return command(source=Source(named, Reading(**how, **fixed)), **others)
 
         for option in reversed(options.values()):
             call = option(call)
         call.__doc__ = f"{command.__doc__}\n\n    {DATA}"
-        return click.argument("data", metavar="DATA")(call)
+        return click.argument("data", metavar="DATA...", nargs=-1, required=True)(call)
 
     return decorate

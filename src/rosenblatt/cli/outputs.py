@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rosenblatt.data.sources import files, is_pipe
+from rosenblatt.data.sources import Name, files, is_pipe
 from rosenblatt.errors import InputError
 
 
-def check_writable(path: Path, *inputs: str | Path) -> None:
+def check_writable(path: Path, *inputs: Name) -> None:
     """Find out before the work, not after it, that a file cannot or should not be written."""
     if os.path.isdir(path):
         raise InputError(f"{path} is a folder; give the name of a file to write")
@@ -25,7 +25,7 @@ def check_writable(path: Path, *inputs: str | Path) -> None:
     check_unread(path, *inputs)
 
 
-def check_unread(path: Path, *inputs: str | Path) -> None:
+def check_unread(path: Path, *inputs: Name) -> None:
     """Refuse to write over what the command reads, by whatever name."""
     if not os.path.exists(path) or is_pipe(path):
         return

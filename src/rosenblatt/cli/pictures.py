@@ -20,7 +20,7 @@ from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.files import make_folder, write_atomically
 from rosenblatt.data.read import format_of
-from rosenblatt.data.sources import is_pipe
+from rosenblatt.data.sources import Name, is_pipe
 from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import picture_file, several
 from rosenblatt.lab.pictures_margins import distances
@@ -101,7 +101,7 @@ def plot_file(
 # ---- where to
 
 
-def _files(wanted: tuple[str, ...], out: Path, inputs: list[str | Path]) -> dict[str, Path]:
+def _files(wanted: tuple[str, ...], out: Path, inputs: list[Name]) -> dict[str, Path]:
     """Give each picture its file, and refuse before the work what cannot be written."""
     if os.path.isdir(out) or not out.suffix:
         _check_folder(out)
@@ -188,7 +188,7 @@ def _first(source: Source, examples: rb.Examples, names: list[str]) -> int:
     return int(format == "svmlight")
 
 
-def _columns(text: str, scene: Scene, data: str) -> list[Any]:
+def _columns(text: str, scene: Scene, data: Name) -> list[Any]:
     """Give columns by name, or by place from 0 on."""
     parts = [part.strip() for part in text.split(",")]
     return [
@@ -197,7 +197,7 @@ def _columns(text: str, scene: Scene, data: str) -> list[Any]:
     ]
 
 
-def _place(number: int, scene: Scene, data: str) -> int:
+def _place(number: int, scene: Scene, data: Name) -> int:
     place, width = number - scene.first, scene.X.shape[1]
     if not 0 <= place < width:
         held = f"its {several(width, 'column')} count from {scene.first}"
@@ -247,7 +247,7 @@ def _path(scene: Scene, names: list[str] | None) -> Any:
 
 
 def _report(
-    data: str,
+    data: Name,
     path: Path | None,
     scene: Scene,
     seen: dict[str, tuple[str, str]],
@@ -257,7 +257,7 @@ def _report(
     learner: Learner = scene.model
     found = distances(learner, scene.X, scene.y)
     facts: dict[str, Any] = {
-        "data": data,
+        "data": str(data),
         **scene.label,
         "rows": scene.X.shape[0],
         "columns": scene.X.shape[1],

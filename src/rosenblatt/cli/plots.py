@@ -13,6 +13,7 @@ from rosenblatt.cli.options import FILE, FOR_A_MODEL, TO_LEARN, reads
 if TYPE_CHECKING:
     from rosenblatt.cli.source import Source
 
+SEEN = {name: option for name, option in TO_LEARN.items() if name != "select"}
 WHAT = ("all", "regions", "margins", "curve", "hardest", "path")
 
 
@@ -38,7 +39,7 @@ WHAT = ("all", "regions", "margins", "curve", "hardest", "path")
     show_default=True,
     help="A folder for .png files, or a file: .png, .svg or .pdf.",
 )
-@reads(TO_LEARN, FOR_A_MODEL)
+@reads(SEEN, FOR_A_MODEL)
 @options.json
 def plot(
     source: Source, what: str, model: Path | None, columns: str | None, out: Path, json: bool

@@ -16,6 +16,7 @@ from rosenblatt.cli.printing import plain, room, show, tell, telling
 from rosenblatt.cli.source import Source
 from rosenblatt.data.files import replacing
 from rosenblatt.data.models import read_model
+from rosenblatt.data.sources import Name
 from rosenblatt.data.write import prediction_pieces
 from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.labels import as_labels
@@ -82,7 +83,7 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
     rows = sum(pairs.values())
     right = sum(count for (label, answer), count in pairs.items() if label == answer)
     facts: dict[str, Any] = {
-        "data": source.data,
+        "data": str(source.data),
         **source.label_fact(block.columns, json),
         "rows": rows,
         "right": right,
@@ -128,7 +129,7 @@ def opened(path: Path, source: Source) -> tuple[Learner, Source]:
     return learner, source.for_model(learner, notes.get("reading", {}))
 
 
-def _check_labels(found: set[Any], classes: list[Any], data: str) -> None:
+def _check_labels(found: set[Any], classes: list[Any], data: Name) -> None:
     if not found & set(classes):
         names = ", ".join(map(repr, sorted(found, key=str)[:5]))
         raise InputError(

@@ -9,7 +9,7 @@ import click
 
 from rosenblatt.cli import options
 from rosenblatt.cli.options import FILE, TO_LEARN, flag, reads
-from rosenblatt.cli.training import Lift, choice
+from rosenblatt.cli.training import LIFT, choice
 
 if TYPE_CHECKING:
     from rosenblatt.cli.source import Source
@@ -32,7 +32,7 @@ def separate(
     max_seconds: float | None,
     json: bool,
 ) -> int:
-    """Decide whether a hyperplane separates the classes of DATA, and prove it.
+    """Decide and prove whether a hyperplane separates DATA.
 
     Numbers are taken for exactly what they are, as float64. Exit status: 0 separable, 1 weakly
     separable or inseparable, 3 undecided, 130 after Ctrl-C; of several answers the largest.
@@ -66,7 +66,7 @@ def margin(
     max_seconds: float | None,
     json: bool,
 ) -> int:
-    """Enclose the largest margin that a hyperplane leaves the classes of DATA, and prove it.
+    """Enclose the largest margin between two classes, provably.
 
     Numbers are taken for exactly what they are, as float64. Exit status: 0 there is a margin, 1
     there is none, since nothing separates the classes, 3 undecided, 130 after Ctrl-C.
@@ -89,7 +89,7 @@ def margin(
     help="Which example comes next. [default: cycle]",
 )
 @options.intercept
-@click.option("--lift", type=Lift(), help="Constant of the added coordinate, or radius.")
+@click.option("--lift", type=LIFT, help="Constant of the added coordinate, or radius.")
 @click.option("--seed", type=int, help="Seed of the random orders.")
 @click.option(
     "--max-seconds", type=float, help="Most seconds to look for a small bound, and to learn."
@@ -108,7 +108,7 @@ def bound(
     max_seconds: float | None,
     json: bool,
 ) -> None:
-    """Count the mistakes of a perceptron on DATA, and prove how many there can be at most.
+    """Count mistakes on DATA, and prove how many there can be.
 
     The bound holds for every run of so many passes from zero, whatever the classes. Numbers are
     read as float64.
@@ -172,7 +172,7 @@ def solve(
 @flag("--strict", help="The certificate was made with `solve --strict`.")
 @options.json
 def verify(source: Source, certificate: Path, strict: bool, json: bool) -> int:
-    """Check CERTIFICATE against DATA, trusting nothing that it says.
+    """Check CERTIFICATE against DATA, believing nothing it says.
 
     DATA are the data, or the system, that it speaks of. Exit status: 0 it holds, 1 it is refused,
     2 the data or the certificate cannot be read.

@@ -11,7 +11,7 @@ import rosenblatt as rb
 from rosenblatt.data.cache import cached
 from rosenblatt.data.read import cut_rows, format_of, read_blocks, read_whole
 from rosenblatt.data.reading import Reading
-from rosenblatt.data.sources import files
+from rosenblatt.data.sources import Name, files
 from rosenblatt.data.tables_layout import usual_labels
 from rosenblatt.errors import InputError
 from rosenblatt.memory import TooLargeError
@@ -26,7 +26,7 @@ REMEMBERED = ("dtype", "zero_based", "missing", "header", "separator", "decimal"
 class Source:
     """A data set named on the command line."""
 
-    data: str
+    data: Name
     reading: Reading
     stream: bool = False
     cache: bool = False

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt.cli import options
-from rosenblatt.cli.options import FILE, TO_LEARN, Command, Decorator, flag, reads
+from rosenblatt.cli.options import FILE, TO_LEARN, Command, Decorator, Taken, flag, reads
 
 if TYPE_CHECKING:
     from rosenblatt.cli.recipes import Recipe
@@ -27,17 +27,15 @@ LEARNERS = {
 }
 
 
-class Lift(click.ParamType):
-    """The constant of the added coordinate."""
+def lift(text: str) -> float | str:
+    """Give the constant of the added coordinate."""
+    try:
+        return text if text == "radius" else float(text)
+    except ValueError:
+        raise ValueError(f"--lift takes a number or radius, got {text!r}") from None
 
-    name = "number"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
-        """Take a number, or the word radius."""
-        try:
-            return value if value == "radius" else float(value)
-        except ValueError:
-            self.fail(f"--lift takes a number or radius, got {value!r}")
+LIFT = Taken("number", lift)
 
 
 def choice(name: str, *words: str, help: str) -> Decorator:
@@ -73,7 +71,7 @@ OF_LEARNERS = (
         "[default: free; the perceptron's is lifted]",
     ),
     flag("--no-intercept", help="The same as --intercept none.", default=None),
-    click.option("--lift", type=Lift(), help="Constant of the added coordinate, or radius."),
+    click.option("--lift", type=LIFT, help="Constant of the added coordinate, or radius."),
     choice(
         "--output",
         *("auto", "last", "averaged", "voted"),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rosenblatt.data.read import read_blocks
 from rosenblatt.data.reading import DEFAULT, Reading
-from rosenblatt.data.sources import files, is_pipe, shown
+from rosenblatt.data.sources import Name, files, is_pipe, shown
 from rosenblatt.data.store import open_store, write_store
 from rosenblatt.data.store_writer import VERSION
 from rosenblatt.errors import InputError
@@ -24,7 +24,7 @@ from rosenblatt.examples import Examples
 DIGESTED, PLACES = 1 << 26, 1 << 6
 
 
-def cached(path: str, reading: Reading = DEFAULT) -> Examples:
+def cached(path: Name, reading: Reading = DEFAULT) -> Examples:
     """Open the store of a data set, making it first if it is not there."""
     store = store_of(path, reading)
     if not store.exists():
@@ -32,13 +32,13 @@ def cached(path: str, reading: Reading = DEFAULT) -> Examples:
     return open_store(store)
 
 
-def store_of(path: str, reading: Reading) -> Path:
+def store_of(path: Name, reading: Reading) -> Path:
     """Give the name of the store that belongs to a data set as it is now."""
     first = Path(path if os.path.isfile(path) else files(path)[0])
     return first.with_name(f"{first.name}.{fingerprint(path, reading)}.{VERSION}.rows")
 
 
-def fingerprint(path: str, reading: Reading) -> str:
+def fingerprint(path: Name, reading: Reading) -> str:
     """Give a short digest of a data set as it is now, and of how it is read."""
     if is_pipe(path):
         raise InputError(f"{shown(path)} cannot be read again; give a file")

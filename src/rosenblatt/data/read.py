@@ -28,7 +28,7 @@ from rosenblatt.data import unlabelled
 from rosenblatt.data.alike import Alike
 from rosenblatt.data.arrays import check_rows, is_idx, read_idx, read_npy, read_npz
 from rosenblatt.data.reading import DEFAULT, OPTIONS, TABLES, Reading, refuse_unknown
-from rosenblatt.data.sources import beginning, chunks, contents, files, is_pipe, shown
+from rosenblatt.data.sources import Several, beginning, chunks, contents, files, is_pipe, shown
 from rosenblatt.data.store import open_store
 from rosenblatt.data.strings import string_array
 from rosenblatt.data.svmlight import cut_blocks, parse_svmlight, svmlight_blocks
@@ -145,6 +145,8 @@ def read(
 
 def read_whole(path: str | os.PathLike[str], reading: Reading = DEFAULT) -> Examples:
     """Read a data set as a description says."""
+    if isinstance(path, list | tuple) and all(isinstance(n, str | os.PathLike) for n in path):
+        path = Several(tuple(map(os.fsdecode, path)))
     if not isinstance(path, str | os.PathLike):
         raise InputError(
             f"read takes the name of a file, got a {type(path).__name__}; learners take tables "
@@ -314,6 +316,8 @@ def format_of(path: str | os.PathLike[str]) -> str:
     """Give the format of a data set."""
     if folder_format(path) is not None:
         return found_format(path, b"")
+    if isinstance(path, Several) and any(map(folder_format, path.names)):
+        raise InputError("a folder of arrays is a data set of its own; give it alone")
     names = files(path)
     if len(names) > 1:
         _check_alike(path, names)

@@ -27,6 +27,7 @@ import sys
 import zlib
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from glob import glob
 from itertools import chain
 from typing import IO, Any, NamedTuple
@@ -37,6 +38,8 @@ from rosenblatt.errors import InputError, MissingExtraError
 from rosenblatt.memory import TooLargeError, memory
 
 __all__ = [
+    "Name",
+    "Several",
     "as_text",
     "beginning",
     "bounded",
@@ -63,6 +66,18 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _held: dict[Hashable, Iterator[bytes]] = {}
 
 
+@dataclass(frozen=True)
+class Several(os.PathLike[str]):
+    """Files, folders and patterns that somebody names one by one: one data set, in that order."""
+
+    names: tuple[str, ...]
+
+    def __fspath__(self) -> str:
+        return " ".join(self.names)
+
+    __str__ = __fspath__
+
+
 class Compression(NamedTuple):
     """A kind of compressed stream: its name, how it begins and what undoes it."""
 
@@ -79,6 +94,10 @@ def files(path: Name) -> list[str]:
     ------
     InputError : a folder or a pattern that stands for no file.
     """
+    if isinstance(path, Several):
+        if any(map(is_pipe, path.names)):
+            raise InputError("standard input is a data set of its own; give it alone")
+        return [file for name in path.names for file in files(name)]
     name = os.fsdecode(path)
     if not name:
         raise InputError("the name of the file is empty; give a path, or - for standard input")
