@@ -91,7 +91,8 @@ def info(source: Source, json: bool) -> None:
 def convert(source: Source, out: Path, double: bool) -> None:
     """Write DATA in another form.
 
-    OUT is a folder to make (.rows), of mapped arrays that open at once, or a file: .svm, .csv or .parquet.
+    OUT is a folder to make (.rows), of mapped arrays that open at once, or a file: .svm, .csv or
+    .parquet.
     """
     from rosenblatt.cli.converting import convert_file
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,12 @@ import rosenblatt as rb
 from rosenblatt.cli.describing import described
 from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
-from rosenblatt.cli.printing import doing, show
+from rosenblatt.cli.printing import doing, show, tell, tell_plainly, telling
 from rosenblatt.cli.recipes import Recipe
-from rosenblatt.cli.source import Source
+from rosenblatt.cli.source import Source, opened
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.cache import fingerprint
-from rosenblatt.data.models import write_model
+from rosenblatt.data.models import kind_of, write_model
 from rosenblatt.data.sources import Name, is_pipe, shown
 from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.errors import InputError, InseparableError
@@ -38,19 +38,26 @@ ONCE = {
     "max_updates": None,
     "max_seconds": None,
 }
+NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 Say = Callable[[str], None]
 
 
 def fit_file(
-    source: Source, path: Path, recipe: Recipe, *, checkpoint: Path | None, json: bool
+    source: Source,
+    path: Path,
+    recipe: Recipe,
+    *,
+    start: Path | None,
+    checkpoint: Path | None,
+    json: bool,
 ) -> int:
     """Do it; give the exit status."""
-    learner = recipe.make()
+    learner, source = _begun(recipe, source, start)
     check_writable(path, source.data)
-    source = replace(source, streamable=recipe.learner == "perceptron")
-    with doing(f"reading {source.data}") as say, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the report below says why the run ended
-        learner, examples, seconds = _learned(learner, source, checkpoint, say)
+    source = replace(source, streamable=isinstance(learner, Perceptron))
+    quiet = warnings.catch_warnings(action="ignore")  # the report says why the run ended
+    with doing(f"reading {source.data}") as say, quiet, telling():
+        learner, examples, seconds = _learned(learner, source, checkpoint, say, json)
         write_model(learner, path, {"reading": source.remembered()})
         error = training_error(learner, examples, json)
     facts = {
@@ -67,6 +74,20 @@ def fit_file(
     return INTERRUPTED if _ended(learner) is rb.Stop.INTERRUPTED else 0
 
 
+def _begun(recipe: Recipe, source: Source, start: Path | None) -> tuple[Any, Source]:
+    """Give a new learner, or one that goes on, which reads data as it did before."""
+    if start is None:
+        return recipe.make(), source
+    learner, source = opened(start, source)
+    if not isinstance(learner, Perceptron) or recipe.learner != "perceptron":
+        raise InputError(
+            f"--from goes on with a perceptron, and {start} is a {kind_of(learner)}; fit it anew"
+        )
+    for name, value in {**recipe.options, "warm_start": True}.items():
+        setattr(learner, name, value)
+    return learner, source
+
+
 def _ended(learner: Any) -> rb.Stop | None:
     return learner.run_.stop if hasattr(learner, "run_") else None
 
@@ -77,27 +98,55 @@ def _rows_of_stream(learner: Any) -> int | None:
 
 
 def _learned(
-    learner: Any, source: Source, checkpoint: Path | None, say: Say
+    learner: Any, source: Source, checkpoint: Path | None, say: Say, json: bool
 ) -> tuple[Any, rb.Examples | None, float]:
     """Learn; give the learner, the examples unless they were a stream, and the time taken."""
-    is_perceptron = isinstance(learner, Perceptron)
-    if source.stream:
-        learner = _learn_stream(learner, source, checkpoint, _watch(say))
+    once = isinstance(learner, Perceptron) and _is_once(learner)
+    if source.stream or (once and is_pipe(source.data) and source.is_text()):
+        told = _watch(say) if json else ProgressiveError().watch
+        learner = _learn_stream(learner, source.by(stream=True), checkpoint, told)
         return learner, None, learner.run_.seconds
-    if is_perceptron:
-        once = _learned_at_once(learner, source, _watch(say))
-        if once is not None:
-            return once, None, once.run_.seconds
-    if not hasattr(learner, "output"):
-        learner.check_options()  # before the reading; it takes no time
+    if once and not is_pipe(source.data) and source.is_svmlight() and source.is_large():
+        at_once = _learned_at_once(learner, source, _watch(say))
+        if at_once is not None:
+            return at_once, None, at_once.run_.seconds
+    return _learned_whole(learner, source, say)
+
+
+def _is_once(learner: Perceptron) -> bool:
+    """Tell whether each row is met once, in stored order, whatever the others are."""
+    return all(getattr(learner, name) == value for name, value in ONCE.items())
+
+
+def _learned_whole(learner: Any, source: Source, say: Say) -> tuple[Any, rb.Examples, float]:
+    runs = hasattr(learner, "output")  # which every kind of perceptron has
+    if not runs:
+        learner.check_options()  # before the reading
     examples = source.labelled(source.examples())
-    if hasattr(learner, "output"):
+    settle_classes(learner, examples.y)
+    if runs:
         learner.train(examples.X, examples.y, examples.weights, watch=_watch(say))
         return learner, examples, learner.run_.seconds
     say(f"solving: {len(examples):,} rows; Ctrl-C gives up")
     began = time.perf_counter()
     _solve(learner, examples, source.data)
     return learner, examples, time.perf_counter() - began
+
+
+def settle_classes(learner: Any, y: Any) -> None:
+    """Let the labels of --class-weight, which are texts, be those of the data.
+
+    Of a stream they are not known beforehand: a number is then the label of either kind.
+    """
+    given = getattr(learner, "class_weight", None)
+    if not isinstance(given, dict) or not all(isinstance(label, str) for label in given):
+        return
+    if y is not None:
+        known = {str(label): label for label in np.unique(as_labels(y, len(y))).tolist()}
+        learner.class_weight = {known.get(text, text): given[text] for text in given}
+        return
+    numbers = {float(text): given[text] for text in given if NUMBER.fullmatch(text)}
+    learner.class_weight = given | numbers
 
 
 def _watch(say: Say) -> Watch:
@@ -108,6 +157,33 @@ def _watch(say: Say) -> Watch:
         )
 
     return watch
+
+
+class ProgressiveError:
+    """How often a stream was answered wrongly before it was learned, told at each doubling."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, int]] = [(0, 0)]  # examples and mistakes, where they were told
+        self.examples = self.mistakes = 0
+
+    def watch(self, progress: Progress) -> None:
+        """Count a block; tell of each power of 2 in it."""
+        assert progress.latest is not None
+        total = np.cumsum(progress.latest > 0)
+        due = max(1, 2 * self.rows[-1][0])
+        while due <= self.examples + total.size:
+            self._tell(due, self.mistakes + int(total[due - self.examples - 1]))
+            due *= 2
+        self.examples += total.size
+        self.mistakes += int(total[-1]) if total.size else 0
+
+    def _tell(self, examples: int, mistakes: int) -> None:
+        before, earlier = self.rows[-1]
+        if not before:
+            tell_plainly("    examples     mistakes  error so far  since the last line")
+        since = (mistakes - earlier) / (examples - before)
+        tell_plainly(f"{examples:12,} {mistakes:12,} {mistakes / examples:13.4f} {since:20.4f}")
+        self.rows.append((examples, mistakes))
 
 
 def _solve(learner: Any, examples: rb.Examples, data: Name) -> None:
@@ -123,15 +199,19 @@ def _solve(learner: Any, examples: rb.Examples, data: Name) -> None:
         ) from error
 
 
-def _learned_at_once(learner: Perceptron, source: Source, watch: Watch) -> Perceptron | None:
-    """Learn a large file in one pass, as a stream, where that is the same."""
-    once = all(getattr(learner, name) == value for name, value in ONCE.items())
-    if once and not is_pipe(source.data) and source.is_svmlight() and source.is_large():
-        # One pass meets each row once: to hold them all would give the same weights, later.
-        with suppress(InputError):  # which a reader of the whole may mend, or explain better
-            fresh = type(learner)(**learner.options())
-            return _learn_stream(fresh, source.by(stream=True), None, watch, alike=True)
-    return None
+def _learned_at_once(
+    learner: Perceptron, source: Source, watch: Watch
+) -> Perceptron | None:
+    """Learn a large file in one pass, as a stream, where that is the same.
+
+    One pass meets each row once: to hold them all would give the same weights, later.
+    """
+    fresh = type(learner)(**learner.options())
+    try:
+        return _learn_stream(fresh, source.by(stream=True), None, watch, alike=True)
+    except InputError:  # which a reader of the whole may mend, or explain better
+        tell(f"{source.data} is read again, as a whole")
+        return None
 
 
 def _learn_stream(
@@ -146,6 +226,7 @@ def _learn_stream(
 
     From the third class on, it matters which classes are known from the first row on.
     """
+    settle_classes(learner, None)
     if is_pipe(source.data) and learner.max_iter != 1:
         raise InputError(f"{shown(source.data)} can be read but once; give --max-iter 1, or a file")
     note = None

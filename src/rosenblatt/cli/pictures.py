@@ -14,9 +14,8 @@ from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.cli.outputs import check_writable
-from rosenblatt.cli.predicting import opened
 from rosenblatt.cli.printing import doing, plain, show, telling
-from rosenblatt.cli.source import Source
+from rosenblatt.cli.source import Source, opened
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.files import make_folder, write_atomically
 from rosenblatt.data.read import format_of

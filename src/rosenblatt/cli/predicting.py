@@ -13,9 +13,8 @@ import numpy as np
 from rosenblatt.cli.confusion import confusion_lines
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import plain, room, show, tell, telling
-from rosenblatt.cli.source import Source
+from rosenblatt.cli.source import Source, opened
 from rosenblatt.data.files import replacing
-from rosenblatt.data.models import read_model
 from rosenblatt.data.sources import Name
 from rosenblatt.data.write import prediction_pieces
 from rosenblatt.errors import EmptyError, InputError
@@ -121,12 +120,6 @@ class Weighed:
     def facts(self) -> dict[str, float]:
         """Give the share of the weights that was answered rightly, if rows have weights."""
         return {"weighted_accuracy": self.right / self.total} if self.given and self.total else {}
-
-
-def opened(path: Path, source: Source) -> tuple[Learner, Source]:
-    """Open a model; data are read for it, and as those that it was fitted on."""
-    learner, notes = read_model(path)
-    return learner, source.for_model(learner, notes.get("reading", {}))
 
 
 def _check_labels(found: set[Any], classes: list[Any], data: Name) -> None:

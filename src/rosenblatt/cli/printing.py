@@ -96,7 +96,12 @@ def doing(text: str) -> Iterator[Callable[[str], None]]:
 
 def tell(sentence: str) -> None:
     """Say something beside the answer."""
-    print(f"rosenblatt: {spoken(sentence)}", file=sys.stderr)
+    tell_plainly(f"rosenblatt: {spoken(sentence)}")
+
+
+def tell_plainly(line: str) -> None:
+    """Print a line beside the answer, at once."""
+    print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager

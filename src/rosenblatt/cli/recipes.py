@@ -43,7 +43,7 @@ def recipe_of(given: dict[str, Any]) -> Recipe:
         raise click.UsageError("--lam and --C say the same thing; give one of them")
     chosen = {n: v or None if n in WITHOUT_LIMIT else v for n, v in chosen.items()}
     if chosen.pop("balanced", None):
-        chosen["class_weight"] = "balanced"
+        chosen.setdefault("class_weight", "balanced")
     if "seed" in chosen:
         chosen["random_state"] = chosen.pop("seed")
     return Recipe(learner, _with_intercept(learner, chosen))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import rosenblatt as rb
 from rosenblatt.data.cache import cached
+from rosenblatt.data.models import read_model
 from rosenblatt.data.read import cut_rows, format_of, read_blocks, read_whole
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.sources import Name, files
@@ -73,11 +75,13 @@ class Source:
             return cut_rows(cached(self.data, self.reading), STREAM_BYTES)
         return read_blocks(self.data, self.reading, block_bytes=STREAM_BYTES)
 
+    def is_text(self) -> bool:
+        """Tell whether it has a row in each line, and all that is to be known of it."""
+        return (self.reading.format or format_of(self.data)) in ("svmlight", "vowpal", "text")
+
     def is_svmlight(self) -> bool:
         """Tell whether it is in the svmlight format, to be read as it lies."""
-        if self.cache:
-            return False
-        return (self.reading.format or format_of(self.data)) == "svmlight"
+        return not self.cache and (self.reading.format or format_of(self.data)) == "svmlight"
 
     def is_large(self) -> bool:
         """Tell whether it is more than a block of a stream."""
@@ -103,3 +107,9 @@ class Source:
             return {"label": label}
         chosen = self.reading.changed().keys() & {"label", "like"} or usual_labels([label])
         return {"label": f"column {label!r}{'' if chosen else ', the last; --label names another'}"}
+
+
+def opened(path: Path, source: Source) -> tuple[Any, Source]:
+    """Open a model; data are read for it, and as those that it was fitted on."""
+    learner, notes = read_model(path)
+    return learner, source.for_model(learner, notes.get("reading", {}))

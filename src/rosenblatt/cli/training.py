@@ -6,6 +6,7 @@ of its class, and has its own defaults for those that nobody gave.
 
 from __future__ import annotations
 
+import csv
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,17 @@ def lift(text: str) -> float | str:
         return text if text == "radius" else float(text)
     except ValueError:
         raise ValueError(f"--lift takes a number or radius, got {text!r}") from None
+
+
+def factors(text: str) -> str | dict[str, float]:
+    """Give the factors of classes, by the text of their labels."""
+    if text == "balanced":
+        return text
+    pairs = [part.rpartition("=") for part in next(csv.reader([text]), [])]
+    try:
+        return {label.strip(): float(factor) for label, _, factor in pairs}
+    except ValueError:
+        raise ValueError(f"give balanced, or label=factor,label=factor..., not {text!r}") from None
 
 
 LIFT = Taken("number", lift)
@@ -99,7 +111,12 @@ OF_LEARNERS = (
     ),
     click.option("--max-updates", type=int, help="Most updates."),
     click.option("--max-seconds", type=float, help="Most seconds of training."),
-    flag("--balanced", help="Weigh classes against their sizes.", default=None),
+    click.option(
+        "--class-weight",
+        type=Taken("label=factor,...", factors),
+        help="Factors of the classes, or balanced, which weighs them against their sizes.",
+    ),
+    flag("--balanced", help="The same as --class-weight balanced.", default=None),
     click.option("--seed", type=int, help="Seed of the random choices."),
 )
 
@@ -123,6 +140,12 @@ def learns(command: Command) -> Command:
 
 @click.command
 @click.option("--model", "-m", type=FILE, required=True, help="Where to write the model.")
+@click.option(
+    "--from",
+    "start",
+    type=FILE,
+    help="A perceptron to go on with: its weights, names and options, unless given again.",
+)
 @learns
 @flag("--float64", "double", help="Read values as float64.")
 @options.stream
@@ -135,6 +158,7 @@ def learns(command: Command) -> Command:
 def fit(
     source: Source,
     model: Path,
+    start: Path | None,
     recipe: Recipe,
     double: bool,
     stream: bool,
@@ -158,4 +182,5 @@ def fit(
         )
     if double or recipe.learner == "hard-svm":  # its proof is about the numbers as written
         source = source.with_options(dtype="float64")
-    return fit_file(source.by(stream, cache), model, recipe, checkpoint=checkpoint, json=json)
+    source = source.by(stream, cache)
+    return fit_file(source, model, recipe, start=start, checkpoint=checkpoint, json=json)

@@ -203,9 +203,10 @@ class _Walk:
         if weighty:
             self.learner.present_block(block)
         made = self._mistakes() - before
-        counts = self.learner.take_counts() if weighty else np.zeros(len(block), np.uint32)
+        nothing = np.zeros(len(block), np.uint32)
+        self.latest = self.learner.take_counts() if weighty else nothing
         if self.countable:
-            self.counts.append(counts)
+            self.counts.append(self.latest)
         self.place = replace(self.place, blocks=number + 1, mistakes=self.place.mistakes + made)
 
     def _shuffled(self, number: int, size: int) -> np.ndarray:
@@ -229,7 +230,8 @@ class _Walk:
         now = time.perf_counter()
         if self.watch is not None:
             passes = len(self.place.per_pass)
-            self.watch(Progress(passes, self._mistakes(), None, now - self.began))
+            seconds = now - self.began
+            self.watch(Progress(passes, self._mistakes(), None, seconds, self.latest))
         if self.checkpoint is not None and now - self.saved >= self.checkpoint.seconds:
             self.checkpoint.write(self.learner, self.place)
             self.saved = time.perf_counter()

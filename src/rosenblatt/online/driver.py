@@ -71,6 +71,7 @@ class Progress:
     mistakes: int
     mistakes_last_pass: int | None
     seconds: float
+    latest: np.ndarray | None = None  # of a stream: mistakes on each example of the latest block
 
 
 Watch = Callable[[Progress], None]

@@ -1,0 +1,121 @@
+"""What `fit` can do: go on from a model, weigh classes, learn from pipes, tell how it goes."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.data.write import write_svmlight
+
+RANDOM = np.random.default_rng(3)
+X = RANDOM.standard_normal((200, 3)).round(3)
+Y = np.where(X[:, 0] + 0.3 * RANDOM.standard_normal(200) > 0.5, 1, -1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_svmlight("all.svm", rb.Examples(X, Y))
+    write_svmlight("first.svm", rb.Examples(X[:120], Y[:120]))
+    write_svmlight("rest.svm", rb.Examples(X[120:], Y[120:]))
+    (tmp_path / "t.csv").write_text(
+        "a,b,kind\n"
+        + "".join(
+            f"{u},{v},{'no' if k < 0 else 'yes'}\n" for (u, v, _), k in zip(X, Y, strict=True)
+        )
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def facts(shell):
+    def call(*words):
+        status, shown, complaint = shell(*words, "--json")
+        assert status == 0, complaint
+        return json.loads(shown)
+
+    return call
+
+
+@pytest.mark.parametrize("more", [(), ("--stream",)])
+def test_to_go_on_from_a_model_gives_the_weights_of_one_run(facts, more):
+    once = ("--max-iter", "1", "--output", "last")
+    facts("fit", "all.svm", "-m", "whole", *once)
+    facts("fit", "first.svm", "-m", "m", *once)
+    facts("fit", "rest.svm", "--from", "m", "-m", "m", *more)
+    found, whole = rb.load("m"), rb.load("whole")
+    np.testing.assert_array_equal(found.coef_, whole.coef_)
+    assert found.get_params()["max_iter"] == 1
+    facts("fit", "rest.svm", "--from", "m", "-m", "m", "--max-iter", "3", *more)
+    assert rb.load("m").get_params()["max_iter"] == 3
+
+
+def test_to_go_on_keeps_names_and_finds_columns_by_them(shell, folder):
+    shell("fit", "t.csv", "-m", "m", "--max-iter", "2")
+    (folder / "new.csv").write_text("b,kind,a\n1,no,-5\n2,yes,5\n")
+    assert shell("fit", "new.csv", "--from", "m", "-m", "n", "--label", "kind")[0] == 0
+    assert rb.load("n").feature_names_in_.tolist() == ["a", "b"]
+
+
+def test_only_perceptrons_go_on(shell):
+    shell("fit", "all.svm", "-m", "m", "--learner", "svm")
+    assert "m is a SoftMarginSVM" in shell("fit", "all.svm", "--from", "m", "-m", "n")[2]
+
+
+FACTORS = {1: 5.0, -1: 0.5}
+
+
+@pytest.mark.parametrize("more", [(), ("--stream",), ("--learner", "svm")])
+@pytest.mark.filterwarnings("ignore")
+def test_class_weights_are_those_of_the_labels_in_the_file(facts, more):
+    kind, own = (rb.SoftMarginSVM, {}) if "svm" in more else (rb.Perceptron, {"output": "last"})
+    more = (*more, *(("--output", "last") if own else ()), "--max-iter", "1")
+    facts("fit", "all.svm", "-m", "m", "--class-weight", "1=5,-1=0.5", *more)
+    learner = kind(class_weight=FACTORS, max_iter=1, **own)
+    learn = learner.partial_fit if "--stream" in more else learner.fit
+    np.testing.assert_array_equal(rb.load("m").coef_, learn(*rb.read("all.svm")).coef_)
+    unweighted = kind(max_iter=1, **own).fit(*rb.read("all.svm"))
+    assert (rb.load("m").coef_ != unweighted.coef_).any()
+
+
+def test_labels_that_are_words_have_weights_and_strange_ones_are_refused(facts, shell):
+    facts("fit", "t.csv", "-m", "m", "--class-weight", "no=2,yes=1")
+    assert rb.load("m").get_params()["class_weight"] == {"no": 2.0, "yes": 1.0}
+    refused = shell("fit", "t.csv", "-m", "n", "--class-weight", "maybe=2")
+    assert refused[0] == 2
+    assert "--class-weight has the label 'maybe'" in refused[2]
+    assert "label=factor" in shell("fit", "t.csv", "-m", "n", "--class-weight", "no")[2]
+
+
+class Pipe(io.TextIOWrapper):
+    """Standard input that can be read but once."""
+
+    def __init__(self, content):
+        super().__init__(io.BytesIO(content))
+
+
+def test_one_pass_over_standard_input_is_a_stream(shell, folder, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Pipe((folder / "all.svm").read_bytes()))
+    monkeypatch.setattr("rosenblatt.cli.source.Source.examples", None)  # nothing is held whole
+    status, shown, told = shell("fit", "-", "-m", "m", "--max-iter", "1")
+    assert status == 0
+    assert "200" in shown
+    assert "error so far" in told
+
+
+def test_the_progressive_error_is_told_at_each_doubling(shell, monkeypatch):
+    monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 700)  # many blocks
+    told = shell("fit", "all.svm", "-m", "m", "--stream", "--max-iter", "1")[2]
+    rows = [line.split() for line in told.splitlines()[1:]]
+    assert [int(row[0]) for row in rows] == [1, 2, 4, 8, 16, 32, 64, 128]
+    data, learner = rb.read("all.svm"), rb.Perceptron()
+    wrong = [learner.learn_one(x.toarray()[0], y) for x, y in zip(data.X, data.y, strict=True)]
+    assert [int(row[1]) for row in rows] == [sum(wrong[: 2**k]) for k in range(8)]
+    assert float(rows[-1][2]) == pytest.approx(sum(wrong[:128]) / 128, abs=1e-4)
+    assert float(rows[-1][3]) == pytest.approx(sum(wrong[64:128]) / 64, abs=1e-4)
+    assert shell("fit", "all.svm", "-m", "m", "--stream", "--json")[2] == ""
