@@ -199,9 +199,7 @@ def _solve(learner: Any, examples: rb.Examples, data: Name) -> None:
         ) from error
 
 
-def _learned_at_once(
-    learner: Perceptron, source: Source, watch: Watch
-) -> Perceptron | None:
+def _learned_at_once(learner: Perceptron, source: Source, watch: Watch) -> Perceptron | None:
     """Learn a large file in one pass, as a stream, where that is the same.
 
     One pass meets each row once: to hold them all would give the same weights, later.
