@@ -48,6 +48,7 @@ __all__ = [
     "files",
     "is_compressed",
     "is_pipe",
+    "line_and_column",
     "shown",
 ]
 
@@ -274,6 +275,16 @@ def as_text(data: Any) -> np.ndarray:
             raise InputError(f"text must be bytes or an array of uint8, got {name}") from None
     text.flags.writeable = False
     return text
+
+
+def line_and_column(text: np.ndarray, offset: int) -> tuple[int, int]:
+    """Give the line and the column of an offset into a text, counted from 1 and in bytes."""
+    line, start = 1, 0
+    for begin in range(0, offset, 1 << 20):
+        newlines = np.flatnonzero(text[begin : min(begin + (1 << 20), offset)] == ord("\n"))
+        if newlines.size:
+            line, start = line + newlines.size, begin + int(newlines[-1]) + 1
+    return line, offset - start + 1
 
 
 def shown(path: Name) -> str:

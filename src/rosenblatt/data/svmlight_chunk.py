@@ -16,7 +16,6 @@ from rosenblatt.data.svmlight_errors import (
     error_at,
     error_of_word,
     is_utf8,
-    line_start,
     offset_of_row,
     spells_number,
 )
@@ -89,7 +88,7 @@ def read_chunk(source: Source, table: Table, chunk: Chunk, room: Room) -> Tally:
     tally = Tally(*map(int, read_rows(text, room, make_rules(source))))
     offence, offset = settle_hard_words(source, text, room, tally)
     if offence != SOUND:
-        line = line_start(source, chunk, chunk.start + offset)
+        line = chunk.start + text[:offset].tobytes().rfind(b"\n") + 1
         if line > chunk.start:  # a sum in the lines before may overflow, which shows only now
             parse_chunk(source, table, chunk._replace(stop=line))
         raise error_of_word(source, chunk, offence, chunk.start + offset)
@@ -183,7 +182,6 @@ def check_sums(source: Source, chunk: Chunk, room: Room, rows: int, kept: int) -
         column = room.columns[slot] + (0 if source.reading.zero_based else 1)
         raise error_at(
             source,
-            chunk,
             chunk.start + offset_of_row(source.text[chunk.start : chunk.stop].tobytes(), row),
             f"the values of column {column} add up to more than {source.reading.dtype} holds; "
             "give each column of a line once",

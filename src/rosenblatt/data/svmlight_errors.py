@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.data.reading import Reading
+from rosenblatt.data.sources import line_and_column
 from rosenblatt.data.svmlight_loop import (
     BAD_LABEL,
     BAD_QUERY,
     BAD_VALUE,
     COLUMN_LIMIT,
-    NEWLINE,
     NUL_BYTE,
 )
 from rosenblatt.errors import ParseError
@@ -62,23 +62,14 @@ class Chunk(NamedTuple):
 def error_of_word(source: Source, chunk: Chunk, offence: int, offset: int) -> ParseError:
     """Make the error for the word that begins at an offset into the text."""
     word = WORD_END.split(source.text[offset : chunk.stop].tobytes(), maxsplit=1)[0]
-    return error_at(source, chunk, offset, explain(source, offence, word))
+    return error_at(source, offset, explain(source, offence, word))
 
 
-def error_at(source: Source, chunk: Chunk, offset: int, message: str) -> ParseError:
+def error_at(source: Source, offset: int, message: str) -> ParseError:
     """Make an error of a message and an offset into the text."""
-    line = source.lines_before + 1
-    line += sum(
-        int(np.count_nonzero(source.text[start : min(start + CHUNK_BYTES, offset)] == NEWLINE))
-        for start in range(0, offset, CHUNK_BYTES)
-    )
-    column = offset - line_start(source, chunk, offset) + 1
+    line, column = line_and_column(source.text, offset)
+    line += source.lines_before
     return ParseError(message, file=source.reading.file, line=line, column=column)
-
-
-def line_start(source: Source, chunk: Chunk, offset: int) -> int:
-    """Give the offset at which the line of an offset begins."""
-    return chunk.start + source.text[chunk.start : offset].tobytes().rfind(b"\n") + 1
 
 
 def offset_of_row(text: bytes, row: int) -> int:

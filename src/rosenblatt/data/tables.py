@@ -34,10 +34,10 @@ cell is wrong.
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from mmap import ACCESS_READ, mmap
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,7 +45,15 @@ import numpy as np
 
 from rosenblatt.data import tables_text
 from rosenblatt.data.reading import Reading
-from rosenblatt.data.sources import bounded, chunks, files, is_compressed, is_pipe, shown
+from rosenblatt.data.sources import (
+    bounded,
+    chunks,
+    files,
+    is_compressed,
+    is_pipe,
+    line_and_column,
+    shown,
+)
 from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import (
     ANYTHING,
@@ -191,16 +199,27 @@ def _explained(error: BaseException, sources: list[Named], reading: Reading) -> 
     format, file = reading.format, reading.file
     if format in TEXTS:
         for name, source in sources:
-            with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as lines:
-                fault = first_fault(lines, separator_of(reading))
-            if fault is not None:
-                message = f"this cannot be read as {format}: {fault.message}"
-                return ParseError(message, file=name, line=fault.line, column=fault.column)
+            with _mapped(source) as text:
+                fault = first_fault(text, separator_of(reading))
+                if fault is not None:
+                    line, column = line_and_column(np.frombuffer(text, np.uint8), fault.offset)
+                    message = f"this cannot be read as {format}: {fault.message}"
+                    return ParseError(message, file=name, line=line, column=column)
     elif not any(_size(source) for _, source in sources):
         return _empty(file)
     reason = str(error).strip().partition("\n")[0][:LONGEST_REASON]
     advice = "check the format, or write the file anew"
     return InputError(f"{file} cannot be read as {format}: {reason}; {advice}")
+
+
+@contextmanager
+def _mapped(source: Any) -> Iterator[Any]:
+    """Give the bytes of a source; a file is not read into memory."""
+    if isinstance(source, bytes) or not _size(source):
+        yield source if isinstance(source, bytes) else b""
+        return
+    with open(source, "rb") as file:
+        yield mmap(file.fileno(), 0, access=ACCESS_READ)
 
 
 def _size(source: Any) -> int:

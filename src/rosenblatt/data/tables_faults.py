@@ -1,7 +1,8 @@
 """Where a table written as text breaks its format.
 
 Polars says what it dislikes, but rarely where. Once it has refused a CSV, TSV or JSON lines file,
-the lines are read again here, slowly, up to the first one that no reader could make sense of.
+regular expressions go over the rows that are sound, and stop at the first one that no reader could
+make sense of.
 """
 
 from __future__ import annotations
@@ -9,120 +10,104 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from rosenblatt.data.svmlight_errors import NOT_FINITE, quote
 
 __all__ = ["Fault", "first_fault"]
 
-# From behind the quote that opens a cell to the one that closes it; two in a row are one inside.
-REST_OF_QUOTED = re.compile(rb'[^"]*+(?:""[^"]*+)*+"')
+# UTF-8 without NUL.
+SOUND = re.compile(
+    rb"(?:[\x01-\x7f]++|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]"
+    rb"|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}"
+    rb"|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})*+"
+)
+LINE = re.compile(rb"[^\n]*+\n?")
 JSON_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"|[^\s,:\[\]{}"]++')
 JSON_ADVICE = 'write one object a line, such as {"height": 1.5, "label": 1}'
 
 
 class Fault(NamedTuple):
-    """A place in a text, line and column counted from 1 and in bytes, and what is wrong there."""
+    """An offset into a text, and what is wrong there."""
 
-    line: int
-    column: int
+    offset: int
     message: str
 
 
-Found = tuple[int, str]  # an offset into a line, and what is wrong there
+def first_fault(text: Any, separator: str | None) -> Fault | None:
+    """Give the first fault of cells between separators, or of JSON lines; None if there is none.
+
+    The text is bytes, or a file that is mapped.
+    """
+    wrong = _wrong_bytes(text)
+    stop = len(text) if wrong is None else text.rfind(b"\n", 0, wrong.offset) + 1
+    found = _wrong_line(text, stop) if separator is None else _wrong_cell(text, separator.encode())
+    if found is None or (wrong is not None and found.offset >= stop):
+        return wrong
+    return found
 
 
-def first_fault(lines: Iterable[bytes], separator: str | None) -> Fault | None:
-    """Give the first fault of cells between separators, or of JSON lines; None if there is none."""
-    text = _Objects() if separator is None else _Cells(separator.encode())
-    for number, line in enumerate(lines, start=1):
-        found = _wrong_bytes(line) or text.take(line)
-        if found is not None:
-            return Fault(number, found[0] + 1, found[1])
-    return text.end()
-
-
-def _wrong_bytes(line: bytes) -> Found | None:
-    nul = line.find(b"\0")
+def _wrong_bytes(text: Any) -> Fault | None:
+    sound = SOUND.match(text)
+    assert sound is not None
+    offset = sound.end()
+    if offset == len(text):
+        return None
+    line = LINE.match(text, text.rfind(b"\n", 0, offset) + 1)
+    assert line is not None
+    nul = line.group().find(b"\0")
     if nul >= 0:
-        return nul, "a NUL byte is no text; decompress or convert the file first"
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        stranger = quote(line[error.start : error.end])
-        return error.start, f"invalid utf-8, {stranger}; convert the file to UTF-8"
-    return None
+        message = "a NUL byte is no text; decompress or convert the file first"
+        return Fault(line.start() + nul, message)
+    stranger = quote(text[offset : offset + 1])
+    return Fault(offset, f"invalid utf-8, {stranger}; convert the file to UTF-8")
 
 
-class _Cells:
-    """The cells of a text, taken line by line: how many a row has, and where quotes are open."""
+def _wrong_cell(text: Any, separator: bytes) -> Fault | None:
+    """Find the first cell that breaks the row that it stands in."""
+    mark = re.escape(separator)
+    cell = rb'(?:"(?:[^"]++|"")*+"|[^"\r\n%b]*+)' % mark
+    first = re.compile(rb"[\r\n]*+((?:%b%b)*+)" % (cell, mark)).match(text)
+    width = 1 if first is None else len(re.findall(cell + mark, first[1])) + 1
+    rows = rb"(?:[ \t]*+\r?\n|(?:%b%b){0,%d}+%b(?:\r?\n|\Z))*+" % (cell, mark, width - 1, cell)
+    found, one = re.compile(rows).match(text), re.compile(cell)
+    place = 0 if found is None else found.end()
+    if place == len(text):
+        return None
+    for _ in range(width):
+        found = one.match(text, place)
+        end = place if found is None else found.end()
+        if text[end : end + 1] != separator:
+            return _wrong_end(text, place, end)
+        place = end + 1
+    advice = "put cells that hold a separator into quotes, or mend the line"
+    return Fault(place, f"found more fields than the {width} of the first row; {advice}")
 
-    def __init__(self, separator: bytes) -> None:
-        self.separator = separator
-        self.width: int | None = None  # cells in the first row
-        self.ended = 0  # cells of this row so far
-        self.line = 0
-        self.opened: tuple[int, int] | None = None
 
-    def take(self, line: bytes) -> Found | None:
-        """Take the next line; give what is wrong with it."""
-        self.line += 1
-        body = line.rstrip(b"\r\n")
-        if self.line == 1 and b"\r" in body and not line.endswith(b"\n"):
-            return body.find(b"\r"), r"a carriage return alone ends no line; end lines in \n"
-        if self.opened is None and not body.strip():
-            return None
-        return self._walk(body)
-
-    def end(self) -> Fault | None:
-        """End the text; give the fault of a quote that it left open."""
-        if self.opened is None:
-            return None
+def _wrong_end(text: Any, start: int, end: int) -> Fault:
+    """Say what is wrong with a cell that does not end where it should."""
+    if text[end : end + 1] == b"\r":
+        return Fault(end, r"a carriage return alone ends no line; end lines in \n")
+    if start == end:
         advice = "close it, or double it if it belongs to the cell"
-        return Fault(*self.opened, f"a quote opens a cell here and never closes it; {advice}")
-
-    def _walk(self, body: bytes) -> Found | None:
-        place = 0
-        while True:
-            if self.opened is None and body.startswith(b'"', place):
-                self.opened = self.line, place + 1
-                place += 1
-            if self.opened is not None:
-                closed = REST_OF_QUOTED.match(body, place)
-                if closed is None:
-                    return None  # the cell goes on in the next line
-                place, self.opened = closed.end(), None
-            end = body.find(self.separator, place)
-            stray = body.find(b'"', place, len(body) if end < 0 else end)
-            if stray >= 0:
-                advice = "put the whole cell into quotes and double those inside it"
-                return stray, f"a quote stands inside a cell; {advice}"
-            if end < 0:
-                self.width, self.ended = self.width or self.ended + 1, 0
-                return None
-            self.ended, place = self.ended + 1, end + len(self.separator)
-            if self.ended == self.width:
-                advice = "put cells that hold a separator into quotes, or mend the line"
-                return place, f"found more fields than the {self.width} of the first row; {advice}"
+        return Fault(end, f"a quote opens a cell here and never closes it; {advice}")
+    advice = "put the whole cell into quotes and double those inside it"
+    return Fault(end, f"a quote stands inside a cell; {advice}")
 
 
-class _Objects:
-    """The objects of JSON lines, taken line by line."""
-
-    def __init__(self) -> None:
-        self.blank = True
-
-    def take(self, line: bytes) -> Found | None:
-        """Take the next line; give what is wrong with it."""
-        if not line.strip():
-            return None
-        self.blank = False
-        return _wrong_json(line.decode().rstrip("\r\n"))
-
-    def end(self) -> Fault | None:
-        """End the text; give the fault of one without objects."""
-        return Fault(1, 1, f"there is no object; {JSON_ADVICE}") if self.blank else None
+def _wrong_line(text: Any, stop: int) -> Fault | None:
+    """Find the first line before an offset that is no object of JSON."""
+    place, blank = 0, True
+    while place < stop:
+        line = LINE.match(text, place)
+        assert line is not None
+        if line.group().strip():
+            blank = False
+            found = _wrong_json(line.group().decode().rstrip("\r\n"))
+            if found is not None:
+                return Fault(place + found.offset, found.message)
+        place = line.end()
+    return Fault(0, f"there is no object; {JSON_ADVICE}") if blank and stop == len(text) else None
 
 
 class _NotFiniteError(ValueError):
@@ -136,7 +121,7 @@ def _finite(word: str) -> float:
     return number
 
 
-def _wrong_json(text: str) -> Found | None:
+def _wrong_json(text: str) -> Fault | None:
     start = len(text) - len(text.lstrip())
     try:
         found: Any = json.loads(
@@ -145,20 +130,20 @@ def _wrong_json(text: str) -> Found | None:
     except _NotFiniteError as error:
         words = JSON_WORD.finditer(text)
         place = next(word.start() for word in words if word.group() == str(error))
-        return _offset(text, place), _not_finite(str(error))
+        return _not_finite(text, place, str(error))
     except json.JSONDecodeError as error:
         word = JSON_WORD.match(text, error.pos)
         if word is not None and NOT_FINITE.fullmatch(word.group().encode()):
-            return _offset(text, error.pos), _not_finite(word.group())
-        return _offset(text, error.pos), f"no JSON ({error.msg.lower()}); {JSON_ADVICE}"
+            return _not_finite(text, error.pos, word.group())
+        offset = len(text[: error.pos].encode())
+        return Fault(offset, f"no JSON ({error.msg.lower()}); {JSON_ADVICE}")
     except RecursionError:
-        return start, f"values are nested too deeply; {JSON_ADVICE}"
-    return None if isinstance(found, dict) else (start, f"this is no object; {JSON_ADVICE}")
+        return Fault(start, f"values are nested too deeply; {JSON_ADVICE}")
+    if not isinstance(found, dict):
+        return Fault(start, f"this is no object; {JSON_ADVICE}")
+    return None
 
 
-def _offset(text: str, place: int) -> int:
-    return len(text[:place].encode())
-
-
-def _not_finite(word: str) -> str:
-    return f"the value {quote(word.encode())} is not finite; change it or leave it out"
+def _not_finite(text: str, place: int, word: str) -> Fault:
+    message = f"the value {quote(word.encode())} is not finite; change it or leave it out"
+    return Fault(len(text[:place].encode()), message)

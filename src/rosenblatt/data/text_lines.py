@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.data.sources import as_text
+from rosenblatt.data.sources import as_text, line_and_column
 from rosenblatt.data.svmlight_errors import CONTROL, quote
 from rosenblatt.data.text_loops import Lines, count_newlines, find_lines
 from rosenblatt.errors import EmptyError, ParseError
@@ -108,7 +108,5 @@ def decoded_label(name: bytes, offset: int) -> str:
 
 def parse_error(text: np.ndarray, wrong: WrongTextError, file: str, first_line: int) -> ParseError:
     """Say what is wrong, by line and column."""
-    newlines = np.flatnonzero(text[: wrong.offset] == ord("\n"))
-    start = int(newlines[-1]) + 1 if newlines.size else 0
-    line, column = first_line + newlines.size, wrong.offset - start + 1
-    return ParseError(str(wrong), file=file, line=line, column=column)
+    line, column = line_and_column(text, wrong.offset)
+    return ParseError(str(wrong), file=file, line=first_line + line - 1, column=column)

@@ -43,6 +43,7 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt.data.numbers import HARD, MALFORMED, ONE, TEN, ZERO_DIGIT, read_number
 from rosenblatt.data.reading import DEFAULT, Reading
+from rosenblatt.data.sources import line_and_column
 from rosenblatt.data.svmlight_loop import skip_blanks
 from rosenblatt.data.vowpal_lines import (
     FNV_OFFSET,
@@ -359,11 +360,8 @@ def _line_at(piece: np.ndarray, line: int) -> bytes:
 def _error(
     text: np.ndarray, line: int, column: int, message: str, file: str, first_line: int
 ) -> ParseError:
-    before = sum(
-        int(np.count_nonzero(text[start : min(start + PIECE_BYTES, line)] == NEWLINE))
-        for start in range(0, line, PIECE_BYTES)
-    )
-    return ParseError(message, file=file, line=first_line + before, column=column)
+    number = first_line + line_and_column(text, line)[0] - 1
+    return ParseError(message, file=file, line=number, column=column)
 
 
 def _labelled(
