@@ -295,7 +295,7 @@ def test_words_can_be_refused_and_are_when_there_are_too_many():
     text = b"w,y\nu,1\nv,2\n"
     with pytest.raises(rb.InputError, match="column 'w' of <bytes> holds words; pass categories="):
         read_table(text, Reading("csv", categories="refuse"))
-    with pytest.raises(rb.InputError, match="column 'w' of <bytes> holds 2 distinct words, more"):
+    with pytest.raises(rb.InputError, match="column 'w' of <bytes> holds more than 1 distinct"):
         read_table(text, Reading("csv", columns=1))
 
 

@@ -67,7 +67,11 @@ def given(values: dict[str, Any]) -> dict[str, Any]:
 
 
 json = flag("--json", help="Print JSON, for machines.")
-stream = flag("--stream", help="Read block by block: data may be larger than memory.")
+stream = flag(
+    "--stream",
+    help="Read block by block: data may be larger than memory; tables with words, and JSON "
+    "lines, are looked through once before.",
+)
 cache = flag("--cache", help="Keep the data as mapped arrays beside the file, and use them.")
 model = click.argument("model", type=FILE)
 max_seconds = click.option("--max-seconds", type=float, help="Most seconds; then undecided.")

@@ -111,6 +111,7 @@ class Origin(NamedTuple):
     label: str | None
     inputs: Sequence[str] = ()  # the columns that become features, if no model says which
     layout: Layout | None = None  # of the model that they are read for
+    schema: Any = None  # of what is no CSV
 
     def keeping(self, kept: Sequence[str | None]) -> Origin:
         """Take all columns of a text but these for words, whatever they hold."""
@@ -277,7 +278,8 @@ def _origin(named: list[Named], reading: Reading) -> Origin:
         text = tables_text.examine(origin.sources[0], reading)
         origin, names = origin._replace(text=text), list(text.kinds)
     else:
-        names = _scan(origin, reading).collect_schema().names()
+        schema = _scan(origin, reading).collect_schema()
+        origin, names = origin._replace(schema=schema), schema.names()
     if reading.like is None:
         label = label_column(names, reading)
         inputs = selected_columns(names, label, reading)
@@ -307,7 +309,8 @@ def _scan(origin: Origin, reading: Reading, careful: bool = False) -> pl.LazyFra
         numbers = float_type(reading)
         lazy = tables_text.scan(origin.sources, origin.text, numbers, origin.label, careful)
     elif reading.format == "jsonl":
-        lazy = polars.scan_ndjson(origin.sources, infer_schema_length=None)
+        # To find the schema, all of it is read.
+        lazy = polars.scan_ndjson(origin.sources, schema=origin.schema, infer_schema_length=None)
     elif reading.format == "arrow":
         lazy = polars.scan_ipc(origin.sources, glob=False)
     else:

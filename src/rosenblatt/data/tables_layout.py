@@ -142,7 +142,8 @@ def layout_of(
             "pass categories='onehot' or 'hash', or leave it out"
         )
     hashes = reading.categories == "hash"
-    words = {name: () if hashes else _words_of(name, lazy, reading) for name in worded}
+    nothing: dict[str, tuple[str, ...]] = dict.fromkeys(worded, ())
+    words = nothing if hashes else _words_of(worded, lazy, reading)
     header = text is None or text.header
     hashed = reading.columns if hashes and worded else 0
     table = Table(tuple(inputs), words, label, header, hashed)
@@ -165,16 +166,20 @@ def feature_kind(name: str, dtype: Any, text: Text | None, file: str) -> str:
     return kind
 
 
-def _words_of(name: str, lazy: pl.LazyFrame, reading: Reading) -> tuple[str, ...]:
+def _words_of(names: list[str], lazy: pl.LazyFrame, reading: Reading) -> dict[str, tuple[str, ...]]:
+    """Give the distinct words of columns, in one pass over them and in bounded memory."""
     polars = polars_module()
-    column = polars.col(name).cast(polars.String)
-    found = lazy.select(column.unique()).collect().to_series().drop_nulls().sort().to_list()
-    if len(found) > reading.columns:
-        raise InputError(
-            f"column {quoted(name)} of {reading.file} holds {len(found):,} distinct words, "
-            f"more than {reading.columns:,}; pass categories='hash', or leave it out"
-        )
-    return tuple(found)
+    found: dict[str, set[str]] = {name: set() for name in names}
+    columns = lazy.select(polars.col(names).cast(polars.String)) if names else polars.LazyFrame()
+    for frame in columns.collect_batches():
+        for name, words in found.items():
+            words.update(frame[name].unique().drop_nulls().to_list())
+            if len(words) > reading.columns:
+                raise InputError(
+                    f"column {quoted(name)} of {reading.file} holds more than "
+                    f"{reading.columns:,} distinct words; pass categories='hash', or leave it out"
+                )
+    return {name: tuple(sorted(words)) for name, words in found.items()}
 
 
 def _kind(dtype: Any) -> str | None:
