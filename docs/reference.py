@@ -32,11 +32,11 @@ def is_result(thing):
 
 
 def methods(thing):
-    """Give the methods of a class whose parameters are documented, or that have none."""
+    """Give the methods of a class that are documented for users: with parameters or results."""
     members = inspect.getmembers(thing, inspect.isfunction) if inspect.isclass(thing) else []
     for name, function in members:
         ours = function.__module__.startswith("rosenblatt") and not name.startswith("_")
-        if ours and (signature(function) == "()" or "Parameters" in sections(function)):
+        if ours and {"Parameters", "Returns"} & sections(function).keys():
             yield name, function
 
 

@@ -3,14 +3,21 @@
 import inspect
 import re
 from dataclasses import fields, is_dataclass
+from itertools import product
 
 import numpy as np
+import pandas
 import pytest
 
 import rosenblatt as rb
 from docs.reference import entries, sections
 
-ESTIMATORS = ("PolynomialFeatures", "TextHasher")
+LEARNERS = ("HardMarginSVM", "KernelPerceptron", "Perceptron", "SoftMarginSVM")
+ESTIMATORS = (*LEARNERS, "PolynomialFeatures", "TextHasher")
+METHODS = (
+    *("fit", "partial_fit", "learn_one", "predict", "predict_one", "decision_function", "score"),
+    *("bound", "path", "transform", "transform_one", "transform_bytes", "get_feature_names_out"),
+)
 MADE = (*ESTIMATORS, "Examples", "Gaussian", "Linear", "ParseError", "Polynomial")
 PUBLIC = {name: getattr(rb, name) for name in sorted(rb.__all__)}
 RESULTS = [name for name, thing in PUBLIC.items() if is_dataclass(thing) and name not in MADE]
@@ -22,10 +29,9 @@ TYPES = {"float32": np.float32, "float64": np.float64}
 def called():
     """Give what users call: functions, classes and methods."""
     found = {n: thing for n, thing in PUBLIC.items() if inspect.isfunction(thing) or n in MADE}
-    for name in ESTIMATORS:
-        for method, function in inspect.getmembers(PUBLIC[name], inspect.isfunction):
-            if method[0] != "_" and function.__module__.startswith("rosenblatt."):
-                found[f"{name}.{method}"] = function
+    for name, method in product(ESTIMATORS, METHODS):
+        if hasattr(PUBLIC[name], method):
+            found[f"{name}.{method}"] = getattr(PUBLIC[name], method)
     return found
 
 
@@ -56,3 +62,12 @@ def test_every_field_of_a_result_is_documented_with_its_type(name):
     held = {field.name for field in fields(PUBLIC[name])} - {"design"}
     assert held <= set(documented)
     assert all(hasattr(PUBLIC[name], each) for each in set(documented) - held)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_attribute_of_a_fitted_learner_is_documented_with_its_type(name):
+    frame = pandas.DataFrame({"size": [0.0, 1.0, 3.0], "age": [0.0, 2.0, 1.0]})
+    learner = PUBLIC[name]().fit(frame, ["no", "yes", "yes"])
+    fitted = {each for each in dir(learner) if each.endswith("_") and each[0] != "_"}
+    also = {"alphas_"} if name == "SoftMarginSVM" else set()  # another name of dual_
+    assert set(section(PUBLIC[name], "Attributes")) == fitted - also

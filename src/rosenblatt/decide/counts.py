@@ -87,7 +87,13 @@ class CheapestCounts:
         return (self.total - self.bound) / self.total
 
     def explain(self) -> str:
-        """Give the result as a sentence."""
+        """Explain the result.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
         a, b = self.classes
         return (
             f"Counts that add up to {self.total:.9g}, on {self.support.size:,} of "

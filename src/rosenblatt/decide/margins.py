@@ -123,7 +123,13 @@ class Margin:
     seconds: float = field(compare=False, default=0.0)
 
     def explain(self) -> str:
-        """Tell what was found, for people."""
+        """Explain the result.
+
+        Returns
+        -------
+        str
+            A paragraph.
+        """
         return explain(self)
 
     def __str__(self) -> str:

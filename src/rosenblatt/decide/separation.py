@@ -97,7 +97,13 @@ class Separation:
         return self.design.blame(self.certificate, self.rows)
 
     def explain(self) -> str:
-        """Give the meaning of the verdict, as a paragraph."""
+        """Explain the verdict.
+
+        Returns
+        -------
+        str
+            A paragraph.
+        """
         return explain(self)
 
     def __str__(self) -> str:

@@ -88,7 +88,13 @@ class Solution:
     names: Sequence[str] = ()
 
     def explain(self) -> str:
-        """Give the meaning of the verdict, as a paragraph."""
+        """Explain the verdict.
+
+        Returns
+        -------
+        str
+            A paragraph.
+        """
         return _EXPLAIN[self.verdict](self)
 
     def __str__(self) -> str:

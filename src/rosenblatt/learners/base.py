@@ -133,7 +133,18 @@ class Learner(Unjoined):
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Give the score of each row, positive for ``classes_[1]``; or one for each class."""
+        """Compute the scores, positive for ``classes_[1]``, or one for each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
+        """
         self.check_fitted()
         return self._scores(self._take(X))
 
@@ -151,14 +162,33 @@ class Learner(Unjoined):
         return np.asarray(np.count_nonzero(on_top, axis=1) > 1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the label of each row; of tied classes, and where the score is 0, the first."""
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels; where the score is 0, or classes tie, the first of them.
+        """
         return self.answers(self.decision_function(X))
 
     def predict_one(self, x: Any) -> Any:
-        """Give the label of one row, or None for *I don't know*: a score of 0, or a tie.
+        """Predict the label of one example.
 
-        x is a dict from column to value, a (columns, values) pair, an array or a sparse row. A
-        learner that has seen nothing yet does not know.
+        Parameters
+        ----------
+        x : dict, pair of arrays, array-like or sparse row
+            One example: a dict from column (number or name) to value, a pair (columns, values), an
+            array or a sparse row.
+
+        Returns
+        -------
+        label or None
+            None for *I don't know*: a score of 0, a tie of classes, or nothing learned yet.
         """
         if not self.is_fitted:
             return None
@@ -170,7 +200,22 @@ class Learner(Unjoined):
         return self.answers(scores).tolist()[0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the share of rows, or of their weights, answered as y says; labels of any type."""
+        """Compute the accuracy.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            The true labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            The fraction of samples, or of their weights, that are classified correctly.
+        """
         answers = self.predict(X).tolist()
         labels = as_labels(y, len(answers)).tolist()
         right = [answer == label for answer, label in zip(answers, labels, strict=True)]
@@ -261,7 +306,15 @@ class Learner(Unjoined):
         return tags
 
     def expected_failed_checks(self) -> dict[str, str]:
-        """Give the checks of scikit-learn that cannot pass, each with its reason.
+        """Name the checks of scikit-learn that cannot pass.
+
+        They are for the argument of that name of scikit-learn's ``check_estimator``, which then
+        passes.
+
+        Returns
+        -------
+        dict of str to str
+            The reason for each check.
 
         Examples
         --------

@@ -106,7 +106,7 @@ EXPECTED = [
     Expected(
         ("Perceptron",),
         CLASS_WEIGHTS,
-        "without a separating hyperplane the first examples are looked at for ever",
+        "without a separating hyperplane the first examples are repeated for ever",
         lambda options: options["order"] == "first",
     ),
     Expected(

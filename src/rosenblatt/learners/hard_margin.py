@@ -18,28 +18,47 @@ SHORT = 1e-6  # share of the margin that weights may lose by being floats
 
 
 class HardMarginSVM(Linear):
-    """Find the hyperplane furthest from both classes, between proven bounds (theory D10, D19).
+    """Maximum-margin hyperplane of two separable classes, with proven bounds (theory D10, D19).
 
     Parameters
     ----------
-    intercept : ``"free"`` for any hyperplane, ``"lifted"`` for one through the origin of the rows
-        (x, lift), ``"none"`` for one through the origin.
-    fit_intercept : scikit-learn's spelling: False for ``intercept="none"``; True, or None, leaves
-        it to ``intercept``.
-    tol : how far the two ends of `margin_` may be apart, relative to the margin.
-    lift : the constant of the added coordinate, for ``intercept="lifted"``.
-    max_seconds : most seconds; None for no limit.
+    intercept : {"free", "lifted", "none"}, default="free"
+        A b without penalty; one that is the weight of an added constant feature, and penalised; or
+        b = 0.
+    tol : float, default=1e-6
+        How far the two bounds of `margin_` may be apart, relative to the margin.
+    lift : float, default=1.0
+        The constant feature of ``intercept="lifted"``.
+    max_seconds : float or None, default=None
+        The time limit.
+    fit_intercept : bool or None, default=None
+        scikit-learn's name: False for ``intercept="none"``; True or None leave it to `intercept`.
 
     Attributes
     ----------
-    coef_, intercept_ : the hyperplane, scaled such that the nearest rows have the scores -1 and 1.
-    classes_ : the two labels; the second one is on the positive side.
-    margin_ : a lower and an upper bound of the largest margin.
-    dual_ : a dual variable α >= 0 for each row, which proves the upper bound: no w with
-        y(w·x + b) >= 1 on all rows has ‖w‖² below Σ α - ‖Σ α·y·x‖²/4.
-    gap_ : the share of ‖w‖² by which that of the hyperplane may be above the smallest one.
-    certificate_ : the proof of these bounds, for `verify`; about the rows whose weight is not 0.
-    support_ : the rows that the upper bound rests on.
+    coef_ : ndarray of shape (1, n_features)
+        The weights, scaled such that the support vectors have the scores -1 and 1.
+    intercept_ : ndarray of shape (1,)
+        The intercept.
+    classes_ : ndarray of shape (2,)
+        The labels; the second one has positive scores.
+    margin_ : tuple of two floats
+        A lower and an upper bound of the largest margin.
+    dual_ : ndarray of shape (n_samples,)
+        Dual variables α >= 0, which prove the upper bound: no w with y(w·x + b) >= 1 on all
+        samples has ‖w‖² below Σ α - ‖Σ α·y·x‖²/4.
+    gap_ : float
+        The fraction of ‖w‖² by which it may exceed the minimum.
+    certificate_ : Certificate
+        The proof of these bounds, for `verify`; about the samples whose weight is not 0.
+    support_ : ndarray of int
+        The samples that prove the upper bound (the support vectors).
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if they have any.
+    columns_ : Columns or None
+        All that is known about the features: names, categories, hashing; model files keep it.
 
     Examples
     --------
@@ -86,12 +105,26 @@ class HardMarginSVM(Linear):
         return options.intercept_kind(self.intercept, self.fit_intercept)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the hyperplane of the widest margin.
+        """Find the hyperplane of largest margin.
 
-        A hard margin knows two weights only: rows of weight 0 are left out, and all others count
-        alike, however large their weights.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            The labels, of two classes.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Samples of weight 0 are left out; all others count alike.
 
-        Raises `InseparableError`, which carries the proof, if no hyperplane separates the classes.
+        Returns
+        -------
+        self : HardMarginSVM
+            The learner itself.
+
+        Raises
+        ------
+        InseparableError
+            If no hyperplane separates the classes; it carries the proof.
         """
         return super().fit(X, y, sample_weight)
 
@@ -174,13 +207,13 @@ class HardMarginSVM(Linear):
 
     @property
     def support_(self) -> np.ndarray:
-        """The rows that the upper bound of the margin rests on."""
+        """The samples that prove the upper bound of the margin."""
         self.check_fitted()
         return np.flatnonzero(self.dual_)
 
     @property
     def gap_(self) -> float:
-        """(‖w‖² - 1/upper²) / ‖w‖²: the share by which ‖w‖² may be above the smallest one."""
+        """(‖w‖² - 1/upper²) / ‖w‖²: the fraction by which ‖w‖² may exceed the minimum."""
         self.check_fitted()
         lower, upper = self.margin_
         return 1 - (lower / upper) ** 2

@@ -41,68 +41,99 @@ from rosenblatt.run import Run
 
 
 class KernelPerceptron(StreamLearner):
-    """Learn Σ_j α_j K(x_j, x) from mistakes, for two or more classes (theory D14, D15, D18).
+    """Perceptron classifier with a kernel, for two classes or more (theory D14, D15, D18).
 
-    The mistakes are stored, and nothing else: the score of x is a sum of kernel values beside them.
-    With two classes, α_j is the label's sign times how often x_j was mistaken, times its weight.
-    With more, each class has a score, and the largest wins; a mistake adds K(x, ·) to its own class
-    and takes it off the best wrong one, of equally good ones the first in ``classes_``.
+    The misclassified examples x_j are stored; the score of x is Σ α_j K(x_j, x). With two classes,
+    α_j is the sign of the label times the number of mistakes on x_j, times its weight. With more,
+    each class has a score, and the largest wins; a mistake adds K(x, ·) to its own class and
+    subtracts it from the best wrong one, of equally good ones the first in ``classes_``.
 
     Parameters
     ----------
-    kernel : ``Linear()``, ``Polynomial(degree, c)``, ``Gaussian(gamma)``, or their names
-        ``"linear"``, ``"polynomial:4:1"``, ``"gaussian:0.02"``; a symmetric function that takes
-        two blocks of rows (both arrays, or both CSR matrices if X is sparse) and gives the matrix
-        of its values, K(x, z) for each row x of the first and z of the second; or
-        ``"precomputed"``: X then holds K(x_i, x_j), n × n for `fit`, and for `predict` m × n, the
-        columns being the training examples in their order.
-    order : which example comes next: ``"cycle"`` stored order, ``"shuffle"`` a new order each
-        pass, ``"random"`` a random mistaken example, ``"worst"`` the most wrong one, ``"first"``
-        from the first example again after every update.
-    fit_intercept : lift each row x to (x, lift) before the kernel: x·z becomes x·z + lift², and
-        (c + x·z)^p becomes (c + lift² + x·z)^p. That does nothing for kernels that ignore shifts,
-        such as the Gaussian; functions and Gram matrices of yours are taken as they are, too.
-    intercept : the SVMs' spelling of the same: ``"lifted"`` or ``"none"``; None leaves it to
-        ``fit_intercept``.
-    lift : the constant of the added coordinate, or ``"radius"`` for the largest norm of a row.
-    output : predict with the ``"last"`` coefficients, the ``"averaged"`` ones, or by the weighted
-        vote of all that were held (``"voted"``). ``"auto"`` takes the last ones if the run
-        converged, else the averaged ones; with a budget, and in streams, the last ones.
-    budget : most examples to store, None for all mistakes. Goes with the last coefficients and the
-        orders ``"cycle"`` and ``"shuffle"`` only.
-    forget : what makes room when the budget is used up: the ``"oldest"`` example, a ``"random"``
-        one (the expected mistakes are at most (L + B·R·U) / ε for every comparator of norm U and
-        hinge loss L with R·U <= (1 - ε)·√B), or none: ``"project"`` spreads the new mistake over
-        those stored (Projectron).
-    max_iter : most passes, None for no limit. A pass is as many looks as there are examples.
-    max_updates, max_seconds : most updates, most seconds of one `fit`.
-    gram_bytes : keep the Gram matrix of the training set during `fit` if it is no larger, 8n².
-    random_state : seed of ``order`` and ``forget``: a number, None, or a NumPy `RandomState`.
-    verbose : 1 to print a line now and then during `fit`.
+    kernel : Linear, Polynomial, Gaussian, str or callable, default="linear"
+        A kernel or its name, such as ``"polynomial:4:1"`` or ``"gaussian:0.02"``; a function, see
+        Notes; or ``"precomputed"``: X then holds kernel values, of shape (n_samples, n_samples) in
+        `fit` and (n_queries, n_samples) in `predict`.
+    order : {"cycle", "shuffle", "random", "worst", "first"}, default="cycle"
+        Which example comes next (theory D4): ``"cycle"`` in stored order, ``"shuffle"`` in a new
+        random order each pass, ``"random"`` a random misclassified example, ``"worst"`` the most
+        wrong one, ``"first"`` from the first example again after every update.
+    fit_intercept : bool, default=True
+        Whether to add a constant feature before the kernel: x·z becomes x·z + lift², and
+        (c + x·z)^p becomes (c + lift² + x·z)^p. It changes neither kernels of differences, such as
+        the Gaussian, nor functions or kernel matrices of yours.
+    lift : float or "radius", default=1.0
+        That constant; ``"radius"`` is the largest norm of a training example.
+    output : {"auto", "last", "averaged", "voted"}, default="auto"
+        Predict with the last coefficients, their average over the run, or the weighted vote of all
+        (D17). ``"auto"``: the last ones if the run converged, else the averaged ones; with a
+        budget, and in streams, the last ones.
+    budget : int or None, default=None
+        The most examples to store; None for all mistakes. It excludes averaged and voted output and
+        all orders but ``"cycle"`` and ``"shuffle"``, and such a run has no `bound`.
+    forget : {"oldest", "random", "project"}, default="oldest"
+        What to do when the budget is full: drop the oldest example; drop a random one (the expected
+        mistakes are at most (L + B·R·U) / ε for every comparator of norm U and hinge loss L with
+        R·U <= (1 - ε)·√B); or project the new one onto the span of those stored (Projectron).
+    max_iter : int or None, default=1000
+        The most passes (epochs) of one `fit`; None for no limit.
+    max_updates : int or None, default=None
+        The most updates of one `fit`.
+    max_seconds : float or None, default=None
+        The time limit of one `fit`.
+    gram_bytes : int, default=2**30
+        Keep the Gram matrix of the training set, 8·n_samples² bytes, during a `fit` of several
+        passes if it is no larger; 0 for never.
+    random_state : int, RandomState or None, default=None
+        Seed of `order` and `forget`.
+    verbose : int, default=0
+        1 prints a line of progress now and then during `fit`.
+    intercept : {"lifted", "none"} or None, default=None
+        The SVMs' name for the same; None leaves it to `fit_intercept`.
 
     Attributes
     ----------
-    support_ : the stored examples, in the order of their first mistakes: row numbers of the
-        training set, or of the stream from its start. With a budget, in no order.
-    counts_ : how often each of them was mistaken. Without a budget, their sum is the number
-        of mistakes (F11).
-    alphas_ : their coefficients, one each, or one for each class.
-    classes_ : the labels; of two, the second one has the positive scores.
-    run_ : what training did, a `Run`. `fit` begins a new one; `partial_fit` and `learn_one` go on.
-    n_iter_ : passes of the run.
+    support_ : ndarray of int
+        The stored examples, in the order of their first mistakes: row numbers of the training set,
+        or of the stream from its start. With a budget, in no order.
+    counts_ : ndarray of int
+        The number of mistakes on each of them. Without a budget, their sum is `run_.mistakes`
+        (F11).
+    alphas_ : ndarray of shape (n_stored,) or (n_stored, n_classes)
+        Their coefficients.
+    classes_ : ndarray of shape (n_classes,)
+        The labels; of two, the second one has positive scores.
+    run_ : Run
+        What training did: mistakes, passes, why it stopped. `fit` begins a new run; `partial_fit`
+        and `learn_one` continue it.
+    n_iter_ : int
+        Passes (epochs) of the run.
+    n_features_in_ : int
+        The number of features; in a stream, of those met so far.
+    feature_names_in_ : ndarray of str
+        Their names, if they have any.
+    columns_ : Columns or None
+        All that is known about the features: names, categories, hashing; model files keep it.
 
     Notes
     -----
-    Examples are compared with those stored in blocks, by matrix products; data in single precision
-    are multiplied in single precision, and rows whose answer the rounding could change are
-    compared again in double precision. The mistakes are those of one example at a time.
+    *A function as kernel* is called with two blocks of rows, both arrays, or both CSR matrices if
+    X is sparse, and gives an array or sparse matrix: K(x, z) for each row x of the first and z of
+    the second block. It must be symmetric. What it raises is the cause of an `InputError`.
 
-    *Boundary convention.* A row with score exactly 0, or with two classes on top, is a mistake
-    while learning; `predict_one` answers None there, and `predict` the first of the tied classes.
+    *A precomputed kernel in a stream:* each row given to `partial_fit` or `learn_one` has a column
+    for every example of the whole stream, in the order in which they are presented.
 
-    *Limits.* `fit` warns (`ConvergenceWarning`) if the run ended at the default `max_iter`, or at
-    any limit with the output ``"last"``: these weights still change. Averages and votes that end
-    at a limit of yours are what you asked for; ``run_.stop`` tells in any case.
+    *Rounding.* Examples are compared with the stored ones in blocks, by matrix products; data in
+    single precision are multiplied in single precision, and scores whose sign the rounding could
+    change are computed again in double precision. The mistakes are those of one example at a time.
+
+    *Boundary convention.* A score of exactly 0, or a tie of classes, is a mistake while learning;
+    `predict_one` gives None there, and `predict` the first of the tied classes.
+
+    *Limits.* `fit` warns (`ConvergenceWarning`) if the default `max_iter` ended the run, or any
+    limit with ``output="last"``, whose weights still change. Averages and votes that a limit of
+    yours ended are what you asked for. ``run_.stop`` says why the run ended in any case.
 
     Examples
     --------
@@ -231,14 +262,25 @@ class KernelPerceptron(StreamLearner):
 
     @in_turn
     def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
-        """Answer one row, learn its label, and tell whether the answer was a mistake.
+        """Predict one example, then learn its label.
 
-        x is a dict from column to value, a (columns, values) pair, an array or a sparse row. A
-        learner that has not been fitted learns its columns and classes as they come; columns may
-        be numbers from 0 on, or names, which `feature_names_in_` then tells. The weight is a
-        factor of the update, from 0 on; a row of weight 0 is left out, and is no mistake.
+        A learner that was not fitted takes features and classes as they come. Several threads may
+        call this: they take turns.
 
-        Several threads may call it: they take turns.
+        Parameters
+        ----------
+        x : dict, pair of arrays, array-like or sparse row
+            One example: a dict from column (number or name) to value, a pair (columns, values), an
+            array or a sparse row.
+        y : label
+            Its label.
+        sample_weight : float or None, default=None
+            A factor of the update; an example of weight 0 is left out, and is no mistake.
+
+        Returns
+        -------
+        bool
+            Whether the prediction was a mistake.
         """
         weight = 1.0 if sample_weight is None else one_weight(sample_weight)
         if not weight:
@@ -292,9 +334,20 @@ class KernelPerceptron(StreamLearner):
     # ---- predicting
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Give the score of each row, positive for ``classes_[1]``; or one for each class.
+        """Compute the scores, positive for ``classes_[1]``, or one for each class.
 
-        With voted output, the balance of the votes, between -1 and 1, or the share of each class.
+        With voted output, the balance of the votes, between -1 and 1, or the fraction of the votes
+        for each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
         """
         return super().decision_function(X)
 
@@ -317,13 +370,28 @@ class KernelPerceptron(StreamLearner):
     ) -> MistakeBound:
         """Bound the mistakes of a run on these examples, in any order (theory F13, F15, F16).
 
-        X, y and the weights are those of every example that was presented. The comparator is a
-        fitted learner of the same kernel and classes whose output, last or averaged, makes no
-        mistake on them; this one, if none is given.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The examples that were presented, all of them.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        comparator : KernelPerceptron or None, default=None
+            A fitted learner of the same kernel, lift and classes whose last or averaged output
+            classifies all examples correctly; None for this one.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            The weights with which the examples were presented, if there were any.
 
-        The theorem needs a positive semidefinite kernel, as those of this package are. A function
-        that the examples and the stored rows show not to be is refused; that it is on other rows,
-        too, is for you to know.
+        Returns
+        -------
+        MistakeBound
+            The bound, and what it is computed from.
+
+        Notes
+        -----
+        The theorem needs a positive semidefinite kernel. A function of yours is refused if
+        K(x, x) < 0 or K(x, z)² > K(x, x)·K(z, z) for an example x and a stored z, or if its values
+        on up to 512 of the examples have a negative eigenvalue; more cannot be checked.
         """
         self.check_fitted()
         if self.budget is not None:
@@ -357,7 +425,7 @@ class KernelPerceptron(StreamLearner):
 
     @property
     def counts_(self) -> np.ndarray:
-        """How often each stored example was mistaken: how hard it was (theory D14)."""
+        """The number of mistakes on each stored example: how hard it was (theory D14)."""
         self.check_fitted()
         return self._learned.counts[: self._learned.size].copy()
 

@@ -52,74 +52,102 @@ UNKNOWN = np.zeros(0, np.int8)  # the marks of a stream, most of which are still
 
 
 class Perceptron(StreamLearner):
-    """Learn a hyperplane from mistakes (theory D1 to D8), or one for each of more classes (D18).
+    """Perceptron classifier, for two classes (theory D1 to D8) or more (D18).
 
     By default `fit` passes over the data until a pass makes no mistake, which happens after at
-    most (R/γ)² mistakes if a hyperplane separates the data with margin γ. With more than two
-    classes, each has its own weights, and the largest score wins; a mistake adds the row to those
-    of its class and takes it from those of the best wrong class.
+    most (R/γ)² mistakes if a hyperplane separates the data with margin γ, and ends when passes
+    make no progress any more. With more than two classes, each has its own weights, and the
+    largest score wins; on a mistake, the example is added to the weights of its class and
+    subtracted from those of the best wrong class.
 
     Parameters
     ----------
-    order : which example comes next: ``"cycle"`` stored order, ``"shuffle"`` a new order each
-        pass, ``"random"`` a random mistaken example, ``"worst"`` the most wrong one, ``"first"``
-        from the first example again after every update.
-    initial : starting weights: ``"zero"``, ``"unit"`` (all equal, norm 1), ``"random"`` (norm 1),
-        or an array of one number for each column, and one more for the intercept if you like; for
-        more than two classes, such a row for each.
-    eta0 : learning rate. From a zero start it changes no mistake.
-    renormalize : scale the weights to norm 1 after every update.
-    fit_intercept : learn an affine separator, by lifting each row x to (x, lift).
-    intercept : the SVMs' spelling of the same: ``"lifted"`` or ``"none"``; None leaves it to
-        ``fit_intercept``.
-    lift : the constant of the added coordinate, or ``"radius"`` for the largest norm of a row.
-    output : predict with the ``"last"`` weights, the ``"averaged"`` ones, or by the weighted vote
-        of all weights held (``"voted"``; keeps the mistaken rows). ``"auto"`` takes the last ones
-        if the run converged, since they separate the data, else the averaged ones; after a run
-        that stalled, the last ones if they misclassify clearly fewer training rows, as may happen
-        where columns differ wildly in scale. Streams (`partial_fit`, `learn_one`) have no end to
-        judge by: they answer with the last weights, or go on as the `fit` before them chose.
-    max_iter : most passes, None for no limit. A pass is as many looks as there are examples.
-    patience : end the run (``Stop.STALLED``) when this many passes made no progress: the weights
-        jump about without growing (see `rosenblatt.online.growth`). None to go on up to the other
-        limits, as do runs with ``max_iter=None``, with ``renormalize``, and in orders other than
-        ``"cycle"`` and ``"shuffle"``.
-    max_updates, max_seconds : most updates, most seconds of one `fit`.
-    warm_start : let `fit` begin from the weights of the fit before.
-    class_weight : None, ``"balanced"`` or a dict from label to a factor of the update.
-    random_state : seed of ``order``, ``initial``: a number, None, or a NumPy `RandomState`.
-    verbose : 1 to print a line now and then during `fit`.
-    tie : what a score of 0 is: ``"mistake"``, whatever the label (*I don't know*), or
-        ``"positive"``, as in some textbooks; of two classes only.
+    order : {"cycle", "shuffle", "random", "worst", "first"}, default="cycle"
+        Which example comes next (theory D4): ``"cycle"`` in stored order, ``"shuffle"`` in a new
+        random order each pass, ``"random"`` a random misclassified example, ``"worst"`` the most
+        wrong one, ``"first"`` from the first example again after every update.
+    initial : {"zero", "unit", "random"} or array-like, default="zero"
+        Starting weights (D5): ``"unit"`` all equal and ``"random"``, both of norm 1; or an array of
+        shape (n_features,), or (n_features + 1,) with an intercept; for more than two classes, a
+        row for each.
+    eta0 : float, default=1.0
+        Learning rate. With a zero start it changes no mistake (F3).
+    renormalize : bool, default=False
+        Whether to scale the weights to norm 1 after every update (D6).
+    fit_intercept : bool, default=True
+        Whether to learn an intercept: the weight of a constant feature that is added (D7).
+    lift : float or "radius", default=1.0
+        That constant; ``"radius"`` is the largest norm of a training example.
+    output : {"auto", "last", "averaged", "voted"}, default="auto"
+        Predict with the last weights, the average of all weight vectors, or their weighted vote,
+        which stores the misclassified examples (D17). ``"auto"``: the last ones if the run
+        converged, else the averaged ones; after a run that stalled, the last ones if they
+        misclassify less than 0.9 times as many training examples. Streams (`partial_fit`,
+        `learn_one`) predict with the last weights, or continue as the `fit` before them chose.
+    max_iter : int or None, default=1000
+        The most passes (epochs) of one `fit`; None for no limit.
+    patience : int or None, default=5
+        End the run (``Stop.STALLED``) when this many passes made no progress (D8): the weights keep
+        changing, and do not grow. None to continue, as with ``max_iter=None``, with `renormalize`,
+        and in orders other than ``"cycle"`` and ``"shuffle"``.
+    max_updates : int or None, default=None
+        The most updates of one `fit`.
+    max_seconds : float or None, default=None
+        The time limit of one `fit`.
+    warm_start : bool, default=False
+        Whether `fit` starts from the weights of the last fit.
+    class_weight : dict, "balanced" or None, default=None
+        A factor of the update for each class.
+    random_state : int, RandomState or None, default=None
+        Seed of `order` and `initial`.
+    verbose : int, default=0
+        1 prints a line of progress now and then during `fit`.
+    tie : {"mistake", "positive"}, default="mistake"
+        A score of 0 is a mistake whatever the label (D2), or, for two classes, counts as
+        positive, as in some textbooks.
+    intercept : {"lifted", "none"} or None, default=None
+        The SVMs' name for the same; None leaves it to `fit_intercept`.
 
     Attributes
     ----------
-    coef_, intercept_ : the hyperplane ``x @ coef_[0] + intercept_[0] = 0``; for more than two
-        classes, one row for each. With voted output, the last weights; the vote is not a
-        hyperplane.
-    classes_ : the labels; of two, the second one is on the positive side.
-    run_ : what training did, a `Run`. `fit` begins a new one; `partial_fit` and `learn_one` go on.
-    n_iter_ : passes of the run.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weights; with voted output, the last ones, since a vote is not a hyperplane.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts: ``decision_function(X)`` is ``X @ coef_[0] + intercept_[0]``.
+    classes_ : ndarray of shape (n_classes,)
+        The labels; of two, the second one has positive scores.
+    run_ : Run
+        What training did: mistakes, passes, why it stopped. `fit` begins a new run; `partial_fit`
+        and `learn_one` continue it.
+    n_iter_ : int
+        Passes (epochs) of the run.
+    n_features_in_ : int
+        The number of features; in a stream, of those met so far.
+    feature_names_in_ : ndarray of str
+        Their names, if they have any.
+    columns_ : Columns or None
+        All that is known about the features: names, categories, hashing; model files keep it.
 
     Notes
     -----
-    *Boundary convention.* A row with score exactly 0 is a mistake while learning; `predict_one`
-    answers None there, and `predict`, which must name a class, ``classes_[0]``. With more than two
-    classes, the same holds for rows on which several tie for the largest score; `predict` then
-    names the first of these, and of equally good wrong classes the first one is corrected.
+    *Boundary convention.* A score of exactly 0 is a mistake while learning; `predict_one` gives
+    None there, and `predict`, which must name a class, ``classes_[0]``. With more than two
+    classes, the same holds when several tie for the largest score; `predict` then names the first
+    of these, and of equally good wrong classes the first one is corrected.
 
-    *Limits.* `fit` warns (`ConvergenceWarning`) if the run ended at the default `max_iter`, or at
-    any limit with the output ``"last"``: these weights still change. Averages and votes that end
-    at a limit of yours are what you asked for; ``run_.stop`` tells in any case.
+    *Limits.* `fit` warns (`ConvergenceWarning`) if the default `max_iter` ended the run, or any
+    limit with ``output="last"``, whose weights still change. Averages and votes that a limit of
+    yours ended are what you asked for. ``run_.stop`` says why the run ended in any case.
 
-    *Columns of a stream* are those met so far. They may be names: the keys of dicts get columns as
-    they come, ``feature_names_in_`` tells them, and names not met yet weigh nothing in an answer.
+    *Input.* Float32 and float64 arrays in C order and CSR matrices are used without a copy, also
+    to add an intercept.
 
-    *Threads.* Any number may ask at once while none learns; those that learn take turns.
+    *Streams.* A learner that begins with `learn_one` or `partial_fit` takes features and classes
+    as they come. Features may have names: the keys of dicts; in predictions, unknown names are
+    ignored. When a third class appears, the weights w become w for the positive and -w for the
+    negative class, which changes no prediction (F14), and the new class starts at 0.
 
-    *Classes of a stream* may appear at any time. When a third one does, the weights w become w for
-    the positive and -w for the negative class, which answer all rows as before and are what
-    discriminators would have learned (theory F14); a new class begins at 0.
+    *Threads.* Any number may predict at once while none learns; those that learn take turns.
 
     Examples
     --------
@@ -317,14 +345,25 @@ class Perceptron(StreamLearner):
         return shown.told(learned.once(shown.X, marks, shown.weights))
 
     def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
-        """Answer one row, learn its label, and tell whether the answer was a mistake.
+        """Predict one example, then learn its label.
 
-        x is a dict from column to value, a (columns, values) pair, an array or a sparse row. A
-        learner that has not been fitted learns its columns and classes as they come; columns may
-        be numbers from 0 on, or names, which `feature_names_in_` then tells. The weight is
-        a factor of the update, from 0 on; a row of weight 0 is left out, and is no mistake.
+        A learner that was not fitted takes features and classes as they come. Several threads may
+        call this: they take turns.
 
-        Several threads may call it: they take turns.
+        Parameters
+        ----------
+        x : dict, pair of arrays, array-like or sparse row
+            One example: a dict from column (number or name) to value, a pair (columns, values), an
+            array or a sparse row.
+        y : label
+            Its label.
+        sample_weight : float or None, default=None
+            A factor of the update; an example of weight 0 is left out, and is no mistake.
+
+        Returns
+        -------
+        bool
+            Whether the prediction was a mistake.
         """
         weight = 1.0 if sample_weight is None else one_weight(sample_weight)
         if not weight:
@@ -382,11 +421,20 @@ class Perceptron(StreamLearner):
     # ---- predicting
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Give the score of each row, positive for ``classes_[1]``; or one for each class.
+        """Compute the scores, positive for ``classes_[1]``, or one for each class.
 
-        That is ``x @ coef_[0] + intercept_[0]``, or for voted output the balance of the votes,
-        between -1 and 1. With more than two classes, ``x @ coef_.T + intercept_``, or the share
-        of the votes that each class gets.
+        With voted output, the balance of the votes, between -1 and 1, or the fraction of the votes
+        for each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
         """
         return super().decision_function(X)
 
@@ -401,9 +449,18 @@ class Perceptron(StreamLearner):
         return super().answers(scores)
 
     def predict_one(self, x: Any) -> Any:
-        """Give the label of one row, or None for *I don't know* (a score of 0, or a tie).
+        """Predict the label of one example.
 
-        A learner that has seen nothing yet does not know.
+        Parameters
+        ----------
+        x : dict, pair of arrays, array-like or sparse row
+            One example: a dict from column (number or name) to value, a pair (columns, values), an
+            array or a sparse row.
+
+        Returns
+        -------
+        label or None
+            None for *I don't know*: a score of 0, a tie of classes, or nothing learned yet.
         """
         try:
             separator = self._learned
@@ -531,15 +588,26 @@ class Perceptron(StreamLearner):
     def bound(
         self, X: Any, y: Any, comparator: Any = None, sample_weight: Any = None
     ) -> MistakeBound:
-        """Bound the mistakes of the run as it was made: its passes, start, lifting and weights.
+        """Bound the mistakes of the run that was made: its passes, start, intercept and weights.
 
-        X and y hold every example that was presented; the comparator is any vector, such as a
-        planted one: a number for each column, and possibly the intercept. If it separates them,
-        Theorem 1 gives the bound, else Theorem 2. None for the best comparator there is.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The examples that were presented, all of them.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        comparator : array-like or None, default=None
+            Any vector of shape (n_features,), or (n_features + 1,) with the intercept b of
+            w·x + b. If it separates the examples, Theorem 1 gives the bound (F5, F7), else Theorem
+            2 (F8). None finds the best one. With more than two classes it has a row for each, must
+            separate them and cannot be left out: the bound is 2R²/γ² (F15).
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            The weights with which the examples were presented, if there were any (F16).
 
-        With more than two classes, the comparator has such a row for each of them, must separate
-        them, and cannot be left out: the bound is 2R²/γ² (theory F15). The weights are those that
-        the examples were presented with; theory F16 says what then holds.
+        Returns
+        -------
+        MistakeBound
+            The bound, and what it is computed from.
         """
         self.check_fitted()
         if self.classes_.size > 2:

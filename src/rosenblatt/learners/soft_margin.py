@@ -19,46 +19,73 @@ MOST_LAM, LEAST_LAM = 1e150, 1e-150
 
 
 class SoftMarginSVM(Linear):
-    """Minimise Σ max(0, 1 - y(w·x + b)) + λ‖w‖² to a proven gap (theory D19).
+    """Linear SVM: minimise Σ max(0, 1 - y(w·x + b)) + λ‖w‖² (theory D19).
 
-    Every fit carries dual variables, which prove how close its objective is to the smallest one.
+    Every fit has dual variables, which prove how close its objective is to the minimum.
 
     Parameters
     ----------
-    lam : λ, how much the length of w costs against the hinge losses.
-    intercept : ``"free"`` for a b that costs nothing (as LIBSVM has it), ``"lifted"`` for one that
-        is part of w, rows being (x, lift) (as LIBLINEAR has it), ``"none"`` for b = 0.
-    fit_intercept : scikit-learn's spelling: False for ``intercept="none"``; True, or None, leaves
-        it to ``intercept``.
-    tol : the relative gap, (objective - dual objective) / objective, to end with.
-    C : if given, takes the place of ``lam``, whatever that is, as ``lam=1/(2C)``: for those who
-        think in scikit-learn's C.
-    lift : the constant of the added coordinate, for ``intercept="lifted"``.
-    multiclass : with more than two classes, one ``"joint"`` problem (Crammer & Singer), or
-        ``"one-vs-rest"``, a problem of two classes for each.
-    class_weight : None, ``"balanced"``, or a dict from label to a factor of the hinge loss.
-    warm_start : let `fit` begin from the dual variables of the fit before, if it had as many rows
-        and classes. That changes how long it takes, not what is found.
-    max_iter, max_seconds : most passes over the rows (Newton steps, where there are few columns),
-        most seconds; None for no limit of yours. A fit that they end early says so by a
-        `ConvergenceWarning`.
-    random_state : seed of the order of the rows: a number, so that every fit gives the same answer,
-        None for another order each time, or a NumPy `RandomState`.
+    lam : float, default=1.0
+        λ > 0, the strength of the penalty.
+    intercept : {"free", "lifted", "none"}, default="free"
+        A b without penalty (as in LIBSVM); one that is the weight of an added constant feature,
+        and penalised (as in LIBLINEAR); or b = 0.
+    tol : float, default=1e-3
+        The relative gap, (objective - dual objective) / objective, to stop at.
+    C : float or None, default=None
+        scikit-learn's C; if given, it replaces `lam`: λ = 1/(2C).
+    lift : float, default=1.0
+        The constant feature of ``intercept="lifted"``.
+    multiclass : {"joint", "one-vs-rest"}, default="joint"
+        With more than two classes, one joint problem (Crammer & Singer), or a problem of two
+        classes for each.
+    class_weight : dict, "balanced" or None, default=None
+        A factor of the hinge loss for each class.
+    warm_start : bool, default=False
+        Whether `fit` starts from the dual variables of the last fit, if that had as many samples
+        and classes. It changes the time, not the result.
+    max_iter : int or None, default=None
+        The most passes over the samples (Newton steps, where there are few features).
+    max_seconds : float or None, default=None
+        The time limit. If it or `max_iter` ends a fit early, a `ConvergenceWarning` says so.
+    random_state : int, RandomState or None, default=0
+        Seed of the order of the samples; with a number, every fit gives the same answer.
+    fit_intercept : bool or None, default=None
+        scikit-learn's name: False for ``intercept="none"``; True or None leave it to `intercept`.
 
     Attributes
     ----------
-    coef_, intercept_ : the hyperplane, or one for each class if there are more than two.
-    classes_ : the labels; of two, the second one is on the positive side.
-    dual_ : the dual variables (also called `alphas_`), and `support_` : the rows where they are
-        not 0.
-    objective_, dual_objective_, gap_ : the objective, a bound below it, their relative distance.
-    lam_ : the λ that was solved for.
-    n_iter_ : passes of the solver.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weights.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts.
+    classes_ : ndarray of shape (n_classes,)
+        The labels; of two, the second one has positive scores.
+    dual_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        The dual variables, also called `alphas_`; its own docstring says what they prove.
+    support_ : ndarray of int
+        The samples whose dual variables are not 0 (the support vectors).
+    objective_ : float
+        The value of the objective, computed from the data.
+    dual_objective_ : float
+        No hyperplane has a smaller objective, up to rounding.
+    gap_ : float
+        (objective_ - dual_objective_) / objective_.
+    lam_ : float
+        The λ that was used.
+    n_iter_ : int
+        Passes of the solver.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if they have any.
+    columns_ : Columns or None
+        All that is known about the features: names, categories, hashing; model files keep it.
 
     Notes
     -----
-    *Boundary convention.* A row with score exactly 0, or with two classes on top, is answered None
-    by `predict_one`; `predict`, which must name a class, answers the first of them.
+    *Boundary convention.* Where the score is exactly 0, or classes tie, `predict_one` gives None;
+    `predict`, which must name a class, gives the first of them.
 
     Examples
     --------
@@ -105,13 +132,21 @@ class SoftMarginSVM(Linear):
     # ---- learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Solve the problem of these examples.
+        """Train on a data set.
 
         Parameters
         ----------
-        X : rows; C-order float arrays and CSR matrices are used without a copy.
-        y : labels of two or more classes, of any hashable type.
-        sample_weight : a factor of each row's hinge loss, from 0 on.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples; float arrays in C order and CSR matrices are used without a copy.
+        y : array-like of shape (n_samples,)
+            The labels of two or more classes, of any hashable type.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A factor of the hinge loss of each sample.
+
+        Returns
+        -------
+        self : SoftMarginSVM
+            The learner itself.
         """
         return super().fit(X, y, sample_weight)
 
@@ -126,10 +161,23 @@ class SoftMarginSVM(Linear):
         return self
 
     def path(self, X: Any, y: Any, lams: Any, sample_weight: Any = None) -> list[Self]:
-        """Solve for several λ; give a fitted copy for each, in the order asked for.
+        """Solve for several λ, from the largest to the smallest, each warm-started from the last.
 
-        They are solved from the largest λ to the smallest, each from the dual variables of the one
-        before; every copy meets `tol` as a fit of its own would.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            The labels.
+        lams : array-like of float
+            The values of λ.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A factor of the hinge loss of each sample.
+
+        Returns
+        -------
+        list of SoftMarginSVM
+            A fitted copy for each λ, in the order given; each meets `tol` as a fit of its own.
         """
         wanted = _lams(lams)
         settings = self._settings()
@@ -243,7 +291,7 @@ class SoftMarginSVM(Linear):
 
     @property
     def gap_(self) -> float:
-        """The share of the objective by which it may be above the smallest possible one."""
+        """The fraction of the objective by which it may exceed the minimum."""
         self.check_fitted()
         return self._answer.gap
 

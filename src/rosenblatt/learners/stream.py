@@ -225,16 +225,25 @@ class StreamLearner(Learner):
     # ---- learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, comparator: Any = None) -> Self:
-        """Learn from a data set, from the start (or from the weights held, with `warm_start`).
+        """Train on a data set, from the start (or from the last weights, with `warm_start`).
 
         Parameters
         ----------
-        X : rows; C-order float arrays and CSR matrices are used without a copy.
-        y : labels of two or more classes, of any hashable type.
-        sample_weight : a factor of the update on each row, from 0 on, times that of its class
-            (theory F16). Rows of weight 0 are left out.
-        comparator : a vector w*; if given, ``run_.history`` records w·w* and ‖w‖² at each mistake.
-            For more than two classes, a row for each. Not for kernels, where `bound` takes one.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The examples; float arrays in C order and CSR matrices are used without a copy.
+        y : array-like of shape (n_samples,)
+            The labels of two or more classes, of any hashable type.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A factor of the update on each example, times that of its class (theory F16). Examples
+            of weight 0 are left out.
+        comparator : array-like or None, default=None
+            A vector w* with which ``run_.history`` records w·w* and ‖w‖² at each mistake (F6), as
+            in `bound`. Not for kernels.
+
+        Returns
+        -------
+        self : learner
+            The learner itself.
         """
         watch = _print_progress if self.verbose else None
         self.train(X, y, sample_weight, comparator=comparator, watch=watch)
@@ -270,17 +279,24 @@ class StreamLearner(Learner):
         return str(stop) if unasked or unsettled or idle else None
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Present new examples once, in the order given; classes may appear at any time.
+        """Present new examples once, in the order given.
 
         Parameters
         ----------
-        X, y : the new examples. With a precomputed kernel, row i of the t-th call is the example
-            whose column comes behind those of all rows given before.
-        classes : all labels, if they are known before the examples show them. A class that is not
-            known yet cannot be mistaken for another: from the third class on, knowing them
-            beforehand may change what is learned.
-        sample_weight : a factor of the update on each row, from 0 on; rows of weight 0 are left
-            out.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The new examples.
+        y : array-like of shape (n_samples,)
+            Their labels; new classes may appear at any time.
+        classes : array-like or None, default=None
+            All labels, if they are known beforehand. From the third class on, that may change what
+            is learned: a class that is not known yet cannot be the best wrong one.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A factor of the update on each example; those of weight 0 are left out.
+
+        Returns
+        -------
+        self : learner
+            The learner itself.
         """
         return self._present(X, y, classes, sample_weight, output=self._stream_output())
 
