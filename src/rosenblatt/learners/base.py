@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from threading import RLock
-from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,17 @@ PICK = "Give the columns of the fit: X[list(learner.feature_names_in_)]."
 
 class Unjoined:
     """In the place of scikit-learn's bases until they are asked for."""
+
+    if TYPE_CHECKING:  # what editors are to know of them
+        get_params: Callable[..., dict[str, Any]]
+        set_params: Callable[..., Self]
+        set_fit_request: Callable[..., Self]
+        set_partial_fit_request: Callable[..., Self]
+        set_score_request: Callable[..., Self]
+        get_metadata_routing: Callable[[], Any]
+
+        def __sklearn_tags__(self) -> Any: ...
+        def __setstate__(self, state: dict[str, Any]) -> None: ...
 
 
 class Learner(Unjoined):
@@ -73,7 +84,7 @@ class Learner(Unjoined):
         from rosenblatt.learners.estimator import join
 
         join()  # what was pickled is an estimator where it arrives
-        super().__setstate__(state)  # type: ignore[misc]
+        super().__setstate__(state)
 
     # ---- options
 
@@ -300,7 +311,7 @@ class Learner(Unjoined):
         return self.is_fitted
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = self.many_classes
         return tags

@@ -10,7 +10,7 @@ from rosenblatt import options
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_codes, as_labels, example_weights, several_classes
 from rosenblatt.learners.linear import Linear
-from rosenblatt.learners.problems import MULTICLASS, Answer, Problem, Settings, solve
+from rosenblatt.margin.problems import MULTICLASS, Answer, Problem, Settings, solve
 from rosenblatt.matrices import as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.online.separator import check_room
 

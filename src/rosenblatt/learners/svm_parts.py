@@ -10,7 +10,6 @@ import numpy as np
 from rosenblatt.learners.hard_margin import HardMarginSVM
 from rosenblatt.learners.linear import Linear
 from rosenblatt.learners.one_row import RowReader
-from rosenblatt.learners.problems import MULTICLASS, Answer
 from rosenblatt.learners.soft_margin import SoftMarginSVM
 from rosenblatt.learners.values import (
     Settings,
@@ -22,6 +21,7 @@ from rosenblatt.learners.values import (
     shared_parts,
     width_of,
 )
+from rosenblatt.margin.problems import MULTICLASS, Answer
 
 
 def soft_parts(learner: SoftMarginSVM) -> tuple[Settings, Tensors]:
