@@ -1,4 +1,4 @@
-"""rosenblatt learns half-spaces: the perceptron family, with its theorems checked on every run.
+"""Perceptrons and linear SVMs for scikit-learn, with proofs of separability and feasibility.
 
 Every public name is loaded when it is first used, so that importing the package costs nothing.
 """

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     type=FILE,
     default="rosenblatt-demo",
     show_default=True,
-    help="Folder for the picture and the model.",
+    help="Folder for the plot and the model.",
 )
 @options.json
 def demo(out: Path, json: bool) -> None:
-    """Take the tour: learn, converge, save, load, predict.
+    """Take the tour: train, converge, save, load, predict.
 
     Needs no file and no network.
     """
@@ -36,7 +36,7 @@ def demo(out: Path, json: bool) -> None:
 @click.command
 @options.model
 @click.option("--out", type=FILE, help="File to write instead of printing.")
-@flag("--scores", help="Print the score after it.")
+@flag("--scores", help="Print scores, too.")
 @flag("--csv", help="Print CSV, with scores.")
 @options.stream
 @reads(FOR_A_MODEL)
@@ -50,7 +50,7 @@ def predict(
     stream: bool,
     json: bool,
 ) -> None:
-    """Print the label of each row of DATA, one a line."""
+    """Print the predicted label of each row of DATA."""
     from rosenblatt.cli.predicting import predict_file
 
     kind = "jsonl" if json else "csv" if csv else "text"
@@ -64,7 +64,7 @@ def predict(
 @reads(FOR_A_MODEL)
 @options.json
 def evaluate(model: Path, source: Source, stream: bool, json: bool) -> None:
-    """Compare the model's answers with the labels of DATA."""
+    """Compare the predictions of a model with the labels of DATA."""
     from rosenblatt.cli.predicting import evaluate_file
 
     evaluate_file(model, source.by(stream), json=json)
@@ -74,7 +74,7 @@ def evaluate(model: Path, source: Source, stream: bool, json: bool) -> None:
 @reads(TO_LEARN)
 @options.json
 def info(source: Source, json: bool) -> None:
-    """Tell what DATA are like, or a model.
+    """Describe DATA, or a model.
 
     Of data: size, classes, duplicates, contradictions. Of a model file: its learner, options,
     classes, columns and how it was made.
@@ -89,7 +89,7 @@ def info(source: Source, json: bool) -> None:
 @click.argument("out", type=FILE)
 @flag("--float64", "double", help="Keep values as float64.")
 def convert(source: Source, out: Path, double: bool) -> None:
-    """Write DATA in another form.
+    """Write DATA in another format.
 
     OUT is a folder to make (.rows), of mapped arrays that open at once, or a file: .svm, .csv or
     .parquet.

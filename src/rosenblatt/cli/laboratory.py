@@ -30,16 +30,16 @@ ALL = "all"
     show_default=True,
     help="Folder for rows, figures and report.html.",
 )
-@flag("--quick", help="Small sizes: a minute in all.")
+@flag("--quick", help="Small sizes: about a minute in all.")
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, help="Another number gives other problems."
+    "--seed", type=click.IntRange(0), default=0, help="Another seed gives other problems."
 )
 @options.json
 def lab(names: tuple[str, ...], out: Path, quick: bool, seed: int, json: bool) -> int:
     """Run experiments: every theorem beside what is measured.
 
-    NAMES are experiments, all, or files of yours (.py); without any, they are listed. A run that
-    was stopped goes on where it was when the same command is given again.
+    NAMES are experiments, all, or files of yours (.py); without any, they are listed. The same
+    command continues a run that was stopped.
     """
     from rosenblatt.lab.catalogue import NAMES
     from rosenblatt.lab.runner import Plan

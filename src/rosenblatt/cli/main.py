@@ -27,18 +27,18 @@ NAME, COMPLETE = "rosenblatt", "_ROSENBLATT_COMPLETE"
     rosenblatt.__version__, message=f"{NAME} %(version)s", help="Print the version."
 )
 def app() -> None:
-    """Learn half-spaces, and see every run beside its mistake bound.
+    """Train perceptrons and linear SVMs; prove separability and feasibility.
 
     Exit status: 0 done, 1 failed, 2 bad usage, bad input, too little memory or an output that
-    cannot be written, 130 interrupted. Those that answer a question: 0 yes (separable, feasible,
-    the certificate holds), 1 no, 3 undecided.
+    cannot be written, 130 interrupted. Commands that answer a question: 0 yes (separable,
+    feasible, the certificate holds), 1 no, 3 undecided.
     """
 
 
 @click.command
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
-    """Print what makes a SHELL complete commands.
+    """Print the completion script for a SHELL.
 
     For bash: rosenblatt completion bash >> ~/.bashrc
     """

@@ -66,41 +66,41 @@ def given(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-json = flag("--json", help="Print JSON, for machines.")
+json = flag("--json", help="Print JSON.")
 stream = flag(
     "--stream",
-    help="Read block by block: data may be larger than memory; tables with words, and JSON "
-    "lines, are looked through once before.",
+    help="Read block by block: data may be larger than memory. Tables with text columns and JSON "
+    "lines are read once more, before.",
 )
-cache = flag("--cache", help="Keep the data as mapped arrays beside the file, and use them.")
+cache = flag("--cache", help="Cache the data beside the file, as memory-mapped arrays.")
 model = click.argument("model", type=FILE)
-max_seconds = click.option("--max-seconds", type=float, help="Most seconds; then undecided.")
+max_seconds = click.option("--max-seconds", type=float, help="Time limit; then undecided.")
 certificate = click.option("--certificate", type=FILE, help="Where to write the proof.")
 intercept = click.option(
-    "--intercept/--no-intercept", default=True, help="Allow hyperplanes that miss the origin."
+    "--intercept/--no-intercept", default=True, help="Whether to use an intercept. [default: yes]"
 )
 
 EVERYWHERE = {
     "format": click.option(
         "--format",
         help="svmlight, vowpal, text, npz, npy, idx, store, csv, tsv, parquet, arrow or jsonl; "
-        "found by content and extension if not given.",
+        "recognised by content and extension if not given.",
     ),
     "label": click.option(
         "--label",
         type=Taken("column", place),
-        help="Column of the label in a table: name, or place from 0 on; -1 is the last one.",
+        help="Label column of a table: its name, or position from 0; -1 is the last.",
     ),
     "header": click.option(
         "--header/--no-header",
         default=None,
-        help="Whether a CSV or TSV file names its columns; else a guess.",
+        help="Whether a CSV or TSV file has a header. [default: guessed]",
     ),
     "separator": click.option(
         "--sep",
         "separator",
         type=Taken("character", lambda text: text.replace(r"\t", "\t")),
-        help="What parts the cells of a CSV file: ';', '|', '\\t'. [default: a comma]",
+        help="Separator of a CSV file: ';', '|', '\\t'. [default: ,]",
     ),
     "decimal": click.option(
         "--decimal",
@@ -108,9 +108,9 @@ EVERYWHERE = {
         help="The decimal point of a CSV file. [default: .]",
     ),
     "missing": click.option(
-        "--missing", type=float, help="Number for missing values in a table; else refused."
+        "--missing", type=float, help="Number for missing values of a table. [default: an error]"
     ),
-    "zero_based": flag("--zero-based", help="svmlight columns count from 0.", default=None),
+    "zero_based": flag("--zero-based", help="Columns of svmlight count from 0.", default=None),
 }
 # What a model remembers of its data, and need not be told.
 TO_LEARN = {
@@ -118,27 +118,27 @@ TO_LEARN = {
         "--columns",
         "select",
         type=Taken("name,name...", places),
-        help="Columns of a table to take as features, by name or place; all but the label if not "
-        "given.",
+        help="Columns of a table to use as features, by name or position. [default: all but the "
+        "label]",
     ),
     "categories": click.option(
         "--categories",
         type=click.Choice(["onehot", "hash", "refuse"]),
-        help="What becomes of words in a table: a column for each, hashed columns, or an error. "
+        help="How to encode text columns of a table: one-hot, hashed, or not at all (an error). "
         "[default: onehot]",
     ),
     "columns": click.option(
         "--bits",
         "columns",
         type=Taken("b", hashed),
-        help="Hash words and text to 2^b columns. [default: 18]",
+        help="Hash text and categories to 2^b features. [default: 18]",
     ),
 }
 FOR_A_MODEL = {
     "by_place": flag(
         "--by-place",
         default=None,
-        help="Take columns in the order in which they stand, whatever their names.",
+        help="Match columns by position, whatever their names.",
     ),
 }
 

@@ -22,15 +22,14 @@ WHAT = ("all", "regions", "margins", "curve", "hardest", "path")
     "--what",
     type=click.Choice(WHAT),
     default="all",
-    help="What a model answers where, distances from the boundary, mistakes over passes, "
+    help="Decision regions, distances from the boundary, mistakes over passes, "
     "examples misclassified most often, the path of the weights.",
 )
 @click.option("--model", "-m", type=FILE, help="A model file; without one, a perceptron is fitted.")
 @click.option(
     "--columns",
-    help="Two columns to see the regions in, such as 3,7: names, or numbers, which count "
-    "from 0, but in svmlight files from 1 (unless --zero-based). "
-    "[default: the principal directions, if there are more than two]",
+    help="Two features for the regions, such as 3,7: names, or numbers from 0 (in svmlight files "
+    "from 1, unless --zero-based). [default: the principal directions]",
 )
 @click.option(
     "--out",
@@ -44,10 +43,10 @@ WHAT = ("all", "regions", "margins", "curve", "hardest", "path")
 def plot(
     source: Source, what: str, model: Path | None, columns: str | None, out: Path, json: bool
 ) -> None:
-    """Draw DATA and what a model makes of them.
+    """Plot DATA and what a model predicts.
 
-    Without a model, a perceptron learns DATA, from zero and in stored order, and its mistakes are
-    drawn beside their bound.
+    Without a model, a perceptron is trained, from zero and in stored order, and its mistakes are
+    shown beside their bound.
     """
     from rosenblatt.cli.pictures import plot_file
 

@@ -34,7 +34,7 @@ def separate(
 ) -> int:
     """Decide and prove whether a hyperplane separates DATA.
 
-    Numbers are taken for exactly what they are, as float64. Exit status: 0 separable, 1 weakly
+    Numbers are read as float64, then exact. Exit status: 0 separable, 1 weakly
     separable or inseparable, 3 undecided, 130 after Ctrl-C; of several answers the largest.
     Several proofs, of --pairs or --rest, are numbered: proof-1.json and so on for proof.json.
     """
@@ -51,9 +51,9 @@ def separate(
 
 @click.command
 @options.certificate
-@click.option("--tol", default=1e-6, help="Width of the interval, relative to it.")
+@click.option("--tol", default=1e-6, help="Relative width of the interval.")
 @options.intercept
-@click.option("--lift", type=float, help="Lift rows by this constant, which penalises intercepts.")
+@click.option("--lift", type=float, help="Penalise the intercept: add this constant as a feature.")
 @options.max_seconds
 @reads(TO_LEARN, dtype="float64")
 @options.json
@@ -66,10 +66,10 @@ def margin(
     max_seconds: float | None,
     json: bool,
 ) -> int:
-    """Enclose the largest margin between two classes, provably.
+    """Bound the largest margin between two classes, with a proof.
 
-    Numbers are taken for exactly what they are, as float64. Exit status: 0 there is a margin, 1
-    there is none, since nothing separates the classes, 3 undecided, 130 after Ctrl-C.
+    Numbers are read as float64, then exact. Exit status: 0 there is a margin, 1
+    there is none, the classes are not separable, 3 undecided, 130 after Ctrl-C.
     """
     from rosenblatt.cli.decide import margin_file
 
@@ -81,18 +81,18 @@ def margin(
 
 @click.command
 @options.certificate
-@click.option("--passes", type=click.IntRange(1), help="Passes of the run at most.  [default: 1]")
-@flag("--any", help="Bound any number of passes; the classes must be separable.")
+@click.option("--passes", type=click.IntRange(1), help="Most passes of the run. [default: 1]")
+@flag("--any", help="Bound any number of passes, if the classes are separable.")
 @choice(
     "--order",
     *("cycle", "shuffle", "random", "worst", "first"),
     help="Which example comes next. [default: cycle]",
 )
 @options.intercept
-@click.option("--lift", type=LIFT, help="Constant of the added coordinate, or radius.")
+@click.option("--lift", type=LIFT, help="Constant feature for the intercept, or radius.")
 @click.option("--seed", type=int, help="Seed of the random orders.")
 @click.option(
-    "--max-seconds", type=float, help="Most seconds to look for a small bound, and to learn."
+    "--max-seconds", type=float, help="Time limit of the search for a small bound, and of the run."
 )
 @reads(TO_LEARN, dtype="float64")
 @options.json
@@ -108,10 +108,10 @@ def bound(
     max_seconds: float | None,
     json: bool,
 ) -> None:
-    """Count mistakes on DATA, and prove how many there can be.
+    """Bound the mistakes of a perceptron on DATA, with a proof.
 
-    The bound holds for every run of so many passes from zero, whatever the classes. Numbers are
-    read as float64.
+    One run is made, and its mistakes counted. The bound holds for every run of that many passes
+    from zero, separable or not. Numbers are read as float64.
     """
     from rosenblatt.cli.mistakes import bound_file
 
@@ -133,15 +133,15 @@ def bound(
 @click.argument("system")
 @options.certificate
 @click.option("--point", type=FILE, help="Where to write the solution, as name,value.")
-@flag("--strict", help="Take every inequality of the file as a strict one.")
+@flag("--strict", help="Treat every inequality of the file as strict.")
 @click.option(
     "--method",
     type=click.Choice(["auto", "perceptron", "rescaled", "smoothed"]),
     default="auto",
-    help="auto decides; the others look for a point, and may not find it.",
+    help="auto always decides; the others search for a point, and may not find it.",
 )
 @options.max_seconds
-@click.option("--max-steps", type=click.IntRange(1), help="Most steps of another method than auto.")
+@click.option("--max-steps", type=click.IntRange(1), help="Most steps of a method other than auto.")
 @options.json
 def solve(
     system: str,
@@ -172,7 +172,7 @@ def solve(
 @flag("--strict", help="The certificate was made with `solve --strict`.")
 @options.json
 def verify(source: Source, certificate: Path, strict: bool, json: bool) -> int:
-    """Check CERTIFICATE against DATA, believing nothing it says.
+    """Check CERTIFICATE against DATA, trusting nothing it says.
 
     DATA are the data, or the system, that it speaks of. Exit status: 0 it holds, 1 it is refused,
     2 the data or the certificate cannot be read.

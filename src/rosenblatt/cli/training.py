@@ -62,11 +62,11 @@ OF_LEARNERS = (
         help="Kernel perceptron: linear, polynomial:DEGREE[:C] or gaussian:GAMMA; it means "
         "--learner kernel.",
     ),
-    click.option("--budget", type=int, help="Kernel: most examples to store."),
+    click.option("--budget", type=int, help="Kernel: the most examples to store."),
     choice(
         "--forget",
         *("oldest", "random", "project"),
-        help="Kernel: what makes room when the budget is used up. [default: oldest]",
+        help="Kernel: what to do when the budget is full. [default: oldest]",
     ),
     choice(
         "--order",
@@ -75,46 +75,46 @@ OF_LEARNERS = (
     ),
     choice("--initial", "zero", "unit", "random", help="Starting weights. [default: zero]"),
     click.option("--eta0", type=float, help="Learning rate. [default: 1]"),
-    flag("--renormalize", help="Scale the weights to norm 1 after updates.", default=None),
+    flag("--renormalize", help="Scale the weights to norm 1 after each update.", default=None),
     choice(
         "--intercept",
         *("free", "lifted", "none"),
-        help="SVMs: an intercept that costs nothing, one that is part of the weights, or none. "
+        help="SVMs: an intercept without penalty, one with (as in LIBLINEAR), or none. "
         "[default: free; the perceptron's is lifted]",
     ),
     flag("--no-intercept", help="The same as --intercept none.", default=None),
-    click.option("--lift", type=LIFT, help="Constant of the added coordinate, or radius."),
+    click.option("--lift", type=LIFT, help="Constant feature for the intercept, or radius."),
     choice(
         "--output",
         *("auto", "last", "averaged", "voted"),
-        help="What predicts; auto: last if the run converges, else averaged.",
+        help="Weights to predict with; auto: last if the run converges, else averaged.",
     ),
     click.option("--lam", type=float, help="SVM: λ of Σ hinge + λ‖w‖². [default: 1]"),
     click.option("--C", "C", type=float, help="SVM: the same as --lam 1/(2C)."),
     click.option(
-        "--tol", type=float, help="SVMs: relative gap to end with. [default: 1e-3, hard 1e-6]"
+        "--tol", type=float, help="SVMs: relative gap to stop at. [default: 1e-3, hard 1e-6]"
     ),
     choice(
         "--multiclass",
         *("joint", "one-vs-rest"),
-        help="SVM: what to do with more than two classes. [default: joint]",
+        help="SVM: how to treat more than two classes. [default: joint]",
     ),
     click.option(
         "--max-iter",
         type=click.IntRange(0),
-        help="Most passes; 0 for no limit. [default: 1000 for the perceptron]",
+        help="Most passes (epochs); 0 for no limit. [default: 1000 for the perceptron]",
     ),
     click.option(
         "--patience",
         type=click.IntRange(0),
-        help="Passes without progress to stop after; 0 for no such limit. [default: 5]",
+        help="Stop after this many passes without progress; 0 for never. [default: 5]",
     ),
     click.option("--max-updates", type=int, help="Most updates."),
-    click.option("--max-seconds", type=float, help="Most seconds of training."),
+    click.option("--max-seconds", type=float, help="Time limit of the training."),
     click.option(
         "--class-weight",
         type=Taken("label=factor,...", factors),
-        help="Factors of the classes, or balanced, which weighs them against their sizes.",
+        help="Weights of the classes; balanced: inversely proportional to their sizes.",
     ),
     flag("--balanced", help="The same as --class-weight balanced.", default=None),
     click.option("--seed", type=int, help="Seed of the random choices."),
@@ -144,13 +144,13 @@ def learns(command: Command) -> Command:
     "--from",
     "start",
     type=FILE,
-    help="A perceptron to go on with: its weights, names and options, unless given again.",
+    help="A perceptron to continue training: its weights, names and options.",
 )
 @learns
 @flag("--float64", "double", help="Read values as float64.")
 @options.stream
 @click.option(
-    "--checkpoint", type=FILE, help="With --stream: file to go on from if the run is killed."
+    "--checkpoint", type=FILE, help="With --stream: file from which a killed run continues."
 )
 @options.cache
 @reads(TO_LEARN)
@@ -166,11 +166,11 @@ def fit(
     cache: bool,
     json: bool,
 ) -> int:
-    """Learn from DATA and write a model.
+    """Train on DATA and write a model.
 
-    The perceptron, with a kernel or without, runs until a pass makes no mistake, or a limit; Ctrl-C
-    keeps what was learned up to then. An SVM minimises Σ hinge + λ‖w‖² until the gap is proven to
-    be small; hard-svm finds the widest margin, or says why there is none.
+    The perceptron, with or without a kernel, runs until a pass makes no mistake or none makes
+    progress; Ctrl-C saves the weights learned so far. An SVM minimises Σ hinge + λ‖w‖² until its
+    duality gap is small; hard-svm finds the largest margin, or says why there is none.
     """
     from rosenblatt.cli.fitting import fit_file
 
