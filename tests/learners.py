@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -26,8 +26,8 @@ LEARNERS: dict[type, dict[str, dict[str, Any]]] = {
         "random": {"order": "random", "random_state": 0, "lift": "radius"},
         "worst": {"order": "worst", "initial": "unit"},
         "first": {"order": "first", "class_weight": "balanced"},
-        "renormalize averaged": {"renormalize": True, "output": "averaged"},
-        "renormalize voted": {"renormalize": True, "output": "voted"},
+        "renormalize averaged": {"renormalize": True, "output": "averaged", "max_iter": 50},
+        "renormalize voted": {"renormalize": True, "output": "voted", "max_iter": 50},
         "random start": {"initial": "random", "random_state": 0, "tie": "positive"},
     },
     rb.KernelPerceptron: {
@@ -46,6 +46,13 @@ LEARNERS: dict[type, dict[str, dict[str, Any]]] = {
             "tol": 1e-12,
             "class_weight": {-1: 1.0, 1: 3.0},
         },
+        "one against the rest": {
+            "intercept": "none",
+            "C": 0.5,
+            "multiclass": "one-vs-rest",
+            "tol": 1e-12,
+            "random_state": 3,
+        },
     },
     rb.HardMarginSVM: {"default": {}, "through the origin": {"intercept": "none"}},
 }
@@ -62,6 +69,7 @@ class Case:
     learner: type
     name: str
     options: dict[str, Any]
+    classes: tuple[int, ...] = (-1, 1)
 
     def __call__(self, *, labels: tuple[Any, Any] = (-1, 1), **more: Any) -> Any:
         known = signature(self.learner).parameters
@@ -72,7 +80,13 @@ class Case:
         return self.learner(**options)
 
     def __str__(self) -> str:
-        return f"{self.learner.__name__}: {self.name}"
+        more = ", 3 classes" if len(self.classes) > 2 else ""
+        return f"{self.learner.__name__}: {self.name}{more}"
+
+    @property
+    def examples(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of its classes."""
+        return separable() if len(self.classes) == 2 else three_classes()
 
     @property
     def rtol(self) -> float:
@@ -113,6 +127,13 @@ ONLINE = [case for case in CASES if case.has("learn_one")]
 PERCEPTRONS = [case for case in CASES if case.learner is rb.Perceptron]
 STREAMS = [case for case in CASES if case.streams]
 BLANK_STREAMS = [case for case in CASES if case.starts_blank]
+# The same with a class more, for learners and options that are not about two alone.
+THREE = [
+    replace(case, classes=(-1, 0, 1))
+    for case in CASES
+    if case.learner is not rb.HardMarginSVM and "tie" not in case.options
+]
+THREE_STREAMS = [case for case in THREE if case.streams]
 
 
 def every(cases: list[Case]) -> pytest.MarkDecorator:
@@ -138,6 +159,16 @@ def separable(n: int = 60, d: int = 6, seed: int = 0) -> tuple[np.ndarray, np.nd
     X, score = X[np.abs(score) > 1], score[np.abs(score) > 1]
     first = int(np.argmax(score < 0))
     return X[first : first + n].copy(), np.where(score > 0, 1, -1)[first : first + n]
+
+
+def three_classes(n: int = 60, d: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Make rows like those of `separable`, which three vectors tell apart: -1, 0 and +1."""
+    random = np.random.default_rng(seed)
+    W = random.choice([-3.0, -2.0, 2.0, 3.0], (d, 3))
+    X = random.integers(-128, 129, (20 * n, d)) / 64 * (random.random((20 * n, d)) < 0.6)
+    scores = np.sort(X @ W, axis=1)
+    X = X[scores[:, 2] - scores[:, 1] > 1][:n]
+    return X, (X @ W).argmax(axis=1) - 1
 
 
 def assert_same(one: Any, other: Any, X: Any, *, rtol: float = 1e-12) -> None:

@@ -22,6 +22,7 @@ from learners import (
     refused,
     separable,
     snapshot,
+    three_classes,
 )
 from rosenblatt.matrices import as_matrix
 from rosenblatt.online.perceptron import present
@@ -122,13 +123,15 @@ def test_a_read_only_input_needs_no_loop_to_be_compiled_anew(form):
 
 @every_learner
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-def test_frames_are_taken_with_their_column_names(case, frame):
+def test_frames_are_taken_with_their_column_names(case, frame, tmp_path):
     learner, plain = case().fit(frame(X), y), case().fit(X, y)
-    assert learner.feature_names_in_.tolist() == COLUMNS
-    scores, rtol = plain.decision_function(X), case.rtol
-    np.testing.assert_allclose(learner.decision_function(frame(X)), scores, rtol, atol=rtol)
-    answers = [learner.predict_one(dict(zip(COLUMNS, x, strict=True))) for x in X]
-    assert answers == [plain.predict_one(x) for x in X]
+    rb.save(learner, tmp_path / "model")
+    for one in (learner, rb.load(tmp_path / "model")):
+        assert one.feature_names_in_.tolist() == COLUMNS
+        scores, rtol = plain.decision_function(X), case.rtol
+        np.testing.assert_allclose(one.decision_function(frame(X)), scores, rtol, atol=rtol)
+        answers = [one.predict_one(dict(zip(COLUMNS, x, strict=True))) for x in X]
+        assert answers == [plain.predict_one(x) for x in X]
 
 
 @every_stream
@@ -204,32 +207,50 @@ LABELS = [
     (True, "true"),
     (-1, 2**70),
     (np.int8(-3), np.int8(5)),
+    ("ham", "later", "spam"),
+    ((), (1, 2), (3,)),
+    (b"a", b"b", b"c"),
+    (-2.0, 1.0, 5.0),
 ]
 
 
 IN_JSON = (bool, int, float, str, np.str_, np.int8)
+NOT_IN_FILES = (frozenset, Answer)
 
 
 def named(names, signs):
-    return [names[int(sign > 0)] for sign in signs]
+    return [names[sign + 1 if len(names) > 2 else int(sign > 0)] for sign in signs]
 
 
 @every_learner
 @pytest.mark.parametrize("names", LABELS, ids=str)
-def test_labels_are_of_any_type(case, names):
+def test_labels_are_of_any_type(case, names, tmp_path):
+    X, y = separable() if len(names) == 2 else three_classes()
     labels = named(names, y)
+    if case.learner is rb.HardMarginSVM and len(names) > 2:
+        with refused("Only binary classification"):
+            case().fit(X, labels)
+        return
     if case.learner is rb.HardMarginSVM and not all(type(name) in IN_JSON for name in names):
         with pytest.raises(rb.CertificateError, match=r"which JSON cannot hold|told apart"):
             case().fit(X, labels)  # its proof names the classes
         return
     learner, plain = case(labels=names).fit(X, labels), case().fit(X, y)
     assert learner.classes_.tolist() == list(names)
-    assert learner.decision_function(X).tolist() == plain.decision_function(X).tolist()
+    scores = plain.decision_function(X)
+    assert learner.decision_function(X).tolist() == scores.tolist()
     assert learner.predict(X).tolist() == named(names, plain.predict(X))
     assert learner.score(X, labels) == plain.score(X, y)
-    known = X[plain.decision_function(X) != 0]
+    known = X[scores != 0] if len(names) == 2 else X
     signs = [plain.predict_one(x) for x in known]
     assert [learner.predict_one(x) for x in known] == named(names, signs)
+    if isinstance(names[0], NOT_IN_FILES):
+        with refused("cannot be saved"):
+            rb.save(learner, tmp_path / "model")
+    else:
+        rb.save(learner, tmp_path / "model")
+        assert rb.load(tmp_path / "model").predict(X).tolist() == learner.predict(X).tolist()
+        assert rb.load(tmp_path / "model").classes_.tolist() == list(names)
     if case in STREAMS:
         assert learner.learn_one(X[0], labels[0]) == plain.learn_one(X[0], y[0])
 

@@ -1,10 +1,12 @@
 """Input that cannot be used is refused in one sentence, and never changes what was learned."""
 
+import math
 import re
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -148,6 +150,83 @@ def test_a_limit_is_announced_at_the_line_that_called_fit():
     with pytest.warns(ConvergenceWarning, match=re.escape(rb.Stop.PASSES)) as caught:
         rb.Perceptron(max_iter=1).fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+WEIGHTS = {
+    "negative": (np.full(60, -1.0), r"sample_weight has -1.0 \(row 0\).*from 0 on"),
+    "NaN": (np.full(60, np.nan), "sample_weight has nan"),
+    "infinity": (np.full(60, np.inf), "sample_weight has inf"),
+    "too few": (np.ones(59), "one weight for each row"),
+    "a column": (np.ones((60, 1)), "one weight for each row"),
+    "words": (["much"] * 60, "array of numbers"),
+    "none at all": (np.zeros(60), "zero for every row"),
+    "none for a class": (y > 0, "every row of the class -1 has a sample_weight of 0"),
+}
+
+
+@every_learner
+@pytest.mark.parametrize(("weights", "match"), WEIGHTS.values(), ids=WEIGHTS)
+def test_weights_that_cannot_be_used_are_refused(case, weights, match):
+    learner = case().fit(X, y)
+    before = snapshot(learner, X)
+    with refused(match):
+        learner.fit(X, y, weights)
+    if "class" not in match:
+        with refused(match):
+            learner.score(X, y, weights)
+    if case in STREAMS and "every row" not in match:
+        with refused(match):
+            learner.partial_fit(X, y, sample_weight=weights)
+        for one in (-1.0, np.nan, np.inf, [1.0, 2.0], "heavy"):
+            with refused("sample_weight of one row is a finite number from 0"):
+                learner.learn_one(X[0], 1, one)
+    assert snapshot(learner, X) == before
+
+
+MISSING = [None, math.nan, np.float32("nan"), pd.NA, pd.NaT]
+NO_LABEL = r"y contains (None|nan|.*NA.*|NaT|.*nan.*) \(row 1\); every row needs a label"
+
+
+@every_learner
+@pytest.mark.parametrize("missing", MISSING, ids=repr)
+def test_no_learner_takes_a_missing_label_for_a_class(case, missing):
+    labels = np.where(y > 0, "a", "b").astype(object)
+    learner = case().fit(X, labels)
+    before = snapshot(learner, X)
+    for learn in (learner.fit, learner.partial_fit) if case in STREAMS else (learner.fit,):
+        with refused(NO_LABEL):
+            learn(X, [labels[0], missing, *labels[2:]])
+    if case in STREAMS:
+        with refused("every row needs a label"):
+            learner.learn_one(X[0], missing)
+    assert snapshot(learner, X) == before
+
+
+@pytest.mark.parametrize("missing", MISSING, ids=repr)
+@pytest.mark.parametrize("question", [rb.separate, rb.max_margin, rb.mistake_bound])
+def test_no_question_takes_a_missing_label_for_a_class(question, missing):
+    with refused(NO_LABEL):
+        question(X[:4], ["a", missing, "a", missing])
+
+
+def test_frames_and_arrays_with_missing_labels_are_refused():
+    whole = pd.Series([1, pd.NA, 2, 1], dtype="Int64")
+    dates = np.array(["2026-01-01", "NaT", "2026-01-02", "NaT"], "M8[D]")
+    for labels in (whole, pd.Series(["a", None, "b", "a"]), dates):
+        with refused("every row needs a label"):
+            rb.Perceptron().fit(X[:4], labels)
+
+
+@every([case for case in FIRST if case in STREAMS])
+def test_measurements_are_refused_in_every_stream(case):
+    with refused("Unknown label type: continuous"):
+        case().partial_fit(X[:4], [0.5, 1.25, 2.75, 0.5])
+    one = case()
+    one.learn_one(X[0], 0.5)
+    one.learn_one(X[1], 1.25)
+    with refused("Unknown label type: continuous"):
+        one.learn_one(X[2], 2.75)
+    assert one.classes_.tolist() == [0.5, 1.25]
 
 
 # ---- single rows

@@ -150,11 +150,6 @@ def test_a_row_that_cannot_be_used_is_named_as_it_was_given():
         rb.Perceptron().fit(X, [0, 1, 0, 1], [0, 1, 1, 1])
 
 
-def test_a_class_without_any_weight_is_refused():
-    with pytest.raises(rb.InputError, match="every row of the class 'b' has a sample_weight of 0"):
-        rb.Perceptron().fit(np.eye(3), ["a", "b", "c"], [1, 0, 1])
-
-
 def test_a_stream_that_begins_with_weights_of_0_begins_later():
     learner = rb.Perceptron()
     assert learner.learn_one({0: 1.0}, "a", 0) is False
@@ -165,36 +160,6 @@ def test_a_stream_that_begins_with_weights_of_0_begins_later():
 
 
 # ---- refusals
-
-BAD = [
-    (-1.0, "from 0 on"),
-    (np.nan, "from 0 on"),
-    (np.inf, "from 0 on"),
-    ([1.0, 2.0], "shape|number"),
-    (["x"] * 6, "numbers|number"),
-]
-
-
-@pytest.mark.parametrize(("bad", "words"), BAD)
-def test_bad_weights_are_one_sentence_and_change_nothing(bad, words):
-    learner = rb.Perceptron().fit(SIX_X, SIX_Y)
-    before = learner.coef_.tolist()
-    weights = np.full(6, bad) if isinstance(bad, float) else bad
-    for use in (learner.fit, learner.score):
-        with pytest.raises(rb.InputError, match=words):
-            use(SIX_X, SIX_Y, weights)
-    with pytest.raises(rb.InputError, match=words):
-        learner.partial_fit(SIX_X, SIX_Y, sample_weight=weights)
-    with pytest.raises(rb.InputError, match="sample_weight of one row is a finite number from 0"):
-        learner.learn_one(SIX_X[0], 1, bad)
-    assert learner.coef_.tolist() == before
-
-
-def test_a_score_by_weights_that_are_all_0_is_refused():
-    learner = rb.Perceptron().fit(SIX_X, SIX_Y)
-    with pytest.raises(rb.InputError, match="sample_weight is zero for every row"):
-        learner.score(SIX_X, SIX_Y, np.zeros(6))
-    assert learner.score(SIX_X, -SIX_Y, [0, 0, 0, 0, 0, 1]) == 0
 
 
 # ---- F16: the bound
@@ -355,16 +320,6 @@ def test_a_weighted_kernel_run_keeps_to_its_bound(classes):
     margins = leads[counted] / np.sqrt(np.trace(alphas.T @ K @ alphas))
     c = weights[counted]
     assert bound.value == pytest.approx(2 * (c / margins).max() / (c * margins).min(), rel=1e-6)
-
-
-def test_bad_weights_of_kernel_runs_are_refused():
-    learner = rb.KernelPerceptron()
-    with pytest.raises(rb.InputError, match="from 0 on"):
-        learner.fit(SIX_X, SIX_Y, -np.ones(6))
-    with pytest.raises(rb.InputError, match="every row of the class 1 has a sample_weight of 0"):
-        learner.fit(SIX_X, SIX_Y, SIX_Y < 0)
-    with pytest.raises(rb.InputError, match="sample_weight of one row"):
-        learner.learn_one({0: 1.0}, 1, "heavy")
 
 
 # ---- the widest margin
