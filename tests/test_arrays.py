@@ -126,7 +126,7 @@ def test_damaged_archives_are_refused():
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"Z": X}, "has no array 'data'; an .npz data set holds X and y"),
+        ({"Z": X}, "has no array 'data'; a data set is made of X and y"),
         ({"X": X, "y": np.array([{}])}, "not a usable"),
         ({"data": [1.0], "indices": [7], "indptr": [0, 1], "shape": (1, 2)}, "not a usable"),
         ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": (10**12, 2)}, "not a usable"),

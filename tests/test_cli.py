@@ -122,7 +122,7 @@ def bad_files(folder):
         "table.csv": "must be at least two classes",
         "cut.npz": "not a usable .npz",
         "unlabelled.npz": "no labels",
-        "pointless.npz": "an .npz data set holds X and y",
+        "pointless.npz": "a data set is made of X and y",
         "infinite.npz": "infinity (row 2, column 1)",
         "flat.npz": "Expected 2D array",
     }

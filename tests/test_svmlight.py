@@ -283,8 +283,12 @@ def test_an_error_names_the_place_and_what_to_do(
         (b"1 1:1e999", {"dtype": np.float64}, "the value '1e999' is not finite as float64"),
         (b"", {}, "train.svm holds no examples; write one a line, such as: 1 3:0.5 7:2"),
         (b"# only\n\n \t", {}, "train.svm holds no examples"),
-        (b"1", {"width": -1}, "width must be between 0 and 2147483648, got -1"),
-        (b"1", {"dtype": np.float16}, "dtype must be float32 or float64, got float16"),
+        (b"1", {"width": -1}, "width must be a whole number from 0 to 2147483648, got -1"),
+        (
+            b"1",
+            {"dtype": np.float16},
+            "dtype must be float32 or float64, got <class 'numpy.float16'>",
+        ),
         (np.zeros((2, 2)), {}, "text must be one dimension of uint8, got 2 dimensions of float64"),
     ],
 )

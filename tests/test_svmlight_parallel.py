@@ -73,9 +73,13 @@ def test_a_text_without_gaps_fills_its_arrays_exactly() -> None:
 
 
 def test_threads_are_counted_from_one() -> None:
-    with pytest.raises(InputError, match="threads must be at least 1, got 0"):
+    with pytest.raises(
+        InputError, match="threads must be a whole number from 1 to 2147483648, got 0"
+    ):
         parse_svmlight(b"1", Reading(threads=0))
-    with pytest.raises(InputError, match="threads must be at least 1, got -1"):
+    with pytest.raises(
+        InputError, match="threads must be a whole number from 1 to 2147483648, got -1"
+    ):
         svmlight_blocks([b"1"], Reading(threads=-1))
 
 

@@ -283,7 +283,7 @@ def test_malformed_tables_get_one_sentence(content, format, words):
         ({"missing": "mean"}, "missing must be 'refuse' or a finite number"),
         ({"missing": float("nan")}, "missing must be 'refuse' or a finite number"),
         ({"dtype": int}, "dtype must be float32 or float64"),
-        ({"columns": 0}, "columns must be between"),
+        ({"columns": 0}, "columns must be a whole number from 1 to"),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(options, words):

@@ -26,7 +26,6 @@ from rosenblatt.data.write import (
     prediction_pieces,
     write_csv,
     write_parquet,
-    write_predictions,
     write_svmlight,
 )
 
@@ -159,6 +158,12 @@ def test_tables_that_cannot_be_written_say_so(tmp_path, monkeypatch):
 
 LABELS, SCORES = np.array(["a", "b,c"]), np.array([0.1, -2.0])
 MANY = np.array([[0.1, 1.0], [2.0, 1e-300]])
+
+
+def write_predictions(path, *arguments, **options):
+    pieces = prediction_pieces(*arguments, **options)
+    with replacing(path) as file:
+        file.writelines(pieces)
 
 
 def written(path, *arguments, **options):

@@ -24,6 +24,8 @@ import re
 import warnings
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -63,30 +65,18 @@ IDX_NAME = re.compile(r"idx\d+")
 COMPRESSED = ("", ".gz", ".zst", ".bz2", ".xz")
 
 
-def read_npz(content: bytes | np.ndarray, *, file: str = "<bytes>") -> Examples:
+def read_npz(content: Any, *, file: str = "<bytes>") -> Examples:
     """Read the bytes of an ``.npz`` file.
 
     Raises
     ------
     InputError : it is damaged, lacks an array or promises more than it holds.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(_buffer(content))) as archive:
-            arrays = members(archive, file)
-        X = _checked(_sparse(arrays) if "X" not in arrays else arrays["X"], NUMBERS)
+    made_of = "a data set is made of X and y, or of data, indices, indptr, shape and y"
+    with npz_arrays(content, file, made_of) as arrays:
+        X = numbers_of(arrays, "X")
         y = _checked(arrays.get("y"), LABELS)
         names = _names(arrays, X)
-    except KeyError as error:
-        raise InputError(
-            f"{file} has no array {error}; an .npz data set holds X and y, "
-            "or data, indices, indptr, shape and y of a CSR matrix"
-        ) from None
-    except TooLargeError:
-        raise
-    except UNUSABLE as error:
-        raise InputError(
-            f"{file} is not a usable .npz file: {error}; write it anew with numpy.savez"
-        ) from error
     check_rows(X, file)
     if y is not None and y.shape not in ((X.shape[0],), (X.shape[0], 1)):
         found = f"y has {y.size} labels" if y.ndim == 1 else f"y has the shape {y.shape}"
@@ -108,18 +98,30 @@ def check_rows(X: Any, file: str) -> None:
         )
 
 
-def _buffer(content: bytes | np.ndarray) -> bytes | memoryview:
-    return content if isinstance(content, bytes) else content.data
+@contextmanager
+def npz_arrays(content: Any, file: str, made_of: str) -> Iterator[dict[str, np.ndarray]]:
+    """Give the arrays of an ``.npz`` file by name, or say in a sentence what is wrong with them."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(memoryview(content))) as archive:
+            needed = sum(member.file_size for member in archive.infolist())
+            check_memory(needed, f"the arrays of {file}", "give a part of them")
+            yield {
+                member.filename.removesuffix(".npy"): _member(archive, member)
+                for member in archive.infolist()
+            }
+    except KeyError as error:
+        raise InputError(f"{file} has no array {error}; {made_of}") from None
+    except TooLargeError:
+        raise
+    except UNUSABLE as error:
+        raise InputError(
+            f"{file} is not a usable .npz file: {error}; write it anew with numpy.savez"
+        ) from error
 
 
-def members(archive: zipfile.ZipFile, file: str) -> dict[str, np.ndarray]:
-    """Give the arrays of an ``.npz`` file by name."""
-    needed = sum(member.file_size for member in archive.infolist())
-    check_memory(needed, f"the arrays of {file}", "give a part of them")
-    return {
-        member.filename.removesuffix(".npy"): _member(archive, member)
-        for member in archive.infolist()
-    }
+def numbers_of(arrays: dict[str, np.ndarray], name: str) -> Any:
+    """Give an array of numbers, or the sparse matrix of which the parts are there instead."""
+    return _checked(arrays[name] if name in arrays else _sparse(arrays), NUMBERS)
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:

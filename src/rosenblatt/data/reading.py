@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -56,11 +57,10 @@ class Reading:
             raise InputError(f"categories must be onehot, hash or refuse, got {self.categories!r}")
         if self.missing != "refuse" and not _is_finite(self.missing):
             raise InputError(f"missing must be 'refuse' or a finite number, got {self.missing!r}")
-        _check_whole("columns", self.columns, 1, MOST_COLUMNS - 1)
-        _check_whole("width", self.width, 0, MOST_COLUMNS)
-        if self.threads is not None and self.threads < 1:
-            raise InputError(f"threads must be at least 1, got {self.threads}")
-        object.__setattr__(self, "dtype", _float_type(self.dtype))
+        checked_whole("columns", self.columns, 1, MOST_COLUMNS - 1)
+        checked_whole("width", 0 if self.width is None else self.width, 0, MOST_COLUMNS)
+        checked_whole("threads", 1 if self.threads is None else self.threads, 1, 2**31)
+        object.__setattr__(self, "dtype", float_type(self.dtype))
         if self.select is not None:
             object.__setattr__(self, "select", _selected(self.select, self.like))
         self._check_separator()
@@ -106,15 +106,27 @@ def _is_finite(number: Any) -> bool:
     return not isinstance(number, str) and bool(np.isfinite(number))
 
 
-def _check_whole(name: str, number: int | None, least: int, most: int) -> None:
-    if number is not None and not least <= number <= most:
-        raise InputError(f"{name} must be between {least} and {most}, got {number}")
+def is_whole(value: Any, least: int, most: int) -> bool:
+    """Tell whether a value is a whole number within bounds."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    return whole and least <= int(value) <= most
 
 
-def _float_type(dtype: Any) -> np.dtype[Any]:
-    kind: np.dtype[Any] = np.dtype(dtype)
-    if kind not in (np.float32, np.float64):
-        raise InputError(f"dtype must be float32 or float64, got {kind}")
+def checked_whole(name: str, value: Any, least: int, most: int) -> int:
+    """Give a whole number within bounds."""
+    if not is_whole(value, least, most):
+        raise InputError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
+    return int(value)
+
+
+def float_type(dtype: Any) -> np.dtype[Any]:
+    """Give the type that values are to have: float32 or float64."""
+    try:
+        kind: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        kind = np.dtype(object)
+    if dtype is None or kind not in (np.float32, np.float64):
+        raise InputError(f"dtype must be float32 or float64, got {dtype!r}")
     return kind
 
 

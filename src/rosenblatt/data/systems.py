@@ -20,7 +20,6 @@ import io
 import math
 import os
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -30,7 +29,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.checker import DECIMAL, RELATIONS, csv_cells
-from rosenblatt.data.arrays import NUMBERS, UNUSABLE, _checked, _sparse, members
+from rosenblatt.data.arrays import npz_arrays, numbers_of
 from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import read_program
 from rosenblatt.data.sources import beginning, contents, files, is_pipe, shown
@@ -40,7 +39,6 @@ from rosenblatt.decide.hand import System
 from rosenblatt.decide.solve import Solution, solve_system
 from rosenblatt.errors import InputError
 from rosenblatt.matrices import Matrix
-from rosenblatt.memory import TooLargeError
 
 __all__ = ["SystemFile", "read_system", "solve", "system_format", "write_system_csv"]
 
@@ -250,22 +248,9 @@ def _is_usable(cell: str) -> bool:
 
 
 def _read_npz(content: np.ndarray, name: str) -> SystemFile:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
-            arrays = members(archive, name)
-        A = _checked(_sparse(arrays) if "A" not in arrays else arrays["A"], NUMBERS)
-        b = _checked(arrays["b"], NUMBERS)
-    except KeyError as error:
-        raise InputError(
-            f"{name} has no array {error}; a system is made of A and b, "
-            "or of data, indices, indptr, shape and b"
-        ) from None
-    except TooLargeError:
-        raise
-    except UNUSABLE as error:
-        raise InputError(
-            f"{name} is not a usable .npz file: {error}; write it anew with numpy.savez"
-        ) from error
+    made_of = "a system is made of A and b, or of data, indices, indptr, shape and b"
+    with npz_arrays(content, name, made_of) as arrays:
+        A, b = numbers_of(arrays, "A"), numbers_of({"b": arrays["b"]}, "b")
     try:
         return _system_of(A, b, arrays)
     except InputError as error:

@@ -23,6 +23,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from rosenblatt.blocks import cores
+from rosenblatt.data.reading import MOST_COLUMNS, checked_whole, float_type, is_whole
 from rosenblatt.data.sources import as_text
 from rosenblatt.data.text_loops import (
     BINARY,
@@ -45,7 +46,6 @@ __all__ = ["TextHasher"]
 BATCH_GRAMS = 1 << 19
 # A document counts so many bytes more than it has, so that empty ones fill a batch, too.
 DOCUMENT_BYTES = 16
-MOST_COLUMNS = 2**31 - 1
 LONGEST_GRAM = 64
 MOST_DIGIT_BITS = 11
 
@@ -277,7 +277,7 @@ def _plain(option: Any) -> Any:
 
 def make_plan(hasher: TextHasher) -> Plan:
     """Check the options of a hasher."""
-    columns = checked_columns(hasher.columns)
+    columns = checked_whole("columns", hasher.columns, 1, MOST_COLUMNS - 1)
     words = checked_span("words", hasher.words)
     characters = checked_span("characters", hasher.characters)
     if not words[1] and not characters[1]:
@@ -298,22 +298,7 @@ def make_plan(hasher: TextHasher) -> Plan:
         digit_bits=np.uint64(-(-bits // digits)),
         digits=np.uint64(digits),
     )
-    return Plan(rules, case_steps(lowercase), checked_dtype(hasher.dtype), jobs_of(hasher.n_jobs))
-
-
-def is_whole(value: Any, least: int, most: int) -> bool:
-    """Tell whether a value is a whole number within bounds."""
-    whole = type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
-    return whole and least <= int(value) <= most
-
-
-def checked_columns(columns: Any) -> int:
-    """Give the number of columns if a matrix can have so many."""
-    if not is_whole(columns, 1, MOST_COLUMNS):
-        raise InputError(
-            f"columns must be a whole number from 1 to {MOST_COLUMNS}, got {columns!r}"
-        )
-    return int(columns)
+    return Plan(rules, case_steps(lowercase), float_type(hasher.dtype), jobs_of(hasher.n_jobs))
 
 
 def checked_span(name: str, span: Any) -> tuple[int, int]:
@@ -331,17 +316,6 @@ def checked_span(name: str, span: Any) -> tuple[int, int]:
             f"{LONGEST_GRAM}, got {span!r}"
         )
     return int(shortest), int(longest)
-
-
-def checked_dtype(dtype: Any) -> np.dtype[Any]:
-    """Give the dtype if values can have it."""
-    try:
-        checked: np.dtype[Any] = np.dtype(dtype)
-    except TypeError:
-        checked = np.dtype(object)
-    if dtype is None or checked not in (np.float32, np.float64):
-        raise InputError(f"dtype must be float32 or float64, got {dtype!r}")
-    return checked
 
 
 def jobs_of(n_jobs: Any) -> int:

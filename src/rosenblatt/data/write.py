@@ -35,15 +35,14 @@ __all__ = [
     "prediction_pieces",
     "write_csv",
     "write_parquet",
-    "write_predictions",
     "write_svmlight",
 ]
 
 Name = str | os.PathLike[str]
 
 PIECE_ENTRIES = 1 << 16
-PLAIN_WORD = re.compile(r"[^\s#:]+")
 NEEDS_QUOTES = re.compile(r'[",\r\n]')
+PLAIN_WORD = re.compile(r"[^\s#:]+")
 # A frame of this size is made only where it takes no more than the rows themselves do.
 LARGEST_TABLE = 1 << 30
 COLUMN_BYTES = 1000  # of a frame, besides its numbers
@@ -211,20 +210,6 @@ def _dense_ranges(X: Any) -> Iterator[tuple[int, int]]:
 def _as_texts(labels: np.ndarray) -> np.ndarray:
     items = labels.tolist()
     return np.array([i.decode() if isinstance(i, bytes) else str(i) for i in items], object)
-
-
-def write_predictions(
-    path: Name,
-    labels: Any,
-    scores: Any = None,
-    *,
-    format: str = "text",
-    classes: Any = None,
-) -> None:
-    """Write predictions to a file; options are those of `prediction_pieces`."""
-    pieces = prediction_pieces(labels, scores, format=format, classes=classes)
-    with replacing(path) as file:
-        file.writelines(pieces)
 
 
 def prediction_pieces(
