@@ -28,6 +28,7 @@ WHAT = ("all", "regions", "margins", "curve", "hardest", "path")
 @click.option("--model", "-m", type=FILE, help="A model file; without one, a perceptron is fitted.")
 @click.option(
     "--columns",
+    "axes",
     help="Two features for the regions, such as 3,7: names, or numbers from 0 (in svmlight files "
     "from 1, unless --zero-based). [default: the principal directions]",
 )
@@ -41,7 +42,7 @@ WHAT = ("all", "regions", "margins", "curve", "hardest", "path")
 @reads(SEEN, FOR_A_MODEL)
 @options.json
 def plot(
-    source: Source, what: str, model: Path | None, columns: str | None, out: Path, json: bool
+    source: Source, what: str, model: Path | None, axes: str | None, out: Path, json: bool
 ) -> None:
     """Plot DATA and what a model predicts.
 
@@ -50,8 +51,8 @@ def plot(
     """
     from rosenblatt.cli.pictures import plot_file
 
-    if columns is not None and what not in ("all", "regions"):
+    if axes is not None and what not in ("all", "regions"):
         raise click.UsageError(f"--columns goes with --what regions, not with {what}")
     if model is None:  # a model says itself how its data are to be read
         source = source.with_options(dtype="float64")
-    plot_file(source, what, model, columns, out, json=json)
+    plot_file(source, what, model, axes, out, json=json)
