@@ -209,7 +209,8 @@ class Wanted(NamedTuple):
 
 
 def wanted_by(like: Any) -> Wanted:
-    """Give the columns of a fitted learner, or of examples."""
+    """Give the columns of a fitted learner, or of a pipeline that ends in one, or of examples."""
+    like = getattr(like, "steps", [(None, like)])[-1][1]
     width = getattr(like, "n_features_in_", None)
     if width is None:
         return Wanted(like.columns or Columns(), like.X.shape[1])

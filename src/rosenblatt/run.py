@@ -125,7 +125,7 @@ class Run:
     stop : Stop
         Why the run ended, as a sentence.
     seconds : float
-        The time taken.
+        The time taken; model files do not keep it, so that it is 0 of a loaded run.
     operations : Operations
         The number of arithmetic operations.
     history : History or None

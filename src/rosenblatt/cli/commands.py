@@ -9,8 +9,10 @@ import click
 
 from rosenblatt.cli import options
 from rosenblatt.cli.options import FILE, FOR_A_MODEL, TO_LEARN, flag, reads
+from rosenblatt.cli.training import learns, scale
 
 if TYPE_CHECKING:
+    from rosenblatt.cli.recipes import Recipe
     from rosenblatt.cli.source import Source
 
 
@@ -59,15 +61,48 @@ def predict(
 
 
 @click.command
-@options.model
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    help="No MODEL: learn all folds of DATA but one and evaluate that one, in turn.",
+)
+@scale
+@learns
 @options.stream
-@reads(FOR_A_MODEL)
+@reads(TO_LEARN, FOR_A_MODEL, metavar="[MODEL] DATA...")
 @options.json
-def evaluate(model: Path, source: Source, stream: bool, json: bool) -> None:
-    """Compare the predictions of a model with the labels of DATA."""
+def evaluate(
+    source: Source, folds: int | None, scale: str | None, recipe: Recipe, stream: bool, json: bool
+) -> None:
+    """Compare the predictions of MODEL with the labels of DATA.
+
+    With --folds there is no model yet: the options of `fit` say what to learn.
+    """
+    if folds is not None:
+        from rosenblatt.cli.folds import evaluate_folds
+
+        if stream or recipe.is_open:
+            raise click.UsageError("--stream and --C auto do not go with --folds")
+        evaluate_folds(source, recipe, scale, folds, json=json)
+        return
     from rosenblatt.cli.predicting import evaluate_file
 
+    if scale is not None or recipe.learner != "perceptron" or recipe.options:
+        raise click.UsageError("options of `fit` go with --folds; a MODEL has its own")
+    model, source = source.behind_model()
     evaluate_file(model, source.by(stream), json=json)
+
+
+@click.command
+@options.model
+@click.option("--top", default=20, show_default=True, help="How many, for and against each class.")
+@click.option("--data", help="A file whose words are named, if columns are hashed words.")
+@options.json
+def weights(model: Path, top: int, data: str | None, json: bool) -> None:
+    """Print the largest weights of MODEL, by name."""
+    from rosenblatt.cli.weights import weights_file
+
+    weights_file(model, top, data, json=json)
 
 
 @click.command

@@ -10,6 +10,7 @@ from rosenblatt.cli.printing import doing, plain, show
 from rosenblatt.cli.source import Source
 from rosenblatt.data.models import kind_of, read_model
 from rosenblatt.data.read import folder_format
+from rosenblatt.data.scaling import Scaling
 from rosenblatt.data.sources import Name, beginning, is_pipe
 from rosenblatt.data.store import open_store
 from rosenblatt.names import wanted_by
@@ -60,31 +61,39 @@ def is_model(path: Name) -> bool:
 
 
 def _of_model(path: Name, json: bool) -> dict[str, Any]:
-    learner, _ = read_model(path)
+    learner, notes, scaling = read_model(path)
     columns = wanted_by(learner).columns
     names = None if columns.names is None else list(columns.names)
     chosen = {name: value for name, value in learner.options().items() if value is not None}
-    options = {name: _as_json(value) for name, value in chosen.items()}
     facts = {
         "model": str(path),
         "learner": kind_of(learner),
-        **described(learner),
+        **described(learner, scaling),
         "made_of": columns.spoken(),
         "names": names,
         "label": columns.label,
-        "options": options,
+        "options": {name: _as_json(value) for name, value in chosen.items()},
+        "reading": notes.get("reading", {}),
     }
-    if not json:
-        facts["options"] = ", ".join(f"{k}={v!r}" for k, v in options.items())
-        facts["names"] = ", ".join((names or [])[:FEW]) or None
-    return facts
+    return facts if json else facts | _in_brief(facts)
 
 
-def described(learner: Any) -> dict[str, Any]:
+def _in_brief(facts: dict[str, Any]) -> dict[str, Any]:
+    names = facts["names"] or []
+    more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""
+    own = {name: facts[name] for name in ("options", "reading")}
+    told = {name: ", ".join(f"{k}={v!r}" for k, v in pairs.items()) for name, pairs in own.items()}
+    return {"names": ", ".join(names[:FEW]) + more or None} | {
+        k: v or None for k, v in told.items()
+    }
+
+
+def described(learner: Any, scaling: Scaling | None = None) -> dict[str, Any]:
     """Tell what a learner has learned."""
     facts: dict[str, Any] = {
         "columns": learner.n_features_in_,
         "classes": [plain(label) for label in learner.classes_.tolist()],
+        "scale": None if scaling is None else scaling.kind,
     }
     if hasattr(learner, "run_"):
         return facts | _of_run(learner)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +16,12 @@ from rosenblatt.cli.describing import described
 from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, show, tell, tell_plainly, telling
-from rosenblatt.cli.recipes import Recipe
+from rosenblatt.cli.recipes import Recipe, settle_classes
 from rosenblatt.cli.source import Source, opened
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.models import kind_of, write_model
+from rosenblatt.data.scaling import Scaling
 from rosenblatt.data.sources import Name, is_pipe, shown
 from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.errors import InputError, InseparableError
@@ -38,33 +38,52 @@ ONCE = {
     "max_updates": None,
     "max_seconds": None,
 }
-NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 Say = Callable[[str], None]
 
 
+class Beginning(NamedTuple):
+    """What learning begins with: a recipe, a model to go on from, a scale to bring columns to."""
+
+    recipe: Recipe
+    start: Path | None
+    scale: str | None
+
+    @property
+    def needs_all(self) -> bool:
+        """Tell whether all rows must be there before the learning begins."""
+        return self.scale is not None or self.recipe.is_open
+
+
+class Learned(NamedTuple):
+    """What learning ends with: the examples too, unless they were a stream."""
+
+    learner: Any
+    examples: rb.Examples | None
+    seconds: float
+
+
 def fit_file(
-    source: Source,
-    path: Path,
-    recipe: Recipe,
-    *,
-    start: Path | None,
-    checkpoint: Path | None,
-    json: bool,
+    source: Source, path: Path, begin: Beginning, *, checkpoint: Path | None, json: bool
 ) -> int:
     """Do it; give the exit status."""
-    learner, source = _begun(recipe, source, start)
+    learner, source = _begun(begin, source)
     check_writable(path, source.data)
     source = replace(source, streamable=isinstance(learner, Perceptron))
     quiet = warnings.catch_warnings(action="ignore")  # the report says why the run ended
     with doing(f"reading {source.data}") as say, quiet, telling():
-        learner, examples, seconds = _learned(learner, source, checkpoint, say, json)
-        write_model(learner, path, {"reading": source.remembered()})
+        examples = source.labelled(source.examples()) if begin.needs_all else None
+        if examples is not None and begin.recipe.is_open:
+            learner = _best(begin, examples)
+        if examples is not None and begin.scale is not None:
+            source, examples = _scaled(source, begin.scale, examples)
+        learner, examples, seconds = _learned(learner, source, examples, checkpoint, say, json)
+        write_model(learner, path, {"reading": source.remembered()}, source.scaling)
         error = training_error(learner, examples, json)
     facts = {
         "data": str(source.data),
         **source.label_fact(learner.columns_, json),
         "rows": len(examples) if examples is not None else _rows_of_stream(learner),
-        **described(learner),
+        **described(learner, source.scaling),
         **error,
         "seconds": round(seconds, 6),
         "stop": stop(learner),
@@ -74,8 +93,9 @@ def fit_file(
     return INTERRUPTED if _ended(learner) is rb.Stop.INTERRUPTED else 0
 
 
-def _begun(recipe: Recipe, source: Source, start: Path | None) -> tuple[Any, Source]:
+def _begun(begin: Beginning, source: Source) -> tuple[Any, Source]:
     """Give a new learner, or one that goes on, which reads data as it did before."""
+    recipe, start, _ = begin
     if start is None:
         return recipe.make(), source
     learner, source = opened(start, source)
@@ -88,6 +108,20 @@ def _begun(recipe: Recipe, source: Source, start: Path | None) -> tuple[Any, Sou
     return learner, source
 
 
+def _best(begin: Beginning, examples: rb.Examples) -> Any:
+    from rosenblatt.cli.folds import best_C
+
+    return best_C(begin.recipe, examples, begin.scale).make()
+
+
+def _scaled(source: Source, scale: str, examples: rb.Examples) -> tuple[Source, rb.Examples]:
+    """Bring columns to a scale, which the source has from then on."""
+    scaling = Scaling.of(scale, examples.X)
+    if scale == "standard" and scaling.centre is None:
+        tell("sparse columns are divided by their standard deviations, and not centred")
+    return replace(source, scaling=scaling), scaling.rows(examples)
+
+
 def _ended(learner: Any) -> rb.Stop | None:
     return learner.run_.stop if hasattr(learner, "run_") else None
 
@@ -98,19 +132,24 @@ def _rows_of_stream(learner: Any) -> int | None:
 
 
 def _learned(
-    learner: Any, source: Source, checkpoint: Path | None, say: Say, json: bool
-) -> tuple[Any, rb.Examples | None, float]:
-    """Learn; give the learner, the examples unless they were a stream, and the time taken."""
-    once = isinstance(learner, Perceptron) and _is_once(learner)
+    learner: Any,
+    source: Source,
+    examples: rb.Examples | None,
+    checkpoint: Path | None,
+    say: Say,
+    json: bool,
+) -> Learned:
+    """Learn, from examples in hand or from what the source gives."""
+    once = examples is None and isinstance(learner, Perceptron) and _is_once(learner)
     if source.stream or (once and is_pipe(source.data) and source.is_text()):
         told = _watch(say) if json else ProgressiveError().watch
         learner = _learn_stream(learner, source.by(stream=True), checkpoint, told)
-        return learner, None, learner.run_.seconds
+        return Learned(learner, None, learner.run_.seconds)
     if once and not is_pipe(source.data) and source.is_svmlight() and source.is_large():
         at_once = _learned_at_once(learner, source, _watch(say))
         if at_once is not None:
-            return at_once, None, at_once.run_.seconds
-    return _learned_whole(learner, source, say)
+            return Learned(at_once, None, at_once.run_.seconds)
+    return _learned_whole(learner, source, examples, say)
 
 
 def _is_once(learner: Perceptron) -> bool:
@@ -118,35 +157,19 @@ def _is_once(learner: Perceptron) -> bool:
     return all(getattr(learner, name) == value for name, value in ONCE.items())
 
 
-def _learned_whole(learner: Any, source: Source, say: Say) -> tuple[Any, rb.Examples, float]:
+def _learned_whole(learner: Any, source: Source, examples: rb.Examples | None, say: Say) -> Learned:
     runs = hasattr(learner, "output")  # which every kind of perceptron has
     if not runs:
         learner.check_options()  # before the reading
-    examples = source.labelled(source.examples())
+    examples = examples or source.labelled(source.examples())
     settle_classes(learner, examples.y)
     if runs:
         learner.train(examples.X, examples.y, examples.weights, watch=_watch(say))
-        return learner, examples, learner.run_.seconds
+        return Learned(learner, examples, learner.run_.seconds)
     say(f"solving: {len(examples):,} rows; Ctrl-C gives up")
     began = time.perf_counter()
     _solve(learner, examples, source.data)
-    return learner, examples, time.perf_counter() - began
-
-
-def settle_classes(learner: Any, y: Any) -> None:
-    """Let the labels of --class-weight, which are texts, be those of the data.
-
-    Of a stream they are not known beforehand: a number is then the label of either kind.
-    """
-    given = getattr(learner, "class_weight", None)
-    if not isinstance(given, dict) or not all(isinstance(label, str) for label in given):
-        return
-    if y is not None:
-        known = {str(label): label for label in np.unique(as_labels(y, len(y))).tolist()}
-        learner.class_weight = {known.get(text, text): given[text] for text in given}
-        return
-    numbers = {float(text): given[text] for text in given if NUMBER.fullmatch(text)}
-    learner.class_weight = given | numbers
+    return Learned(learner, examples, time.perf_counter() - began)
 
 
 def _watch(say: Say) -> Watch:

@@ -52,8 +52,15 @@ def _complete(instruction: str) -> int:
 
 
 for command in (
-    *(commands.demo, training.fit, commands.predict, commands.evaluate, commands.info),
-    *(commands.convert, commands.export, proofs.separate, proofs.margin, proofs.bound),
+    *(commands.demo, training.fit, commands.predict, commands.evaluate, commands.weights),
+    *(
+        commands.info,
+        commands.convert,
+        commands.export,
+        proofs.separate,
+        proofs.margin,
+        proofs.bound,
+    ),
     *(proofs.solve, proofs.verify, laboratory.lab, plots.plot, completion),
 ):
     app.add_command(command)

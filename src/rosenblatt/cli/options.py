@@ -143,7 +143,7 @@ FOR_A_MODEL = {
 }
 
 
-def reads(*groups: dict[str, Decorator], **fixed: Any) -> Decorator:
+def reads(*groups: dict[str, Decorator], metavar: str = "DATA...", **fixed: Any) -> Decorator:
     """Give a command DATA and the options that say how to read them, as a `source`."""
     options = {name: option for group in (EVERYWHERE, *groups) for name, option in group.items()}
 
@@ -161,6 +161,6 @@ def reads(*groups: dict[str, Decorator], **fixed: Any) -> Decorator:
         for option in reversed(options.values()):
             call = option(call)
         call.__doc__ = f"{command.__doc__}\n\n    {DATA}"
-        return click.argument("data", metavar="DATA...", nargs=-1, required=True)(call)
+        return click.argument("data", metavar=metavar, nargs=-1, required=True)(call)
 
     return decorate

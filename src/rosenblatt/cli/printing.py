@@ -76,7 +76,7 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(_text(each) if isinstance(each, float) else str(each) for each in value)
     return str(value)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
 import click
+import numpy as np
 
 from rosenblatt.cli import options
 from rosenblatt.cli.training import LEARNERS
 from rosenblatt.data.models import learner_class
+from rosenblatt.labels import as_labels
 
+NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 WITHOUT_LIMIT = ("max_iter", "patience")  # of which 0 means none
 
 
@@ -27,9 +31,17 @@ class Recipe:
         """The name of the class."""
         return LEARNERS[self.learner]
 
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the data are to choose C."""
+        return self.options.get("C") == "auto"
+
     def make(self) -> Any:
-        """Give the learner."""
-        return learner_class(self.kind)(**self.options)
+        """Give the learner; a C that is still to be chosen is left out."""
+        known = {
+            name: value for name, value in self.options.items() if value != "auto" or name != "C"
+        }
+        return learner_class(self.kind)(**known)
 
 
 def recipe_of(given: dict[str, Any]) -> Recipe:
@@ -80,3 +92,19 @@ def _with_intercept(learner: str, chosen: dict[str, Any]) -> dict[str, Any]:
             "--intercept lifted or none"
         )
     return chosen if kind is None else {**chosen, "fit_intercept": kind != "none"}
+
+
+def settle_classes(learner: Any, y: Any) -> None:
+    """Let the labels of --class-weight, which are texts, be those of the data.
+
+    Of a stream they are not known beforehand: a number is then the label of either kind.
+    """
+    given = getattr(learner, "class_weight", None)
+    if not isinstance(given, dict) or not all(isinstance(label, str) for label in given):
+        return
+    if y is not None:
+        known = {str(label): label for label in np.unique(as_labels(y, len(y))).tolist()}
+        learner.class_weight = {known.get(text, text): given[text] for text in given}
+        return
+    numbers = {float(text): given[text] for text in given if NUMBER.fullmatch(text)}
+    learner.class_weight = given | numbers

@@ -13,7 +13,8 @@ from rosenblatt.data.cache import cached
 from rosenblatt.data.models import read_model
 from rosenblatt.data.read import cut_rows, format_of, read_blocks, read_whole
 from rosenblatt.data.reading import Reading
-from rosenblatt.data.sources import Name, files
+from rosenblatt.data.scaling import Scaling
+from rosenblatt.data.sources import Name, Several, files, shown
 from rosenblatt.data.tables_layout import usual_labels
 from rosenblatt.errors import InputError
 from rosenblatt.memory import TooLargeError
@@ -32,6 +33,7 @@ class Source:
     reading: Reading
     stream: bool = False
     cache: bool = False
+    scaling: Scaling | None = None  # of the model that it is read for
     streamable: bool = False  # whether the command has --stream
 
     def with_options(self, **more: Any) -> Source:
@@ -41,6 +43,14 @@ class Source:
     def by(self, stream: bool, cache: bool = False) -> Source:
         """Give the source, read block by block or from mapped arrays, as the command has it."""
         return replace(self, stream=stream, cache=cache, streamable=True)
+
+    def behind_model(self) -> tuple[Path, Source]:
+        """Give the first of several names as that of a model, and the source of the others."""
+        if not isinstance(self.data, Several):
+            raise InputError(f"give data to evaluate behind the model {shown(self.data)}")
+        model, *names = self.data.names
+        data = Several(tuple(names)) if len(names) > 1 else names[0]
+        return Path(model), replace(self, data=data)
 
     def remembered(self) -> dict[str, Any]:
         """Give what a model is to remember of how it is read."""
@@ -57,9 +67,8 @@ class Source:
         """Read it whole."""
         more = ", or --stream, which reads it block by block" if self.streamable else ""
         try:
-            if self.cache:
-                return cached(self.data, self.reading)
-            return read_whole(self.data, self.reading)
+            found = (cached if self.cache else read_whole)(self.data, self.reading)
+            return self.scaling.rows(found) if self.scaling else found
         except TooLargeError as error:
             raise InputError(f"{error}{more}") from error
         except MemoryError as error:
@@ -72,8 +81,10 @@ class Source:
         if not self.stream:
             return iter([self.examples()])
         if self.cache:
-            return cut_rows(cached(self.data, self.reading), STREAM_BYTES)
-        return read_blocks(self.data, self.reading, block_bytes=STREAM_BYTES)
+            blocks = cut_rows(cached(self.data, self.reading), STREAM_BYTES)
+        else:
+            blocks = read_blocks(self.data, self.reading, block_bytes=STREAM_BYTES)
+        return map(self.scaling.rows, blocks) if self.scaling else blocks
 
     def is_text(self) -> bool:
         """Tell whether it has a row in each line, and all that is to be known of it."""
@@ -111,5 +122,6 @@ class Source:
 
 def opened(path: Path, source: Source) -> tuple[Any, Source]:
     """Open a model; data are read for it, and as those that it was fitted on."""
-    learner, notes = read_model(path)
-    return learner, source.for_model(learner, notes.get("reading", {}))
+    learner, notes, scaling = read_model(path)
+    source = source.for_model(learner, notes.get("reading", {}))
+    return learner, replace(source, scaling=scaling)

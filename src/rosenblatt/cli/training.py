@@ -7,6 +7,7 @@ of its class, and has its own defaults for those that nobody gave.
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,12 +29,16 @@ LEARNERS = {
 }
 
 
-def lift(text: str) -> float | str:
-    """Give the constant of the added coordinate."""
-    try:
-        return text if text == "radius" else float(text)
-    except ValueError:
-        raise ValueError(f"--lift takes a number or radius, got {text!r}") from None
+def or_word(name: str, word: str) -> Callable[[str], float | str]:
+    """Give what takes a number, or a word."""
+
+    def take(text: str) -> float | str:
+        try:
+            return text if text == word else float(text)
+        except ValueError:
+            raise ValueError(f"--{name} takes a number or {word}, got {text!r}") from None
+
+    return take
 
 
 def factors(text: str) -> str | dict[str, float]:
@@ -47,7 +52,7 @@ def factors(text: str) -> str | dict[str, float]:
         raise ValueError(f"give balanced, or label=factor,label=factor..., not {text!r}") from None
 
 
-LIFT = Taken("number", lift)
+LIFT = Taken("number", or_word("lift", "radius"))
 
 
 def choice(name: str, *words: str, help: str) -> Decorator:
@@ -90,7 +95,12 @@ OF_LEARNERS = (
         help="Weights to predict with; auto: last if the run converges, else averaged.",
     ),
     click.option("--lam", type=float, help="SVM: λ of Σ hinge + λ‖w‖². [default: 1]"),
-    click.option("--C", "C", type=float, help="SVM: the same as --lam 1/(2C)."),
+    click.option(
+        "--C",
+        "C",
+        type=Taken("number", or_word("C", "auto")),
+        help="SVM: the same as --lam 1/(2C); auto takes the best of a path by 5 folds.",
+    ),
     click.option(
         "--tol", type=float, help="SVMs: relative gap to stop at. [default: 1e-3, hard 1e-6]"
     ),
@@ -121,6 +131,14 @@ OF_LEARNERS = (
 )
 
 
+scale = click.option(
+    "--scale",
+    type=click.Choice(["standard", "maxabs"]),
+    help="Divide columns by their standard deviation and centre them, or by their largest absolute "
+    "value; the model keeps the scale.",
+)
+
+
 def learns(command: Command) -> Command:
     """Give a command the options of learners, as a `recipe`."""
 
@@ -146,6 +164,7 @@ def learns(command: Command) -> Command:
     type=FILE,
     help="A perceptron to continue training: its weights, names and options.",
 )
+@scale
 @learns
 @flag("--float64", "double", help="Read values as float64.")
 @options.stream
@@ -159,6 +178,7 @@ def fit(
     source: Source,
     model: Path,
     start: Path | None,
+    scale: str | None,
     recipe: Recipe,
     double: bool,
     stream: bool,
@@ -172,10 +192,12 @@ def fit(
     progress; Ctrl-C saves the weights learned so far. An SVM minimises Σ hinge + λ‖w‖² until its
     duality gap is small; hard-svm finds the largest margin, or says why there is none.
     """
-    from rosenblatt.cli.fitting import fit_file
+    from rosenblatt.cli.fitting import Beginning, fit_file
 
     if checkpoint is not None and not stream:
         raise click.UsageError("--checkpoint goes with --stream")
+    if scale is not None and (stream or start is not None):
+        raise click.UsageError("--scale needs all rows beforehand: leave out --stream and --from")
     if stream and recipe.learner != "perceptron":
         raise click.UsageError(
             "--stream goes with --learner perceptron: any other needs its rows again"
@@ -183,4 +205,5 @@ def fit(
     if double or recipe.learner == "hard-svm":  # its proof is about the numbers as written
         source = source.with_options(dtype="float64")
     source = source.by(stream, cache)
-    return fit_file(source, model, recipe, start=start, checkpoint=checkpoint, json=json)
+    begin = Beginning(recipe, start, scale)
+    return fit_file(source, model, begin, checkpoint=checkpoint, json=json)

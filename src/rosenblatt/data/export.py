@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.files import write_atomically
+from rosenblatt.data.scaling import taken_apart
 from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.names import wanted_by
 
 JSON_FORMAT, JSON_FORMAT_MANY = "rosenblatt hyperplane 1", "rosenblatt hyperplanes 1"
 ONNX_OPSET, ONNX_ML_OPSET, ONNX_IR = 17, 3, 8  # read by onnxruntime from 1.12 on
@@ -25,14 +27,16 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
 
     JSON holds ``classes``, ``coef`` and ``intercept`` in double precision, each number as it reads
     back exactly; a row x belongs to ``classes[1]`` if x·coef + intercept > 0, else to
-    ``classes[0]``. With more than two classes, ``coef`` and ``intercept`` have an entry for each,
-    and x belongs to the class with the largest score, the first of several. ONNX takes ``rows``
-    (float32) and gives ``labels`` and ``scores``, one column for each class, in single precision.
+    ``classes[0]``; ``names`` are those of the columns, if they have any. With more than two
+    classes, ``coef`` and ``intercept`` have an entry for each, and x belongs to the class with the
+    largest score, the first of several. ONNX takes ``rows`` (float32) and gives ``labels`` and
+    ``scores``, one column for each class, in single precision.
 
     Parameters
     ----------
-    model : fitted learner
-        Its predictions must come from hyperplanes: kernels and voted output are refused.
+    model : fitted learner, or Pipeline
+        Its predictions must come from hyperplanes: kernels and voted output are refused. Those of a
+        scaler and a learner are given for rows as they are before the scaling.
     path : str or path
         The file to write; it ends in ``.json``, or in ``.onnx``, which needs
         ``pip install 'rosenblatt[onnx]'``.
@@ -47,6 +51,7 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
     ...     sorted(json.loads(path.read_text()))
     ['classes', 'coef', 'format', 'intercept']
     """
+    model, scaling = taken_apart(model)
     writers = {".json": as_json, ".onnx": as_onnx}
     suffix = Path(path).suffix.lower()
     if suffix not in writers:
@@ -55,23 +60,25 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
         raise InputError("a vote is not one hyperplane; train with output='averaged' to export")
     if not hasattr(model, "coef_"):
         raise InputError(f"a {type(model).__name__} has no hyperplane to export; save it instead")
-    write_atomically(path, writers[suffix](model))
+    coef, intercept = scaling.hyperplanes(model) if scaling else (model.coef_, model.intercept_)
+    write_atomically(path, writers[suffix](model, coef, intercept))
 
 
-def as_json(model: Any) -> bytes:
-    """Give the hyperplanes of a model as JSON."""
-    one = model.classes_.size == 2
+def as_json(model: Any, coef: np.ndarray, intercept: np.ndarray) -> bytes:
+    """Give hyperplanes as JSON, with the classes and the names of a model."""
+    one, names = model.classes_.size == 2, wanted_by(model).columns.names
     parts = {
         "format": JSON_FORMAT if one else JSON_FORMAT_MANY,
         "classes": _plain_labels(model.classes_),
-        "coef": model.coef_[0].tolist() if one else model.coef_.tolist(),
-        "intercept": float(model.intercept_[0]) if one else model.intercept_.tolist(),
+        **({} if names is None else {"names": list(names)}),
+        "coef": coef[0].tolist() if one else coef.tolist(),
+        "intercept": float(intercept[0]) if one else intercept.tolist(),
     }
     return json.dumps(parts, allow_nan=False).encode()
 
 
-def as_onnx(model: Any) -> bytes:
-    """Give the hyperplanes of a model as an ONNX graph of one linear classifier."""
+def as_onnx(model: Any, coef: np.ndarray, intercept: np.ndarray) -> bytes:
+    """Give hyperplanes, with the classes of a model, as an ONNX graph of one linear classifier."""
     try:
         from onnx import TensorProto, helper
     except ImportError:
@@ -79,7 +86,7 @@ def as_onnx(model: Any) -> bytes:
     labels = _plain_labels(model.classes_)
     words = isinstance(labels[0], str)
     names: dict[str, Any] = {"classlabels_strings" if words else "classlabels_ints": labels}
-    weights = np.column_stack([model.coef_, model.intercept_]).astype(np.float32)
+    weights = np.column_stack([coef, intercept]).astype(np.float32)
     if len(weights) == 1:
         weights = np.concatenate([-weights, weights])
     classifier = helper.make_node(

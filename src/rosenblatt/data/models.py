@@ -5,6 +5,8 @@ Layout      one safetensors file, float64 and integer tensors; its metadata hold
             "learner"   the class, one of `KINDS`
             "settings"  JSON: options, classes, rule, run, what the columns are
             "digest"    SHA-256 of the settings and of every tensor's name, type, shape and bytes
+            A learner of scaled columns is a "rosenblatt scaled model 1": `scaling` in its settings,
+            and two more tensors. Nothing depends on time: the same run gives the same bytes.
 Promise     save → load → go on training gives the weights of never having stopped
 """
 
@@ -19,12 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data.files import write_atomically
+from rosenblatt.data.scaling import Scaling, taken_apart
 from rosenblatt.data.sources import contents, is_pipe
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.learners.base import Learner
 from rosenblatt.names import Columns
 
-FORMAT = "rosenblatt model 1"
+FORMAT, SCALED_FORMAT = "rosenblatt model 1", "rosenblatt scaled model 1"
 
 
 class Kind(NamedTuple):
@@ -70,8 +73,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : Perceptron, KernelPerceptron, SoftMarginSVM or HardMarginSVM
-        A fitted learner.
+    model : Perceptron, KernelPerceptron, SoftMarginSVM or HardMarginSVM, or a Pipeline
+        A fitted learner, or a scikit-learn ``Pipeline`` of a ``StandardScaler`` or a
+        ``MaxAbsScaler`` and one.
     path : str or path
         The file to write.
 
@@ -86,11 +90,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.coef_ == learner.coef_).all())
     True
     """
-    write_model(model, path, {})
+    learner, scaling = taken_apart(model)
+    write_model(learner, path, {}, scaling)
 
 
-def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any]) -> None:
-    """Write a fitted learner and some notes, which JSON can hold, to a file."""
+def write_model(
+    model: Any, path: str | os.PathLike[str], notes: dict[str, Any], scaling: Scaling | None = None
+) -> None:
+    """Write a fitted learner, its scaling and some notes, which JSON can hold, to a file."""
     from safetensors.numpy import save as serialize
 
     name = kind_of(model)
@@ -98,14 +105,28 @@ def write_model(model: Any, path: str | os.PathLike[str], notes: dict[str, Any])
     settings, tensors = _named(KINDS[name].parts)(model)
     tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
     columns = None if model.columns_ is None else model.columns_.parts()
-    text = json.dumps({**settings, "made_of": columns, "notes": notes}, allow_nan=False)
+    settings |= {"made_of": columns, "notes": notes}
+    if scaling is not None:
+        settings["scaling"] = scaling.kind
+        tensors |= {f"scaling.{name}": value for name, value in scaling.arrays().items()}
+    text = json.dumps(settings, allow_nan=False)
     metadata = {
-        "format": FORMAT,
+        "format": FORMAT if scaling is None else SCALED_FORMAT,
         "learner": name,
         "settings": text,
         "digest": digest(name, text, tensors),
     }
-    write_atomically(path, serialize(tensors, metadata))
+    write_atomically(path, _in_order(serialize(tensors, metadata)))
+
+
+def _in_order(content: bytes) -> bytes:
+    """Give a safetensors file with its metadata in order; the library writes them in any."""
+    stop = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:stop])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    assert len(text) <= stop - 8, "the header was longer"
+    return content[:8] + text.ljust(stop - 8) + content[stop:]
 
 
 def kind_of(model: Any) -> str:
@@ -130,20 +151,33 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Perceptron, KernelPerceptron, SoftMarginSVM or HardMarginSVM
-        The fitted learner.
+    Perceptron, KernelPerceptron, SoftMarginSVM or HardMarginSVM, or a Pipeline
+        The fitted learner, behind its scaler if it was learned from scaled columns.
     """
     from rosenblatt.learners.estimator import join
 
     join()
-    return read_model(path)[0]
+    held = read_model(path)
+    if held.scaling is None:
+        return held.learner
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline([("scale", held.scaling.scaler()), ("learner", held.learner)])
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """Read a learner and its notes, without scikit-learn."""
+class Held(NamedTuple):
+    """What a model file holds."""
+
+    learner: Any
+    notes: dict[str, Any]
+    scaling: Scaling | None
+
+
+def read_model(path: str | os.PathLike[str]) -> Held:
+    """Read a learner, its notes and its scaling, without scikit-learn."""
     metadata, tensors = _read(path)
     name = metadata.get("learner", "")
-    if metadata.get("format") != FORMAT or name not in KINDS:
+    if metadata.get("format") not in (FORMAT, SCALED_FORMAT) or name not in KINDS:
         found = " ".join(filter(None, [metadata.get("format", "no format"), name]))
         raise ModelFileError(
             f"{path} is not a model that this version reads (it says {found!r}, not {FORMAT!r} "
@@ -156,7 +190,10 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
         settings = json.loads(text)
         model = _named(KINDS[name].back)(settings, tensors)
         model.columns_ = Columns.of_parts(settings.get("made_of"), model.n_features_in_)
-        return model, dict(settings["notes"])
+        scaling = None
+        if metadata["format"] == SCALED_FORMAT:
+            scaling = Scaling.of_parts(settings["scaling"], tensors, model.n_features_in_)
+        return Held(model, dict(settings["notes"]), scaling)
     except RecursionError as error:
         raise ModelFileError(
             f"{path} is not a usable model: its settings are nested too deeply"

@@ -75,7 +75,7 @@ class Checkpoint:
         """Give the learner and its place, or None if there is no checkpoint yet."""
         if not self.path.exists():
             return None
-        learner, notes = read_model(self.path)
+        learner, notes, _ = read_model(self.path)
         if notes.get("data") != self.data:
             raise ModelFileError(
                 f"{self.path} is a checkpoint of other data or of another way to read them; "

@@ -30,7 +30,7 @@ from rosenblatt.online.partition import Partition
 from rosenblatt.online.perceptron import PLACES, SEEN, Rule, State
 from rosenblatt.run import History, Operations, Run, Stop
 
-RUN_NUMBERS = ("mistakes", "updates", "passes", "converged", "seconds")
+RUN_NUMBERS = ("mistakes", "updates", "passes", "converged")
 
 
 def perceptron_parts(learner: Perceptron) -> tuple[Settings, Tensors]:
@@ -258,6 +258,7 @@ def _run(parts: Settings | None, tensors: Tensors) -> Run | None:
         mistakes_per_pass=tuple(parts["mistakes_per_pass"]),
         counts=_counts(parts, tensors),
         stop=Stop[parts["stop"]],
+        seconds=0.0,  # which no file keeps
         operations=Operations(**parts["operations"]),
         history=history,
     )

@@ -1,0 +1,99 @@
+"""Cross-validation: what `evaluate --folds` and `fit --C auto` do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+import rosenblatt as rb
+from rosenblatt.cli.printing import doing, plain, show, tell_plainly
+from rosenblatt.cli.recipes import Recipe, settle_classes
+from rosenblatt.cli.source import Source
+from rosenblatt.data.scaling import Scaling
+from rosenblatt.errors import InputError
+from rosenblatt.labels import as_labels
+
+PATH = tuple(10.0**k for k in range(-4, 5))  # the C that are tried, in turn
+FOLDS = 5  # of the path
+WORSE = 2  # C in a row that end it
+
+
+def evaluate_folds(
+    source: Source, recipe: Recipe, scale: str | None, folds: int, *, json: bool
+) -> None:
+    """Learn all folds but one, and evaluate that one, in turn; report."""
+    with doing(f"reading {source.data}") as say:
+        examples = source.labelled(source.examples())
+        found = []
+        for accuracy in accuracies(recipe, examples, scale, folds):
+            found.append(accuracy)
+            say(f"fold {len(found) + 1} of {folds}")
+    mean, spread = float(np.mean(found)), float(np.std(found, ddof=1))
+    facts = {
+        "data": str(source.data),
+        **source.label_fact(examples.columns, json),
+        "rows": len(examples),
+        "columns": examples.X.shape[1],
+        "classes": [plain(label) for label in _classes(examples).tolist()],
+        "learner": recipe.learner,
+        "folds": found if json else folds,
+        "accuracy": mean if json else f"{mean:.6g} ± {spread:.2g}",
+        "standard_deviation": spread if json else None,
+    }
+    show(facts, json)
+
+
+def _classes(examples: rb.Examples) -> np.ndarray:
+    return np.unique(as_labels(examples.y, len(examples)))
+
+
+def accuracies(
+    recipe: Recipe, examples: rb.Examples, scale: str | None, folds: int
+) -> Iterator[float]:
+    """Give the accuracy on each fold of what was learned on the others.
+
+    The folds are stratified, and the same ones each time.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    cut = StratifiedKFold(folds, shuffle=True, random_state=recipe.options.get("random_state", 0))
+    y = as_labels(examples.y, len(examples))
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            parts = list(cut.split(np.zeros(y.size), np.unique(y, return_inverse=True)[1]))
+        except ValueError:
+            raise InputError(f"no class has a row for each of {folds} folds; give fewer") from None
+        for train, test in parts:
+            yield _accuracy(recipe, examples.part(train), examples.part(test), scale)
+
+
+def _accuracy(recipe: Recipe, train: rb.Examples, test: rb.Examples, scale: str | None) -> float:
+    if scale is not None:
+        scaling = Scaling.of(scale, train.X)
+        train, test = scaling.rows(train), scaling.rows(test)
+    learner = recipe.make()
+    settle_classes(learner, train.y)
+    learner.train(train.X, train.y, train.weights)
+    return float(learner.score(test.X, test.y))
+
+
+def best_C(  # noqa: N802 (C is its name)
+    recipe: Recipe, examples: rb.Examples, scale: str | None
+) -> Recipe:
+    """Give the recipe with the C of the largest accuracy; print the path."""
+    tried: dict[float, float] = {}
+    tell_plainly(f"         C  accuracy of {FOLDS} folds")
+    for C in PATH:
+        chosen = _with(recipe, C)
+        tried[C] = float(np.mean(list(accuracies(chosen, examples, scale, FOLDS))))
+        tell_plainly(f"{C:10g}  {tried[C]:.4f}")
+        if max([*tried.values()][-WORSE:]) < max(tried.values()):
+            break
+    return _with(recipe, max(tried, key=lambda C: tried[C]))
+
+
+def _with(recipe: Recipe, C: float) -> Recipe:
+    return replace(recipe, options={**recipe.options, "C": C})

@@ -1,0 +1,107 @@
+"""What `weights` does: the largest weights of a model, by name, for and against each class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.cli.printing import plain, show, table, tell
+from rosenblatt.data.models import kind_of, read_model
+from rosenblatt.data.sources import contents
+from rosenblatt.data.vowpal_lines import column_of
+from rosenblatt.errors import InputError
+from rosenblatt.names import Columns, wanted_by
+
+WORD = re.compile(r"\w+")
+
+
+def weights_file(path: Path, top: int, data: str | None, *, json: bool) -> None:
+    """Print them."""
+    learner, notes, scaling = read_model(path)
+    if not hasattr(learner, "coef_") or getattr(learner, "output", None) == "voted":
+        raise InputError(f"{path}, a {kind_of(learner)}, has no hyperplane whose weights to tell")
+    coef, intercept = (
+        scaling.hyperplanes(learner) if scaling else (learner.coef_, learner.intercept_)
+    )
+    columns, first = (
+        wanted_by(learner).columns,
+        0 if notes.get("reading", {}).get("zero_based") else 1,
+    )
+    names: Sequence[Any] = columns.names or range(first, first + coef.shape[1])
+    if data is not None:
+        names, coef = _of_words(data, columns, coef)
+    elif columns.hashing is not None:
+        tell("words were hashed to these columns; --data FILE names the words of a file")
+    found = _largest(names, coef, learner.classes_.tolist(), top)
+    facts = {"model": str(path), "columns": learner.n_features_in_, "intercept": intercept.tolist()}
+    if json:
+        show({**facts, "weights": found}, json)
+        return
+    show(facts, json)
+    for each in found:
+        for side in ("for", "against"):
+            if each[side]:
+                rows = [(pair["name"], f"{pair['weight']:.6g}") for pair in each[side]]
+                print("", *table([(f"{side} {each['class']}", "weight"), *rows]), sep="\n")
+
+
+def _largest(
+    names: Sequence[Any], coef: np.ndarray, classes: list[Any], top: int
+) -> list[dict[str, Any]]:
+    """Give the largest weights of each class; those against one of two are for the other one."""
+    if len(coef) == 1:
+        low, high = _ends(names, coef[0], top)
+        sides: list[tuple[Any, list[Any], list[Any]]] = [
+            (classes[1], high, []),
+            (classes[0], low, []),
+        ]
+    else:
+        ends = [_ends(names, weights, top) for weights in coef]
+        sides = [(label, high, low) for label, (low, high) in zip(classes, ends, strict=True)]
+    return [{"class": plain(label), "for": pro, "against": contra} for label, pro, contra in sides]
+
+
+def _ends(names: Sequence[Any], weights: np.ndarray, top: int) -> tuple[list[Any], list[Any]]:
+    """Give the most negative weights and the largest ones, with their names."""
+    order = np.argsort(weights, kind="stable")
+    low = [k for k in order[:top].tolist() if weights[k] < 0]
+    high = [k for k in order[::-1][:top].tolist() if weights[k] > 0]
+    least, most = (
+        [{"name": names[k], "weight": float(weights[k])} for k in some] for some in (low, high)
+    )
+    return least, most
+
+
+def _of_words(data: str, columns: Columns, coef: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Give the words of a file, and the weights that a text of one of them has."""
+    if columns.hashing is None:
+        raise InputError(
+            "--data names the words of hashed columns, and those of this model are not"
+        )
+    text = contents(data).tobytes()
+    options = dict(columns.hashing)
+    if options.pop("format") == "vowpal":
+        pairs = dict.fromkeys(pair for line in text.splitlines() for pair in _features(line))
+        places = [column_of(*pair, options["columns"]) for pair in pairs]
+        names = [b"^".join(filter(None, pair)).decode(errors="replace") for pair in pairs]
+        return names, coef[:, places]
+    from rosenblatt.data.text import TextHasher
+
+    words = sorted({word.lower() for word in WORD.findall(text.decode(errors="replace"))})
+    rows = TextHasher(**options).transform(words)
+    return words, np.asarray((rows @ coef.T).T)
+
+
+def _features(line: bytes) -> list[tuple[bytes, bytes]]:
+    """Give namespaces and names of the features of a line of Vowpal Wabbit."""
+    found = []
+    for part in line.split(b"|")[1:]:
+        own = not part[:1].isspace()
+        words = [word.partition(b":")[0] for word in part.split()]
+        space = words[0] if own and words else b""
+        found += [(space, word) for word in words[int(bool(space)) :]]
+    return found

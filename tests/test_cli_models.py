@@ -1,0 +1,211 @@
+"""Models in the shell: scaled ones, their weights, folds, the best C, the same bytes each time."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+import rosenblatt as rb
+from rosenblatt.data.write import write_svmlight
+from rosenblatt.errors import InputError, ModelFileError
+
+RANDOM = np.random.default_rng(5)
+X = RANDOM.standard_normal((60, 3)) * [1, 1000, 0.01] + [0, 5000, 0]
+Y = np.where((X[:, 0] + (X[:, 1] - 5000) / 1000) > 0, "up", "down")
+ROWS = "".join(f"{u},{v},{w},{label}\n" for (u, v, w), label in zip(X, Y, strict=True))
+TEXT = "spam\tfree money now\nham\tsee you now\nspam\tfree free lunch\nham\tlunch with you\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(f"a,b,c,label\n{ROWS}")
+    (tmp_path / "t.txt").write_text(TEXT)
+    write_svmlight("t.svm", rb.Examples(sparse.csr_matrix(X), np.where(Y == "up", 1, -1)))
+    return tmp_path
+
+
+@pytest.fixture
+def facts(shell):
+    def call(*words):
+        status, shown, complaint = shell(*words, "--json")
+        assert status == 0, complaint
+        return json.loads(shown)
+
+    return call
+
+
+@pytest.mark.parametrize("scale", ["standard", "maxabs"])
+@pytest.mark.parametrize("learner", ["perceptron", "svm", "kernel"])
+def test_a_scaled_model_takes_rows_as_they_are_in_the_shell_and_in_python(
+    facts, shell, scale, learner
+):
+    found = facts("fit", "t.csv", "-m", "m", "--scale", scale, "--learner", learner, "--float64")
+    assert found["scale"] == facts("info", "m")["scale"] == scale
+    model, data = rb.load("m"), rb.read("t.csv", dtype="float64")
+    assert (model.predict(data.X) != Y).sum() == found["misclassified"]
+    assert shell("predict", "m", "t.csv")[1].split() == model.predict(data.X).tolist()
+    scores = [
+        json.loads(line)["score"]
+        for line in shell("predict", "m", "t.csv", "--json")[1].splitlines()
+    ]
+    np.testing.assert_allclose(scores, model.decision_function(data.X), rtol=1e-9)
+    assert facts("evaluate", "m", "t.csv")["wrong"] == found["misclassified"]
+    assert rb.read("t.csv", like=model).names == ("a", "b", "c")
+
+
+def test_scaling_helps_where_columns_differ(facts):
+    plain = facts("fit", "t.csv", "-m", "m", "--max-iter", "20")
+    assert (
+        facts("fit", "t.csv", "-m", "m", "--max-iter", "20", "--scale", "standard")["misclassified"]
+        < (plain["misclassified"])
+    )
+
+
+def test_the_hyperplane_of_a_scaled_model_is_that_of_raw_columns(facts, shell, folder):
+    facts("fit", "t.csv", "-m", "m", "--scale", "standard", "--learner", "svm", "--float64")
+    assert shell("export", "m", "m.json")[0] == 0
+    found = json.loads((folder / "m.json").read_text())
+    data = rb.read("t.csv", dtype="float64")
+    scores = data.X @ found["coef"] + found["intercept"]
+    np.testing.assert_allclose(scores, rb.load("m").decision_function(data.X), rtol=1e-9)
+    assert found["names"] == ["a", "b", "c"]
+    weights = {
+        pair["name"]: pair["weight"]
+        for each in facts("weights", "m")["weights"]
+        for pair in each["for"]
+    }
+    assert weights == dict(zip("abc", found["coef"], strict=True))
+
+
+def test_sparse_rows_are_not_centred_and_it_is_said(shell):
+    status, _, told = shell("fit", "t.svm", "-m", "m", "--scale", "standard")
+    assert status == 0
+    assert "not centred" in told
+    assert rb.load("m").steps[0][1].with_mean is False
+
+
+@pytest.mark.parametrize("more", [("--stream",), ("--from", "m")])
+def test_a_scale_needs_all_rows(shell, more):
+    status, _, complaint = shell("fit", "t.svm", "-m", "m", "--scale", "maxabs", *more)
+    assert status == 2
+    assert "--scale needs all rows" in complaint
+
+
+def test_to_go_on_with_a_scaled_model_keeps_its_scale(facts, shell):
+    shell("fit", "t.csv", "-m", "m", "--scale", "standard", "--max-iter", "1")
+    spread = rb.load("m").steps[0][1].scale_
+    for more in ((), ("--stream",)):
+        found = facts("fit", "t.csv", "--from", "m", "-m", "m", "--max-iter", "1", *more)
+        assert found["mistakes_in_last_pass"] < 30
+        np.testing.assert_array_equal(rb.load("m").steps[0][1].scale_, spread)
+
+
+@pytest.mark.parametrize(
+    "scaler", [StandardScaler(), StandardScaler(with_mean=False), MaxAbsScaler()]
+)
+def test_a_pipeline_is_saved_and_loaded(folder, scaler):
+    model = make_pipeline(scaler, rb.Perceptron()).fit(X, Y)
+    rb.save(model, "m")
+    again = rb.load("m")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    rb.save(again, "n")
+    assert (folder / "m").read_bytes() == (folder / "n").read_bytes()
+
+
+def test_other_pipelines_are_refused_and_damaged_scales_too(folder):
+    from sklearn.preprocessing import RobustScaler
+
+    with pytest.raises(InputError, match="StandardScaler or MaxAbsScaler and a learner"):
+        rb.save(make_pipeline(RobustScaler(), rb.Perceptron()).fit(X, Y), "m")
+    model = make_pipeline(MaxAbsScaler(), rb.Perceptron()).fit(X, Y)
+    model[0].scale_ = np.array([1.0, 0.0, 1.0])
+    rb.save(model, "m")
+    with pytest.raises(ModelFileError, match="scale of its columns is damaged"):
+        rb.load("m")
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("--learner", "svm"), ("--stream", "--max-iter", "2"), ("--scale", "maxabs")]
+)
+def test_the_same_run_gives_the_same_bytes(shell, folder, words):
+    for name in ("m", "n"):
+        assert shell("fit", "t.svm", "-m", name, *words)[0] == 0
+    assert (folder / "m").read_bytes() == (folder / "n").read_bytes()
+
+
+def test_weights_are_named_both_ways(facts, shell):
+    shell("fit", "t.csv", "-m", "m")
+    found = facts("weights", "m", "--top", "2")["weights"]
+    coef = dict(zip("abc", rb.load("m").coef_[0], strict=True))
+    assert [each["class"] for each in found] == ["up", "down"]
+    for each, sign in zip(found, (1, -1), strict=True):
+        for pair in each["for"]:
+            assert pair["weight"] == coef[pair["name"]]
+            assert pair["weight"] * sign > 0
+    assert "for up" in shell("weights", "m")[1]
+    shell("fit", "t.csv", "-m", "k", "--kernel", "gaussian:1")
+    assert "no hyperplane" in shell("weights", "k")[2]
+
+
+def test_hashed_words_are_named_by_a_file(facts, shell):
+    shell("fit", "t.txt", "-m", "m")
+    pairs = [
+        pair for each in facts("weights", "m", "--data", "t.txt")["weights"] for pair in each["for"]
+    ]
+    weights = {pair["name"]: pair["weight"] for pair in pairs}
+    assert weights["free"] > 0 > weights["you"]
+    assert "--data FILE names the words" in shell("weights", "m")[2]
+
+
+def test_features_of_vowpal_wabbit_are_named_by_a_file(facts, shell, folder):
+    (folder / "t.vw").write_text("1 |a x:2 y\n-1 |b x | z\n")
+    shell("fit", "t.vw", "-m", "m")
+    pairs = [
+        pair for each in facts("weights", "m", "--data", "t.vw")["weights"] for pair in each["for"]
+    ]
+    assert {pair["name"]: np.sign(pair["weight"]) for pair in pairs} == {
+        **{"a^x": 1, "a^y": 1},
+        **{"b^x": -1, "z": -1},
+    }
+
+
+def test_folds_are_stratified_and_the_same_each_time(facts, shell):
+    words = (
+        "evaluate",
+        "t.csv",
+        "--folds",
+        "5",
+        "--learner",
+        "svm",
+        "--C",
+        "1",
+        "--scale",
+        "standard",
+    )
+    found = facts(*words)
+    assert len(found["folds"]) == 5
+    assert found["accuracy"] == pytest.approx(np.mean(found["folds"])) == facts(*words)["accuracy"]
+    assert found["accuracy"] > 0.9
+    assert f"± {np.std(found['folds'], ddof=1):.2g}" in shell(*words)[1]
+    assert "no class has a row for each" in shell("evaluate", "t.csv", "--folds", "50")[2]
+    assert "go with --folds" in shell("evaluate", "m", "t.csv", "--C", "1", "--learner", "svm")[2]
+    assert "behind the model" in shell("evaluate", "t.csv")[2]
+
+
+def test_the_best_c_of_a_path_is_taken(shell, facts):
+    status, _, told = shell(
+        "fit", "t.csv", "-m", "m", "--learner", "svm", "--C", "auto", "--scale", "maxabs"
+    )
+    assert status == 0
+    path = {float(c): float(accuracy) for c, accuracy in map(str.split, told.splitlines()[1:])}
+    assert max(path, key=path.get) == rb.load("m")[1].C
+    assert (
+        "--C auto do not go"
+        in shell("evaluate", "t.csv", "--folds", "3", "--learner", "svm", "--C", "auto")[2]
+    )
