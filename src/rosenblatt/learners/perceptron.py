@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 STARTS = ("zero", "unit", "random")
 TIES = ("mistake", "positive")
+NARROW = 2**14  # columns of rows that are faster dense than sparse, one at a time
 UNKNOWN = np.zeros(0, np.int8)  # the marks of a stream, most of which are still to come
 
 
@@ -472,7 +473,7 @@ class Perceptron(StreamLearner):
         score = np.nan if separator.votes else separator.score(row)
         if not -np.inf < score < np.inf:
             row = self._known_part(row)
-            score = separator.scores(as_one_row_matrix(row, separator.width))[0]
+            score = separator.scores(_as_one_row(row, separator.width))[0]
         if score == 0.0:
             return self._labels[1] if self.tie == "positive" else None
         return self._labels[bool(score > 0.0)]
@@ -481,7 +482,7 @@ class Perceptron(StreamLearner):
         scores = np.full(1, np.nan) if partition.votes else partition.score(row)
         if not np.isfinite(scores).all():
             row = self._known_part(row)
-            scores = partition.scores(as_one_row_matrix(row, partition.width))[0]
+            scores = partition.scores(_as_one_row(row, partition.width))[0]
         best = scores.argmax()
         return None if np.count_nonzero(scores == scores[best]) > 1 else self._labels[best]
 
@@ -691,6 +692,16 @@ def _begun(
     if isinstance(rule, Rule):
         return Halfspace.begin(w, lift, rule, output)
     return Partition.begin(w, lift, rule, output)
+
+
+def _as_one_row(row: OneRow, width: int) -> Matrix:
+    """Give a row as a matrix: dense where that is faster to make."""
+    if width > NARROW:
+        return as_one_row_matrix(row, width)
+    columns, values, length = row
+    matrix = np.zeros((1, width))
+    np.add.at(matrix[0], columns[:length], values[:length])
+    return matrix
 
 
 def _lifted(comparator: Any, separator: Halfspace | Partition) -> np.ndarray:

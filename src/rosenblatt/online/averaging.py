@@ -193,13 +193,14 @@ class Votes:
         The run began with the weights `start`, and has seen so many examples.
         """
         ballot, width = self.ballot(), X.shape[1]
-        support = as_same_kind(as_wide(ballot.support, width)[:, :width], X)
+        support = as_wide(ballot.support, width)
+        support = support if support.shape[1] == width else support[:, :width]
         block = max(1, BLOCK_ENTRIES // max(support.shape[0], 1))
         found = []
         for begin in range(0, X.shape[0], block):
             part = as_double(X[begin : begin + block])
             with np.errstate(over="ignore", invalid="ignore"):
-                products = as_dense(part @ support.T) + self.lift**2
+                products = products_of(part, support) + self.lift**2
             if not np.isfinite(products).all():
                 raise InputError("the scores are too large for float64; divide X by a constant")
             found.append(self._count(part, start, products, ballot, ballot.held(seen)))
@@ -252,6 +253,13 @@ def as_dense(product: Any) -> np.ndarray:
     """Give a product of matrices as a C-order array."""
     dense = product.toarray() if sparse.issparse(product) else product
     return np.ascontiguousarray(dense, dtype=np.float64)
+
+
+def products_of(X: Matrix, support: Matrix) -> np.ndarray:
+    """Give x·x_j for each row x and each row x_j of the support."""
+    if X.shape[0] == 1 and not sparse.issparse(X):  # half the time of two sparse matrices, or less
+        return as_dense((support @ X[0])[np.newaxis])
+    return as_dense(X @ as_same_kind(support, X).T)
 
 
 def as_same_kind(support: Matrix, X: Matrix) -> Matrix:
