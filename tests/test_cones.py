@@ -148,6 +148,7 @@ def dyadic_unit_rows(draw):
     return np.array(draw(st.lists(halves | axes, min_size=1, max_size=9)))
 
 
+@pytest.mark.twin_of("decide.cones.cycle")
 @quickly
 @given(dyadic_unit_rows(), st.integers(-40, 40))
 def test_the_plain_search_is_the_perceptron(A, power):
@@ -163,6 +164,7 @@ def test_the_plain_search_is_the_perceptron(A, power):
         assert found.w.tolist() == (expected / factor).tolist()
 
 
+@pytest.mark.twin_of("decide.rescaled.phase")
 @pytest.mark.parametrize(
     "A",
     [*map(worst_case, WORST_CASES), *(thin_cone(20, d, 1e-4) for d in (3, 4))],
@@ -186,6 +188,9 @@ def test_the_smoothed_search_is_the_printed_algorithm(layout, margin):
     np.testing.assert_allclose(found.weights, lam, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.twin_of(
+    "decide.rescaled.shorten", "decide.rescaled.normalise", "decide.rescaled.multiply"
+)
 def test_pairs_of_floats_carry_twice_the_digits():
     random = np.random.default_rng(0)
     A, y, out, lengths = random.standard_normal((3, 4)), np.arange(5.0), np.zeros(4), np.ones(3)

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from naive_margins import dual_value, kkt_violation, naive_sweep, objective
-from rosenblatt.margin.descent import Limits, Problem, combine, descend, sweep
+from rosenblatt.margin.descent import Limits, Problem, descend, sweep
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
 from rosenblatt.matrices import as_rows
-from rosenblatt.rows import fill_squares
+from rosenblatt.rows import combine, fill_squares
 
 LAYOUTS = {
     "dense": lambda X: X,
@@ -30,6 +30,7 @@ def solve(X, signs, caps, intercept="none", tol=1e-8, **more):
     return descend(X, signs, caps, intercept=intercept, lift=1.0, tol=tol, **more)
 
 
+@pytest.mark.twin_of("margin.descent.sweep")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("lift", [0.0, 2.0])
 def test_a_sweep_does_what_its_naive_twin_does(layout, lift):
@@ -115,6 +116,7 @@ def test_rows_of_zeros_cost_what_they_must():
     assert found.w.tolist() == [1.0, 0.0]
 
 
+@pytest.mark.twin_of("rows.combine")
 def test_combining_adds_rows_up():
     X, _ = noisy(20, 3, seed=7)
     w = np.zeros(4)

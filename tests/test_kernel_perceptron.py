@@ -396,6 +396,7 @@ def test_a_refused_block_changes_nothing():
 # ---- budgets
 
 
+@pytest.mark.twin_of("kernel.budget.walk_within")
 @crossed(
     7,
     kernel=[*TWINS],

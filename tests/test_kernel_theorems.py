@@ -133,6 +133,12 @@ def test_kernels_give_the_matrix_of_their_formula(layout):
     np.testing.assert_allclose(rb.Gaussian(0.7)(layout(A), layout(B)), expected, rtol=1e-11)
 
 
+@pytest.mark.twin_of(
+    "kernel.pointwise.raise_to",
+    "kernel.pointwise.square",
+    "kernel.pointwise.distances",
+    "kernel.pointwise.multiply_in_double",
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_loops_over_products_do_what_they_say(dtype):
     random = np.random.default_rng(1)

@@ -59,6 +59,7 @@ def naive_products(A, B):
 # ---- what is not zero
 
 
+@pytest.mark.twin_of("kernel.zeros.find_entries")
 @both_precisions
 @every_share
 @pytest.mark.parametrize("shape", [(1, 1), (5, 1), (1, 7), (9, 33), (0, 4)])
@@ -74,6 +75,7 @@ def test_entries_are_those_that_are_not_zero(precision, share, shape):
     assert found.values.dtype == precision
 
 
+@pytest.mark.twin_of("kernel.zeros.count_signs")
 @both_precisions
 @every_share
 def test_signs_are_counted(precision, share):
@@ -102,6 +104,7 @@ def test_skipping_pays_where_few_entries_are_not_zero_and_panels_fit_the_cache()
 # ---- products
 
 
+@pytest.mark.twin_of("kernel.zeros.multiply")
 @both_precisions
 @every_share
 @pytest.mark.parametrize("columns", [1, 3, 4, 50])
@@ -162,6 +165,7 @@ def test_products_go_beyond_single_precision_as_sums_do():
 # ---- sums of tiles
 
 
+@pytest.mark.twin_of("kernel.pointwise.weigh")
 @both_precisions
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 11])
 @pytest.mark.parametrize("many", [1, 7, 64, 129])

@@ -53,6 +53,7 @@ def test_draws_are_the_published_splitmix64():
     assert [perceptron.draw(seed, 1000) for _ in words] == [word % 1000 for word in words]
 
 
+@pytest.mark.twin_of("online.perceptron.shuffle")
 @pytest.mark.parametrize("seed", [0, 1, 2**31 - 2, 2**64 - 1])
 @pytest.mark.parametrize("n", [1, 2, 3, 50])
 def test_shuffle_is_the_naive_one_again_and_again(n, seed):
@@ -103,6 +104,7 @@ def assert_same_log(log, used, twin, exact=True):
         same(column[: int(used)], [getattr(entry, expected) for entry in twin.log])
 
 
+@pytest.mark.twin_of("online.perceptron.present")
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("order", ["cycle", "shuffle", "first", "random"])
 def test_present_does_what_the_twin_does(layout, lift, order, rule):
@@ -184,6 +186,7 @@ def test_present_and_most_wrong_name_the_row_that_cannot_be_used(layout, bad):
     assert state.tally[UNUSABLE] == 2
 
 
+@pytest.mark.twin_of("online.perceptron.most_wrong", "online.perceptron.correct_one")
 @pytest.mark.parametrize("rule", RULES)
 def test_most_wrong_and_correct_one_do_what_the_twin_does(layout, lift, rule):
     A, signs = whole_numbers()
@@ -218,6 +221,7 @@ def padded_row(x):
     return np.append(columns, 99), np.append(x[columns], np.nan), columns.size
 
 
+@pytest.mark.twin_of("online.perceptron.learn_row")
 @pytest.mark.parametrize("averaging", [True, False])
 def test_learn_row_does_what_the_twin_does(lift, averaging):
     A, signs = whole_numbers()
@@ -232,6 +236,7 @@ def test_learn_row_does_what_the_twin_does(lift, averaging):
         assert_same_state(state, twin)
 
 
+@pytest.mark.twin_of("online.perceptron.score_row")
 def test_score_row_equals_a_dot_product(lift):
     w = whole_weights()
     for x in whole_numbers()[0]:
@@ -264,6 +269,7 @@ def replayed(rows, log, factors, comparator):
     return projection, square
 
 
+@pytest.mark.twin_of("online.averaging.replay")
 def test_replay_gives_the_quantities_of_the_proof_after_each_mistake(layout, lift):
     A, signs = whole_numbers()
     twin, log = logged_run(A, signs, lift=lift)
@@ -284,6 +290,7 @@ def test_replay_follows_a_renormalised_run(layout, lift):
     close(square, np.ones(len(twin.log)))
 
 
+@pytest.mark.twin_of("online.averaging.vote")
 @pytest.mark.parametrize("renormalize", [False, True])
 def test_vote_counts_the_signs_of_all_vectors_held(lift, renormalize):
     A, signs = whole_numbers() if not renormalize else normal_rows(DENSE)

@@ -294,6 +294,7 @@ def test_the_best_length_is_the_best(margins, square, factor):
     assert value(found) <= min(map(value, others)) + 1e-9
 
 
+@pytest.mark.twin_of("margin.bounds.weighted_loss", "margin.bounds.write_margins")
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("lift", [0.0, 2.0])
 @pytest.mark.parametrize("weighted", [False, True])

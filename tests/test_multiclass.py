@@ -81,6 +81,12 @@ def assert_same_run(learner, twin, ran):
 # ---- D18: the rule
 
 
+@pytest.mark.twin_of(
+    "online.discriminators.present_classes",
+    "online.discriminators.furthest_behind",
+    "online.discriminators.correct_one_of_many",
+    "online.class_votes.vote_classes",
+)
 @crossed(7, layout=LAYOUTS, order=ORDERS, output=OUTPUTS)
 def test_a_learner_does_what_its_naive_twin_does(layout, order, output):
     A, codes = whole_numbers()
@@ -289,12 +295,17 @@ def exact_class_bound(X, codes, W, lift, factors):
     return 2 * steepest * sum(naive.exact_dot(w, w) for w in W) / min(leads)
 
 
+@pytest.mark.twin_of("online.discriminators.replay_classes")
 def test_the_proof_can_be_watched():
     learner = fitted(X, y, fit_intercept=False, comparator=W_STAR)
     bound, history = learner.bound(X, y, W_STAR), learner.run_.history
     assert (history.projection >= history.k * bound.margin * (1 - 1e-9)).all()
     assert (history.sqnorm <= history.k * 2 * bound.radius**2 * (1 + 1e-9)).all()
     assert history.k.size == learner.run_.mistakes
+    twin, _ = twin_run(X, y, DENSE, "cycle", passes=learner.run_.passes)
+    unit = W_STAR / np.linalg.norm(W_STAR)
+    np.testing.assert_allclose(history.projection, [(m.w[:, :-1] * unit).sum() for m in twin.log])
+    np.testing.assert_allclose(history.sqnorm, [(m.w**2).sum() for m in twin.log])
 
 
 def test_the_bound_knows_the_start_the_rate_and_the_weights():
@@ -375,6 +386,7 @@ def test_rows_and_batches_meet_new_classes_alike(output, options, labels):
     )
 
 
+@pytest.mark.twin_of("online.discriminators.learn_class_row")
 @pytest.mark.parametrize("labels", ["abcde", "edcba", "cabed"])
 def test_growing_classes_are_those_of_the_twin(labels):
     A, codes = whole_numbers(60, 5, 5)
@@ -503,6 +515,7 @@ def test_columns_out_of_range_are_refused():
             act(broken, y)
 
 
+@pytest.mark.twin_of("online.discriminators.score_class_row")
 @every_output
 def test_one_row_is_answered_as_many_are(output):
     A, codes = whole_numbers(k=5)

@@ -57,6 +57,7 @@ def whole_numbers(n=13, d=6, seed=0):
 # ---- the map
 
 
+@pytest.mark.twin_of("data.polynomial_loops.expand_dense", "data.polynomial_loops.expand_sparse")
 @pytest.mark.parametrize("c", CONSTANTS)
 @pytest.mark.parametrize("degree", DEGREES)
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.csr_array])
@@ -115,6 +116,7 @@ def test_a_constant_is_a_column_that_holds_its_root():
     np.testing.assert_allclose(np.sort(Z), np.sort(lifted_Z), rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.twin_of("data.polynomial_loops.multinomials")
 @pytest.mark.parametrize(("degree", "columns"), [(1, 1), (1, 4), (3, 1), (2, 5), (4, 3), (6, 2)])
 def test_multinomials_are_those_of_the_factorials(degree, columns):
     sizes = polynomials.monomials(degree, columns)

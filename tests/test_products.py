@@ -44,6 +44,9 @@ LIFTS = (0, 1, 2.5, Fraction(1, 3))
 # ---- the digest
 
 
+@pytest.mark.twin_of(
+    "decide.digest.fill_factors", "decide.digest.total_of", "decide.digest.finished"
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_digest_of_labelled_rows_is_its_definition_in_every_form(kind):
     random = np.random.default_rng(8)
@@ -57,6 +60,7 @@ def test_the_digest_of_labelled_rows_is_its_definition_in_every_form(kind):
             assert labelled_digest(exact_matrix(form), signs) == expected
 
 
+@pytest.mark.twin_of("decide.digest.total_of_bounds")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_digest_of_a_system_is_its_definition_in_every_form(kind):
     random = np.random.default_rng(9)
@@ -120,6 +124,7 @@ def test_signs_of_products_and_the_smallest_one_are_exact(kind, weight_kind):
             assert rounded_down(exact[where]) == least
 
 
+@pytest.mark.twin_of("decide.rounded.look")
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_a_look_says_nothing_wrong_and_hashes_what_it_sees(layout):
     random = np.random.default_rng(17)
@@ -175,6 +180,7 @@ def test_rows_that_rounding_cannot_decide_are_decided(layout):
     assert signs_of_products(X, signs, 0, thirds).tolist() == expected
 
 
+@pytest.mark.twin_of("decide.limbs.exact_signs")
 @pytest.mark.parametrize("kind", FLOATS)
 def test_limbs_find_the_sign_of_every_row_and_every_threshold(kind):
     random = np.random.default_rng(13)
@@ -205,6 +211,7 @@ def test_thresholds_may_be_fractions():
     assert found.signs.tolist() == [0, -1, 0]
 
 
+@pytest.mark.twin_of("decide.rounded.hinge_losses")
 @pytest.mark.parametrize("kind", FLOATS)
 def test_hinge_losses_enclose_the_exact_sum(kind):
     random = np.random.default_rng(14)

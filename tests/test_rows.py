@@ -83,6 +83,7 @@ def test_a_column_outside_of_the_weights_scores_nan(layout, column):
     np.testing.assert_array_equal(out, [2, np.nan, 2])
 
 
+@pytest.mark.twin_of("rows.scores")
 def test_scores_equal_a_matrix_product(layout, lift):
     A, _ = whole_numbers()
     w, out = whole_weights(), np.empty(len(A))
@@ -90,6 +91,7 @@ def test_scores_equal_a_matrix_product(layout, lift):
     np.testing.assert_array_equal(out, A @ w[:-1] + lift * w[-1])
 
 
+@pytest.mark.twin_of("rows.largest_sqnorm")
 def test_largest_sqnorm_is_the_squared_radius(layout, lift):
     A, _ = whole_numbers()
     assert largest_sqnorm(layout.rows(A, lift), len(A)) == (A**2).sum(axis=1).max() + lift**2
@@ -104,6 +106,7 @@ def test_rows_of_no_stored_entries_have_only_their_lift(layout, lift):
 # ---- bounds
 
 
+@pytest.mark.twin_of("margin.bounds.extremes")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_extremes_enclose_the_exact_radius_and_margin_tightly(layout, lift, weighted):
     A, signs = normal_rows(layout)

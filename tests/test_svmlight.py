@@ -26,6 +26,7 @@ DTYPES = [np.float32, np.float64]
 quickly = settings(deadline=None, max_examples=100)
 
 
+@pytest.mark.twin_of("data.svmlight_loop.read_rows", "data.svmlight_loop.find_labels")
 @quickly
 @given(st.one_of(texts, named_texts), st.sampled_from(DTYPES), st.sampled_from([1, 20, 1 << 20]))
 def test_texts_parse_as_the_naive_twin_does(data: bytes, dtype: Any, size: int) -> None:

@@ -83,6 +83,7 @@ def test_threads_are_counted_from_one() -> None:
         svmlight_blocks([b"1"], Reading(threads=-1))
 
 
+@pytest.mark.twin_of("data.svmlight_loop.count_marks")
 @quickly
 @given(st.binary(max_size=600).map(lambda data: data + b"\n:" * (len(data) % 150)))
 def test_marks_are_counted_as_bytes_counts_them(data: bytes) -> None:

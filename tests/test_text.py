@@ -110,6 +110,7 @@ def english(documents: int, words: int, seed: int = 0) -> list[str]:
 # The twin ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.twin_of("data.text_loops.hash_rows")
 @quickly
 @given(texts=st.lists(documents, min_size=1, max_size=6), chosen=options)
 def test_every_document_gives_the_row_of_the_naive_twin(texts: list[Any], chosen: Any) -> None:
@@ -427,6 +428,7 @@ lines = st.tuples(
 ).map(b"".join)
 
 
+@pytest.mark.twin_of("data.text_loops.find_lines", "data.text_loops.count_newlines")
 @quickly
 @given(data=lines)
 def test_labelled_lines_are_those_of_the_naive_twin(data: bytes) -> None:

@@ -342,6 +342,14 @@ def fill_squares(rows: Rows, squares: np.ndarray) -> None:
 
 
 @loop
+def combine(rows: Rows, factors: np.ndarray, w: np.ndarray) -> None:
+    """Add factor·x of every row to w."""
+    for i in range(factors.size):
+        if factors[i] != 0.0:
+            add(rows, i, factors[i], w)
+
+
+@loop
 def largest_sqnorm(rows: Rows, n: int) -> float:
     """Give R² = max ‖x‖² over n rows, lifted coordinate included."""
     largest = 0.0

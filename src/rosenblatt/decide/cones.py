@@ -29,7 +29,7 @@ from rosenblatt.margin.bounds import extremes
 from rosenblatt.matrices import Matrix, as_rows, without_duplicates
 from rosenblatt.online.driver import PORTION, UNLIMITED
 from rosenblatt.online.perceptron import ALL_ONE, Allowance, mistaken
-from rosenblatt.rows import Rows, add, dot, size, sqnorm
+from rosenblatt.rows import Rows, add, combine, dot, fill_squares, size
 
 # Squares of norms that are far from overflow and underflow, and so are products with |w| <= 1.
 SAFE_SQUARES = 1e-200, 1e200
@@ -142,7 +142,7 @@ class Cone:
 def row_squares(A: Matrix) -> np.ndarray:
     """Give ‖a‖² of every row."""
     squares = np.empty(A.shape[0])
-    write_squares(as_rows(A, 0.0), squares)
+    fill_squares(as_rows(A, 0.0), squares)
     return squares
 
 
@@ -154,21 +154,6 @@ def balanced(A: Matrix) -> tuple[Matrix, np.ndarray]:
         return sparse.csr_matrix((values, A.indices, A.indptr), A.shape), exponents
     _, exponents = np.frexp(np.abs(A).max(axis=1, initial=0.0))
     return np.ldexp(A, -exponents[:, None]), exponents
-
-
-@loop
-def write_squares(rows: Rows, out: np.ndarray) -> None:
-    """Write ‖a‖² of every row into `out`."""
-    for i in range(out.size):
-        out[i] = sqnorm(rows, i)
-
-
-@loop
-def combine(rows: Rows, coefficients: np.ndarray, out: np.ndarray) -> None:
-    """Add every row, times its coefficient, to `out`."""
-    for i in range(coefficients.size):
-        if coefficients[i] != 0.0:
-            add(rows, i, coefficients[i], out)
 
 
 class Method(Protocol):

@@ -24,11 +24,10 @@ from rosenblatt.decide.cones import (
     Ending,
     Limits,
     Search,
-    combine,
     search,
 )
 from rosenblatt.matrices import Matrix
-from rosenblatt.rows import scores
+from rosenblatt.rows import combine, scores
 
 
 def smoothed(A: Matrix, limits: Limits = NO_LIMITS) -> Search:

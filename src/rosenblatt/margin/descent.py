@@ -26,7 +26,7 @@ from rosenblatt.margin.intercepts import balanced, best_intercept, middle_interc
 from rosenblatt.margin.sums import rounding_of
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.online.perceptron import shuffle
-from rosenblatt.rows import Rows, add, dot, fill_squares, prefetch, rows_ahead, scores
+from rosenblatt.rows import Rows, add, combine, dot, fill_squares, prefetch, rows_ahead, scores
 
 LARGEST, SMALLEST, GAP = range(3)  # places in what a sweep found
 MOST_PASSES = 10_000
@@ -119,14 +119,6 @@ def sweep(
             betas[i] = moved
     found[LARGEST], found[SMALLEST], found[GAP] = largest, smallest, gap
     return count
-
-
-@loop
-def combine(rows: Rows, factors: np.ndarray, w: np.ndarray) -> None:
-    """Add factor·x of every row to w."""
-    for i in range(factors.size):
-        if factors[i] != 0.0:
-            add(rows, i, factors[i], w)
 
 
 class Sweeps:

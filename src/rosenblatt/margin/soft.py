@@ -17,17 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.margin.descent import (
-    MOST_PASSES,
-    Limits,
-    combine,
-    descend,
-)
+from rosenblatt.margin.descent import MOST_PASSES, Limits, descend
 from rosenblatt.margin.intercepts import balanced
 from rosenblatt.margin.interior import interior
 from rosenblatt.margin.sums import accurate_combination, rounding_of
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.rows import fill_squares, scores
+from rosenblatt.rows import combine, fill_squares, scores
 
 FEW_COLUMNS = 200
 SOME_COLUMNS = 500
