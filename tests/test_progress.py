@@ -99,7 +99,7 @@ def test_stalled_runs_answer_by_averages_without_a_warning(X, y):
         averaged = rb.Perceptron(output="averaged").fit(X, y)
     assert found.coef_.tolist() == averaged.coef_.tolist()
     assert found.intercept_.tolist() == averaged.intercept_.tolist()
-    with pytest.warns(ConvergenceWarning, match="made no progress"):
+    with pytest.warns(ConvergenceWarning, match="made little or no progress"):
         last = rb.Perceptron(output="last").fit(X, y)
     assert found.score(X, y) > last.score(X, y)
 
@@ -187,7 +187,7 @@ def test_what_mistakes_take_and_bring_adds_up_to_the_length_of_the_weights(class
 
 
 def test_the_rule_looks_at_lengths_and_mistakes():
-    n = 10_000
+    n = (10_000, 10)
     grown = [Length(10.0 * k, 5.0 * k) for k in range(4)]
     bounded = [Length(10.0 + k, 50.0 * k) for k in range(4)]
     cycling = [Length(10.0, 50.0 * k) for k in range(4)]
@@ -195,12 +195,49 @@ def test_the_rule_looks_at_lengths_and_mistakes():
     assert not stalled([99, 99, 99, 99], grown, n, 2)
     assert stalled([99, 99, 99, 99], bounded, n, 2)
     assert not stalled([99, 99, 99], bounded, n, 2)  # too early to tell
-    assert not stalled([9, 9, 9, 9], bounded, 10, 2)  # too few looks to tell
-    assert stalled([9, 9, 9, 9], cycling, 10, 2)
+    assert not stalled([9, 9, 9, 9], bounded, (10, 10), 2)  # too few looks to tell
+    assert stalled([9, 9, 9, 9], cycling, (10, 10), 2)
     assert not stalled([99, 99, 55, 55], bounded, n, 2)  # mistakes become fewer
     assert not stalled([99, 99, 99, 99], shrinking, n, 2)  # a start that was far off
     rare = [900, 40, 2, *[3] * 8]
     lengths = [Length(10.0 * k, 5.0 * k) for k in range(11)]
-    assert stalled(rare, lengths, 100_000, 2)
-    assert not stalled(rare, lengths, 1_000, 2)
-    assert not stalled([*rare[:-1], 1], lengths, 100_000, 2)
+    assert stalled(rare, lengths, (100_000, 10), 2)
+    assert not stalled(rare, lengths, (1_000, 10), 2)
+    assert not stalled([*rare[:-1], 1], lengths, (100_000, 10), 2)
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "shape", "ends"),
+    [
+        ([999, 999, 600, 600], (2**16, 2**16), True),
+        ([999, 999, 600, 600], (2**16, 2**16 - 1), False),  # separating them means something
+        ([999, 999, 499, 499], (2**16, 2**16), False),  # mistakes are halved
+        ([999, 999, 600, 600], (2**15, 2**16), False),  # passes cost next to nothing
+        ([99, 99, 60, 60], (2**16, 2**16), False),  # the end may be near
+    ],
+)
+def test_with_as_many_columns_as_examples_mistakes_are_to_be_halved(mistakes, shape, ends):
+    grown = [Length(10.0 * k, 5.0 * k) for k in range(4)]
+    assert stalled(mistakes, grown, shape, 2) is ends
+
+
+def wide(n=16_000, flipped=0.1, seed=0):
+    """Give rows of some 40 entries in n columns, with planted labels, some of them flipped."""
+    rng = np.random.default_rng(seed)
+    columns = (n * rng.random((n, 40)) ** 3).astype(int)  # some are common, most are rare
+    X = sparse.csr_matrix((np.ones(n * 40), (np.repeat(np.arange(n), 40), columns.ravel())), (n, n))
+    signs = np.where(X @ rng.normal(size=n) > 0, 1, -1)
+    return X, np.where(rng.random(n) < flipped, -signs, signs)
+
+
+def test_wide_data_end_soon_by_averages_that_do_no_worse_on_new_rows():
+    X, y = wide()
+    train, test = slice(14_000), slice(14_000, None)
+    found = rb.Perceptron().fit(X[train], y[train])
+    assert found.run_.stop is rb.Stop.STALLED
+    patient = rb.Perceptron(patience=None).fit(X[train], y[train])
+    assert found.run_.passes < patient.run_.passes / 2
+    assert found.score(X[test], y[test]) >= patient.score(X[test], y[test])
+    blocks = [Examples(X[i : i + 2_000], y[i : i + 2_000]) for i in range(0, 14_000, 2_000)]
+    streamed = fit_stream(Perceptron(), lambda: iter(blocks))
+    assert streamed.run_.mistakes_per_pass == found.run_.mistakes_per_pass

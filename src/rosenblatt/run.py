@@ -22,8 +22,9 @@ SEPARABLE = (
 class Stop(StrEnum):
     """Why a run ended, as a full sentence.
 
-    CONVERGED, at a limit (PASSES, UPDATES, SECONDS), STALLED when the last passes made no progress
-    (`patience`), INTERRUPTED by Ctrl-C, or at the end of what a STREAM has brought so far.
+    CONVERGED, at a limit (PASSES, UPDATES, SECONDS), STALLED when the last passes made little
+    or no progress (`patience`), INTERRUPTED by Ctrl-C, or at the end of what a
+    STREAM has brought so far.
     """
 
     CONVERGED = "Converged: the final weights classify every example correctly."
@@ -40,9 +41,9 @@ class Stop(StrEnum):
         f"allow more time, or {SEPARABLE}"
     )
     STALLED = (
-        "Stopped because the last passes made no progress (patience): the weights keep changing "
-        "without getting better, as they do if no hyperplane separates the data, or if features "
-        "differ widely in scale. Scale the features, continue with patience=None, or "
+        "Stopped because the last passes made little or no progress (patience): the weights keep "
+        "changing and hardly get better, as they do if no hyperplane separates the data, or if "
+        "features differ widely in scale. Scale the features, continue with patience=None, or "
         f"{SEPARABLE}"
     )
     INTERRUPTED = "Interrupted by the user: the weights learned so far were kept."

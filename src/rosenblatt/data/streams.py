@@ -178,7 +178,8 @@ class _Walk:
         if patience is None:
             return False
         examples = self.learner.run_.operations.dot_products // len(self.place.earlier)
-        return stalled(self.place.earlier, self.place.lengths, examples, patience)
+        shape = (examples, self.learner.n_features_in_)
+        return stalled(self.place.earlier, self.place.lengths, shape, patience)
 
     def _one_pass(self) -> Stop | None:
         number = -1

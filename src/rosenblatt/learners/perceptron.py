@@ -89,7 +89,8 @@ class Perceptron(StreamLearner):
         The most passes (epochs) of one `fit`; None for no limit.
     patience : int or None, default=5
         End the run (``Stop.STALLED``) when this many passes made no progress (D8): the weights keep
-        changing, and do not grow. None to continue, as with ``max_iter=None``, with `renormalize`,
+        changing, and do not grow; or, with as many features as examples, mistakes were not halved.
+        None to continue, as with ``max_iter=None``, with `renormalize`,
         and in orders other than ``"cycle"`` and ``"shuffle"``.
     max_updates : int or None, default=None
         The most updates of one `fit`.

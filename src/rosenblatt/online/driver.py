@@ -178,7 +178,8 @@ class Training:
         """Tell whether no progress is made; this is not known where passes begin anew."""
         if self.limits.patience is None or self.plan.restart or self.order == "worst":
             return False
-        return stalled(self.mistakes_per_pass, self.lengths, self.signs.size, self.limits.patience)
+        shape = (self.signs.size, self.state.w.shape[-1] - 1)
+        return stalled(self.mistakes_per_pass, self.lengths, shape, self.limits.patience)
 
     def _portion(self) -> bool:
         """Let the loop work for a while; tell whether every example was seen without a mistake."""
