@@ -110,3 +110,56 @@ def test_text_is_hashed_to_as_many_bits_as_are_asked_for(shell):
     assert shell("fit", "t.txt", "-m", "m", "--bits", "10")[0] == 0
     assert rb.load("m").n_features_in_ == 1024
     assert shell("predict", "m", "t.txt")[1] == "x\ny\n"
+
+
+def test_an_option_that_is_given_wins_over_what_a_model_remembers(shell, folder):
+    assert shell("fit", "semi.csv", "-m", "m", "--sep", ";", "--decimal", ",")[0] == 0
+    (folder / "plain.csv").write_text("a,b,c\n1.5,2,7\n2.5,1,7\n")
+    status, shown, said = shell("predict", "m", "plain.csv", "--sep", ",", "--decimal", ".")
+    assert (status, shown.split()) == (0, ["x", "y"]), said
+
+
+def test_columns_are_chosen_of_tables_only(shell):
+    status, _, said = shell("fit", "a.svm", "-m", "m", "--columns", "1,2")
+    assert status == 2
+    assert "--columns chooses columns of a table by name, and a.svm is svmlight" in said
+
+
+def test_another_separator_is_named_where_a_table_has_one_column(shell, folder):
+    assert "if ';' separates the cells, pass --sep ';'" in shell("fit", "semi.csv", "-m", "m")[2]
+    (folder / "points.csv").write_text("a;b;label\n1;2;x\n2;1;y\n")
+    assert "say with --sep what stands between them" in shell("fit", "points.csv", "-m", "m")[2]
+
+
+def test_a_perceptron_goes_on_as_a_perceptron(shell):
+    assert shell("fit", "a.svm", "-m", "m")[0] == 0
+    status, _, said = shell("fit", "a.svm", "-m", "n", "--from", "m", "--learner", "svm")
+    assert (status, said) == (
+        2,
+        "rosenblatt: --from goes on with the perceptron m; leave out --learner\n",
+    )
+
+
+def test_data_without_a_model_are_cross_validated_or_refused(shell):
+    said = shell("evaluate", "a.svm")[2]
+    assert "evaluate takes a model and data, and got a.svm alone" in said
+    assert "--folds 10" in said
+
+
+def test_a_model_tells_the_format_of_its_data(shell):
+    for name, format in (("a.svm", "svmlight"), ("t.txt", "text")):
+        assert shell("fit", name, "-m", "m")[0] == 0
+        assert json.loads(shell("info", "m", "--json")[1])["format"] == format
+
+
+def test_a_table_of_words_that_is_read_twice_is_told(shell, folder, monkeypatch):
+    monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 16)
+    (folder / "words.csv").write_text("colour,label\nred,x\nblue,y\n")
+    (folder / "rows.jsonl").write_text('{"a": 1, "label": "x"}\n{"a": -1, "label": "y"}\n')
+    said = shell("fit", "words.csv", "-m", "m", "--stream")[2]
+    assert said.count("words.csv is read twice, first to find the words of its text columns") == 1
+    assert "read twice" not in shell("predict", "m", "words.csv", "--stream")[2]
+    said = shell("fit", "words.csv", "-m", "m", "--stream", "--categories", "hash")[2]
+    assert "read twice" not in said
+    said = shell("fit", "rows.jsonl", "-m", "m", "--stream")[2]
+    assert "rows.jsonl is read twice, first to find its columns" in said

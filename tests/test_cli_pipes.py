@@ -88,7 +88,9 @@ def same(named, through, *but):
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
 def test_a_pipe_is_read_from_its_first_byte_on(both, folder, command, compress):
     (folder / "d").write_bytes(compress((folder / "data.svm").read_bytes()))
-    same(*both(*command, "<d", "--json"))
+    # One pass over a pipe is a stream, which is not read again to measure the error.
+    unmeasured = ("misclassified", "training_error") if "--max-iter" in command else ()
+    same(*both(*command, "<d", "--json"), *unmeasured)
 
 
 @needs_descriptors

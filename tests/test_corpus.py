@@ -1109,6 +1109,7 @@ def assert_refused(message, case):
 
 
 def assert_refused_in_the_shell(message, case):
+    message = re.sub(r"^ .*\n", "", message, flags=re.MULTILINE)  # the table of a stream's errors
     message = message.removeprefix("rosenblatt: ").rstrip()
     assert_refused(message, case._replace(complaint=spoken(case.complaint)))
 

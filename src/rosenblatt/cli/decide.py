@@ -63,7 +63,7 @@ def separate_file(
         "columns_that_matter": _named(found.columns, found.names),
         "aliased_columns": _aliased(found, json),
         "seconds": round(seconds, 6),
-        "certificate": _write_proof(certificate, found.certificate),
+        "certificate": write_proof(certificate, found.certificate),
         "explanation": _explained(found, certificate),
     }
     show(facts if json else _for_people(facts), json)
@@ -87,7 +87,7 @@ def separate_many(
     answers = []
     for k, each in enumerate((found or {}).values(), start=1):
         path = certificate and certificate.with_stem(f"{certificate.stem}-{k}")
-        answers.append({**_answer(each), "certificate": _write_proof(path, each.certificate)})
+        answers.append({**_answer(each), "certificate": write_proof(path, each.certificate)})
     rows, columns = examples.X.shape
     facts: dict[str, Any] = {"data": str(source.data), **source.label_fact(examples.columns, json)}
     facts |= {"rows": rows, "columns": columns, "seconds": round(seconds, 6)}
@@ -186,7 +186,7 @@ def margin_file(
         "columns": examples.X.shape[1],
         "rows_that_matter": (found.support + 1).tolist(),
         "seconds": round(seconds, 6),
-        "certificate": _write_proof(certificate, found.certificate),
+        "certificate": write_proof(certificate, found.certificate),
         "explanation": _explained(found, certificate),
     }
     show(facts if json else _for_people(facts), json)
@@ -232,7 +232,7 @@ def _explained(found: Any, certificate: Path | None) -> str:
     return text if certificate else text.replace(", which the certificate proves", offer)
 
 
-def _write_proof(path: Path | None, certificate: Certificate | None) -> str | None:
+def write_proof(path: Path | None, certificate: Certificate | None) -> str | None:
     """Write a certificate, if there are one and a place for it; give that place."""
     if path is None or certificate is None:
         return None
@@ -288,7 +288,7 @@ def solve_file(
         "bounds_that_matter": _bounds(found.certificate, system.names),
         "solution": None if found.w is None else _solution(found.w, system.names, json),
         "seconds": round(seconds, 6),
-        "certificate": _write_proof(certificate, found.certificate),
+        "certificate": write_proof(certificate, found.certificate),
         "point": _write_point(point, found.w, system.names),
         "explanation": _explained(found, certificate),
     }
@@ -385,16 +385,16 @@ def _verified(claim: Certificate, source: Source, strict: bool) -> Verification:
         return verify(claim, A, b, strict=True if strict else own, equal=equal, bounds=bounds)
     if strict:
         raise InputError("--strict belongs to certificates of systems")
-    svmlight = source.is_svmlight()
+    source = source.settled()
     if numbers == "exact":
-        if not svmlight:
+        if not source.is_svmlight:
             raise InputError(
                 "the certificate speaks of exact numbers, which are read from svmlight text only"
             )
         return _verified_slowly(claim, source, strict)
     source = source.with_options(dtype=numbers)
     X, y = source.labelled(source.examples())
-    if svmlight and X.shape[1] < claim.data.columns:  # the last ones may be all zero
+    if source.is_svmlight and X.shape[1] < claim.data.columns:  # the last ones may be all zero
         X = sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], claim.data.columns))
     return verify(claim, X, y)
 

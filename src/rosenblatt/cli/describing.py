@@ -69,6 +69,7 @@ def _of_model(path: Name, json: bool) -> dict[str, Any]:
         "model": str(path),
         "learner": kind_of(learner),
         **described(learner, scaling),
+        "format": notes.get("format"),
         "made_of": columns.spoken(),
         "names": names,
         "label": columns.label,

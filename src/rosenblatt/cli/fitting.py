@@ -68,7 +68,9 @@ def fit_file(
     """Do it; give the exit status."""
     learner, source = _begun(begin, source)
     check_writable(path, source.data)
-    source = replace(source, streamable=isinstance(learner, Perceptron))
+    if source.stream and is_pipe(source.data) and learner.max_iter != 1:
+        raise InputError(f"{shown(source.data)} can be read but once; give --max-iter 1, or a file")
+    source = replace(source.settled(), streamable=isinstance(learner, Perceptron))
     quiet = warnings.catch_warnings(action="ignore")  # the report says why the run ended
     with doing(f"reading {source.data}") as say, quiet, telling():
         examples = source.labelled(source.examples()) if begin.needs_all else None
@@ -77,7 +79,7 @@ def fit_file(
         if examples is not None and begin.scale is not None:
             source, examples = _scaled(source, begin.scale, examples)
         learner, examples, seconds = _learned(learner, source, examples, checkpoint, say, json)
-        write_model(learner, path, {"reading": source.remembered()}, source.scaling)
+        write_model(learner, path, source.notes(), source.scaling)
         error = training_error(learner, examples, json)
     facts = {
         "data": str(source.data),
@@ -99,10 +101,12 @@ def _begun(begin: Beginning, source: Source) -> tuple[Any, Source]:
     if start is None:
         return recipe.make(), source
     learner, source = opened(start, source)
-    if not isinstance(learner, Perceptron) or recipe.learner != "perceptron":
+    if not isinstance(learner, Perceptron):
         raise InputError(
             f"--from goes on with a perceptron, and {start} is a {kind_of(learner)}; fit it anew"
         )
+    if recipe.learner != "perceptron":
+        raise InputError(f"--from goes on with the perceptron {start}; leave out --learner")
     for name, value in {**recipe.options, "warm_start": True}.items():
         setattr(learner, name, value)
     return learner, source
@@ -141,11 +145,11 @@ def _learned(
 ) -> Learned:
     """Learn, from examples in hand or from what the source gives."""
     once = examples is None and isinstance(learner, Perceptron) and _is_once(learner)
-    if source.stream or (once and is_pipe(source.data) and source.is_text()):
+    if source.stream or (once and is_pipe(source.data)):
         told = _watch(say) if json else ProgressiveError().watch
         learner = _learn_stream(learner, source.by(stream=True), checkpoint, told)
         return Learned(learner, None, learner.run_.seconds)
-    if once and not is_pipe(source.data) and source.is_svmlight() and source.is_large():
+    if once and source.is_svmlight and not source.cache and source.is_large():
         at_once = _learned_at_once(learner, source, _watch(say))
         if at_once is not None:
             return Learned(at_once, None, at_once.run_.seconds)
@@ -248,8 +252,6 @@ def _learn_stream(
     From the third class on, it matters which classes are known from the first row on.
     """
     settle_classes(learner, None)
-    if is_pipe(source.data) and learner.max_iter != 1:
-        raise InputError(f"{shown(source.data)} can be read but once; give --max-iter 1, or a file")
     note = None
     if checkpoint is not None:
         check_writable(checkpoint, source.data)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import rosenblatt as rb
-from rosenblatt.cli.decide import _write_proof
+from rosenblatt.cli.decide import write_proof
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, plain, show
 from rosenblatt.cli.source import Source
@@ -46,7 +46,7 @@ def bound_file(
         bound = _bounded(learner, examples, passes, clock)
     facts = {"data": str(source.data), **source.label_fact(learner.columns_, json)}
     facts |= _facts(learner, bound, X.shape)
-    facts["certificate"] = _write_proof(certificate, bound.certificate)
+    facts["certificate"] = write_proof(certificate, bound.certificate)
     show(facts if json else _for_people(facts, bound), json)
 
 

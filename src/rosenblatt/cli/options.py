@@ -156,7 +156,8 @@ def reads(*groups: dict[str, Decorator], metavar: str = "DATA...", **fixed: Any)
 
             how = given({name: others.pop(name) for name in options})
             named = data[0] if len(data) == 1 else Several(data)
-            return command(source=Source(named, Reading(**how, **fixed)), **others)
+            source = Source(named, Reading(**how, **fixed), given=frozenset(how))
+            return command(source=source, **others)
 
         for option in reversed(options.values()):
             call = option(call)

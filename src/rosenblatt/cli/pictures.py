@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.cli.outputs import check_writable
@@ -18,8 +17,7 @@ from rosenblatt.cli.printing import doing, plain, show, telling
 from rosenblatt.cli.source import Source, opened
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.files import make_folder, write_atomically
-from rosenblatt.data.read import format_of
-from rosenblatt.data.sources import Name, is_pipe
+from rosenblatt.data.sources import Name
 from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import picture_file, several
 from rosenblatt.lab.pictures_margins import distances
@@ -137,10 +135,11 @@ def _write(contents: dict[Path, bytes]) -> None:
 def _given(source: Source, path: Path, json: bool) -> Scene:
     """Open a model, and read the data as it wants them."""
     learner, source = opened(path, source)
+    source = source.settled()
     with telling():
         examples = source.labelled(source.examples())
     names = list(examples.names or ())
-    first = _first(source, examples, names)
+    first = _first(source)
     label = source.label_fact(examples.columns, json)
     return Scene(learner, examples.X, examples.y, names, first, label, fitted=False)
 
@@ -152,6 +151,7 @@ def _fitted(
 
     The second run is the first one over again, watched beside the comparator of the bound.
     """
+    source = source.settled()
     examples = source.labelled(source.examples())
     X, y = examples
     entries = int(X.nnz) if hasattr(X, "nnz") else int(X.size)
@@ -171,20 +171,14 @@ def _fitted(
     if learner.run_.stop is rb.Stop.INTERRUPTED:
         raise KeyboardInterrupt
     names = list(examples.names or ())
-    first = _first(source, examples, names)
+    first = _first(source)
     label = source.label_fact(examples.columns, json)
     return Scene(learner, X, y, names, first, label, fitted=True, bound=bound)
 
 
-def _first(source: Source, examples: rb.Examples, names: list[str]) -> int:
+def _first(source: Source) -> int:
     """Give the number of the first column: that of svmlight's files, else 0."""
-    if source.reading.zero_based:
-        return 0
-    if is_pipe(source.data) and source.reading.format is None:
-        # What was piped is gone; of the usual formats, only svmlight is sparse without names.
-        return int(examples.columns is None and sparse.issparse(examples.X))
-    format = source.reading.format or format_of(source.data)
-    return int(format == "svmlight")
+    return int(source.is_svmlight and not source.reading.zero_based)
 
 
 def _columns(text: str, scene: Scene, data: Name) -> list[Any]:

@@ -12,6 +12,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from rosenblatt.cli.words import spoken
@@ -97,6 +98,12 @@ def doing(text: str) -> Iterator[Callable[[str], None]]:
 def tell(sentence: str) -> None:
     """Say something beside the answer."""
     tell_plainly(f"rosenblatt: {spoken(sentence)}")
+
+
+@cache
+def tell_once(sentence: str) -> None:
+    """Say something beside the answer, and not again in the next pass."""
+    tell(sentence)
 
 
 def tell_plainly(line: str) -> None:

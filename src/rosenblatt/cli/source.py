@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import rosenblatt as rb
+from rosenblatt.cli.printing import tell_once
 from rosenblatt.data.cache import cached
 from rosenblatt.data.models import read_model
 from rosenblatt.data.read import cut_rows, format_of, read_blocks, read_whole
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.scaling import Scaling
-from rosenblatt.data.sources import Name, Several, files, shown
+from rosenblatt.data.sources import Name, Several, files, is_pipe, shown
 from rosenblatt.data.tables_layout import usual_labels
 from rosenblatt.errors import InputError
 from rosenblatt.memory import TooLargeError
@@ -35,6 +36,7 @@ class Source:
     cache: bool = False
     scaling: Scaling | None = None  # of the model that it is read for
     streamable: bool = False  # whether the command has --stream
+    given: frozenset[str] = frozenset()  # the options of reading that somebody gave
 
     def with_options(self, **more: Any) -> Source:
         """Give the source, read with other options."""
@@ -47,21 +49,26 @@ class Source:
     def behind_model(self) -> tuple[Path, Source]:
         """Give the first of several names as that of a model, and the source of the others."""
         if not isinstance(self.data, Several):
-            raise InputError(f"give data to evaluate behind the model {shown(self.data)}")
+            raise InputError(
+                f"evaluate takes a model and data, and got {shown(self.data)} alone; give both, or "
+                "--folds 10 to cross-validate on data without a model"
+            )
         model, *names = self.data.names
         data = Several(tuple(names)) if len(names) > 1 else names[0]
         return Path(model), replace(self, data=data)
 
-    def remembered(self) -> dict[str, Any]:
-        """Give what a model is to remember of how it is read."""
+    def notes(self) -> dict[str, Any]:
+        """Give what a model is to remember of its data: their format, and how they are read."""
         changed = self.reading.changed()
         found = {name: changed[name] for name in REMEMBERED if name in changed}
-        return found | ({"dtype": str(found["dtype"])} if "dtype" in found else {})
+        if "dtype" in found:
+            found["dtype"] = str(found["dtype"])
+        return {"format": self.reading.format, "reading": found}
 
     def for_model(self, learner: Any, remembered: dict[str, Any]) -> Source:
         """Give the source, read for a model and as its data were, unless the caller says else."""
-        known = remembered | self.reading.changed() | {"like": learner}
-        return replace(self, reading=Reading(**known))
+        own = self.reading.changed() | {name: getattr(self.reading, name) for name in self.given}
+        return replace(self, reading=Reading(**remembered | own, like=learner))
 
     def examples(self) -> rb.Examples:
         """Read it whole."""
@@ -83,16 +90,35 @@ class Source:
         if self.cache:
             blocks = cut_rows(cached(self.data, self.reading), STREAM_BYTES)
         else:
-            blocks = read_blocks(self.data, self.reading, block_bytes=STREAM_BYTES)
+            blocks = self._told(read_blocks(self.data, self.reading, block_bytes=STREAM_BYTES))
         return map(self.scaling.rows, blocks) if self.scaling else blocks
 
-    def is_text(self) -> bool:
-        """Tell whether it has a row in each line, and all that is to be known of it."""
-        return (self.reading.format or format_of(self.data)) in ("svmlight", "vowpal", "text")
+    def _told(self, blocks: Iterator[rb.Examples]) -> Iterator[rb.Examples]:
+        """Tell of a large file if all of it was read before its first block."""
+        for number, block in enumerate(blocks):
+            sought = (
+                "" if number or is_pipe(self.data) or not self.is_large() else self._sought(block)
+            )
+            if sought:
+                tell_once(f"{self.data} is read twice, first to find {sought}")
+            yield block
 
+    def _sought(self, block: rb.Examples) -> str:
+        if self.reading.format == "jsonl":
+            return "its columns"
+        table = None if block.columns is None or self.reading.like else block.columns.table
+        if table is None or table.hashed or not table.words:
+            return ""
+        return "the words of its text columns; --categories hash needs no such reading"
+
+    def settled(self) -> Source:
+        """Give the source with its format, so that nobody looks for it again."""
+        return self.with_options(format=format_of(self.data, self.reading))
+
+    @property
     def is_svmlight(self) -> bool:
-        """Tell whether it is in the svmlight format, to be read as it lies."""
-        return not self.cache and (self.reading.format or format_of(self.data)) == "svmlight"
+        """Tell whether it is in the svmlight format, once it is settled."""
+        return self.reading.format == "svmlight"
 
     def is_large(self) -> bool:
         """Tell whether it is more than a block of a stream."""

@@ -50,7 +50,7 @@ BLANK_LINES = {
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     format: str | None = None,
     label: str | int | None = None,
@@ -74,9 +74,9 @@ def read(
 
     Parameters
     ----------
-    path : str or path
+    path : str or path, or a list of them
         A file, a folder or a pattern such as ``"day-*.svm"``, plain or compressed (gzip,
-        zstandard, bzip2, xz); ``"-"`` is standard input.
+        zstandard, bzip2, xz); ``"-"`` is standard input. Several are read as one data set.
     format : str or None, default=None
         One of svmlight, vowpal, text, npz, npy, idx, store, csv, tsv, parquet, arrow and jsonl;
         None recognises it.
@@ -143,7 +143,7 @@ def read(
     return read_whole(path, Reading(**{name: options[name] for name in OPTIONS}))
 
 
-def read_whole(path: str | os.PathLike[str], reading: Reading = DEFAULT) -> Examples:
+def read_whole(path: Any, reading: Reading = DEFAULT) -> Examples:
     """Read a data set as a description says."""
     if isinstance(path, list | tuple) and all(isinstance(n, str | os.PathLike) for n in path):
         path = Several(tuple(map(os.fsdecode, path)))
@@ -177,12 +177,13 @@ def _read(path: str | os.PathLike[str], reading: Reading) -> Examples:
 
 def _prepared(path: str | os.PathLike[str], reading: Reading) -> tuple[Reading, Alike | None]:
     """Find the format and name the file; give what makes rows fit the model they are read for."""
-    wanted = reading.wanted
-    hashing = None if wanted is None else wanted.columns.hashing
-    found = reading.format or ("csv" if reading.separator else format_of(path))
-    if reading.format is None and hashing is not None and hashing["format"] == "text":
-        found = text_format(path, found)
+    wanted, found = reading.wanted, format_of(path, reading)
     reading = replace(reading, format=found, file=shown(path))
+    if reading.select is not None and found not in TABLES:
+        raise InputError(
+            f"select= chooses columns of a table by name, and {reading.file} is {found}; leave it "
+            "out"
+        )
     if wanted is None:
         return reading, None
     alike = Alike(wanted, reading.by_place, reading.file)
@@ -312,8 +313,16 @@ def folder_format(path: str | os.PathLike[str]) -> str | None:
     return None
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
-    """Give the format of a data set."""
+def format_of(path: str | os.PathLike[str], reading: Reading = DEFAULT) -> str:
+    """Give the format of a data set: the one that the caller says, or else what it looks like."""
+    if reading.format is not None or reading.separator is not None:
+        return reading.format or "csv"
+    hashing = None if reading.wanted is None else reading.wanted.columns.hashing
+    found = _looked_up(path)
+    return text_format(path, found) if hashing and hashing["format"] == "text" else found
+
+
+def _looked_up(path: str | os.PathLike[str]) -> str:
     if folder_format(path) is not None:
         return found_format(path, b"")
     if isinstance(path, Several) and any(map(folder_format, path.names)):

@@ -65,11 +65,11 @@ def _wrong_bytes(text: Any) -> Fault | None:
 
 def _wrong_cell(text: Any, separator: bytes) -> Fault | None:
     """Find the first cell that breaks the row that it stands in."""
-    mark = re.escape(separator)
-    cell = rb'(?:"(?:[^"]++|"")*+"|[^"\r\n%b]*+)' % mark
-    first = re.compile(rb"[\r\n]*+((?:%b%b)*+)" % (cell, mark)).match(text)
-    width = 1 if first is None else len(re.findall(cell + mark, first[1])) + 1
-    rows = rb"(?:[ \t]*+\r?\n|(?:%b%b){0,%d}+%b(?:\r?\n|\Z))*+" % (cell, mark, width - 1, cell)
+    part = re.escape(separator)
+    cell = rb'(?:"(?:[^"]++|"")*+"|[^"\r\n%b]*+)' % part
+    first = re.compile(rb"[\r\n]*+((?:%b%b)*+)" % (cell, part)).match(text)
+    width = 1 if first is None else len(re.findall(cell + part, first[1])) + 1
+    rows = rb"(?:[ \t]*+\r?\n|(?:%b%b){0,%d}+%b(?:\r?\n|\Z))*+" % (cell, part, width - 1, cell)
     found, one = re.compile(rows).match(text), re.compile(cell)
     place = 0 if found is None else found.end()
     if place == len(text):
@@ -81,6 +81,11 @@ def _wrong_cell(text: Any, separator: bytes) -> Fault | None:
             return _wrong_end(text, place, end)
         place = end + 1
     advice = "put cells that hold a separator into quotes, or mend the line"
+    header = LINE.match(text)
+    other = re.search(rb"[;|\t]", header.group()) if header is not None and width == 1 else None
+    if other is not None:
+        mark = repr(other.group().decode())
+        advice = f"if {mark} separates the cells, pass separator={mark}"
     return Fault(place, f"found more fields than the {width} of the first row; {advice}")
 
 

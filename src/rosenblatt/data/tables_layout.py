@@ -135,7 +135,10 @@ def layout_of(
     kinds = {name: feature_kind(name, schema[name], text, reading.file) for name in inputs}
     worded = [name for name, kind in kinds.items() if kind == WORDS]
     if not inputs:
-        raise InputError(f"{reading.file} has no column but the label; give it columns of features")
+        raise InputError(
+            f"{reading.file} has no column but the label; give it columns of features, or say with "
+            "separator= what stands between them"
+        )
     if worded and reading.categories == "refuse":
         raise InputError(
             f"column {quoted(worded[0])} of {reading.file} holds words; "
