@@ -1,6 +1,7 @@
 """Fixtures that several files of tests share."""
 
 import gc
+import json
 import signal
 import sys
 from pathlib import Path
@@ -28,7 +29,22 @@ def pytest_collection_finish():
 
 
 @pytest.fixture
-def shell(folder, monkeypatch, capsys):
+def folder(request, tmp_path, monkeypatch):
+    """Work in a folder that holds the `FILES` of the module."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in getattr(request.module, "FILES", {}).items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def captured(capsys):
+    """What was printed; a module whose commands write bytes takes `capfd`."""
+    return capsys
+
+
+@pytest.fixture
+def shell(folder, monkeypatch, captured):
     """Run a command in the folder; give its exit status, output and complaints."""
     monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
 
@@ -36,8 +52,33 @@ def shell(folder, monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             run()
-        shown = capsys.readouterr()
+        shown = captured.readouterr()
         return ended.value.code or 0, shown.out, shown.err
+
+    return call
+
+
+@pytest.fixture
+def facts(shell):
+    """Run a command that succeeds; give what it says to machines."""
+
+    def call(*words):
+        status, shown, complaint = shell(*words, "--json")
+        assert status == 0, complaint
+        return json.loads(shown)
+
+    return call
+
+
+@pytest.fixture
+def refused(shell):
+    """Run a command that is refused; give its one sentence."""
+
+    def call(*words):
+        status, shown, complaint = shell(*words)
+        assert (status, shown) == (2, "")
+        assert complaint.count("\n") == 1
+        return complaint
 
     return call
 

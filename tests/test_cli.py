@@ -17,13 +17,7 @@ import rosenblatt as rb
 
 NO_LIMIT = ("--max-iter", "0")
 GOOD = "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n"
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "good.svm").write_text(GOOD)
-    return tmp_path
+FILES = {"good.svm": GOOD}
 
 
 def test_fit_predict_and_evaluate_work_together(shell, folder):
@@ -283,17 +277,31 @@ def test_columns_beyond_the_memory_are_refused_before_training(shell, folder, mo
     assert "GiB" in complaint
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is POSIX")
 def test_an_interrupt_before_the_learning_says_that_nothing_was_written(folder):
     process = subprocess.Popen(
         [sys.executable, "-m", "rosenblatt", "fit", "-", "--model", "m"],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    time.sleep(3)  # it waits for its input
+    process.stdin.write(b"+1 1:1\n")
+    process.stdin.flush()
+    wait_until_read(process.stdin)
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
     assert complaint == b"rosenblatt: interrupted; nothing was written\n"
+
+
+def wait_until_read(pipe):
+    """Wait until whoever reads from a pipe has taken all that was written to it."""
+    import fcntl
+    import termios
+
+    until = time.monotonic() + 120
+    while any(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))):
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def test_version_is_that_of_the_package(shell):

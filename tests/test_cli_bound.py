@@ -1,16 +1,9 @@
 """The command bound, as a person types it."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-import rosenblatt as rb
-from rosenblatt.cli.main import run
+from commands import alone
 
-CHECKER = Path(rb.__file__).parent / "checker.py"
 FILES = {
     "apart.svm": "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n",
     "xor.svm": "0 1:0\n1 2:1\n1 1:1\n0 1:1 2:1\n",
@@ -20,40 +13,10 @@ FILES = {
 }
 
 
-@pytest.fixture
-def shell(tmp_path, monkeypatch, capsys):
-    """Run a command in a folder of files; give its exit status, output and complaints."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        shown = capsys.readouterr()
-        return ended.value.code or 0, shown.out, shown.err
-
-    return call
-
-
-def alone(certificate, data):
-    words = [sys.executable, "-I", str(CHECKER), str(certificate), str(data)]
-    done = subprocess.run(words, capture_output=True, text=True)
-    return done.returncode, done.stdout
-
-
-def facts(shell, *words):
-    status, shown, complaint = shell("bound", *words, "--json")
-    assert (status, complaint) == (0, "")
-    return json.loads(shown)
-
-
 @pytest.mark.parametrize("data", ["apart.svm", "xor.svm"])
 @pytest.mark.parametrize("options", [[], ["--passes", 4], ["--no-intercept"], ["--lift", "0.5"]])
-def test_a_bound_is_told_kept_and_checked_by_strangers(data, options, shell):
-    found = facts(shell, data, "--certificate", "c.json", *options)
+def test_a_bound_is_told_kept_and_checked_by_strangers(data, options, shell, facts):
+    found = facts("bound", data, "--certificate", "c.json", *options)
     assert found["mistakes"] <= found["bound"]
     assert found["minimum"] <= found["bound"] <= 1.01 * found["minimum"]
     status, sentence = alone("c.json", data)
@@ -75,8 +38,8 @@ def test_every_quantity_has_a_sentence(shell):
     assert "margin" not in words
 
 
-def test_any_number_of_passes_takes_theorem_one(shell):
-    found = facts(shell, "apart.svm", "--any", "--certificate", "c.json")
+def test_any_number_of_passes_takes_theorem_one(shell, facts):
+    found = facts("bound", "apart.svm", "--any", "--certificate", "c.json")
     assert (found["theorem"], found["bound_passes"], found["hinge_loss"]) == (1, None, 0)
     assert found["converged"]
     assert found["mistakes"] <= found["bound"]
@@ -88,19 +51,19 @@ def test_any_number_of_passes_takes_theorem_one(shell):
 
 
 @pytest.mark.parametrize("order", ["cycle", "shuffle", "random", "worst", "first"])
-def test_every_order_keeps_to_its_bound(order, shell):
-    found = facts(shell, "xor.svm", "--passes", 5, "--order", order, "--seed", 1)
+def test_every_order_keeps_to_its_bound(order, facts):
+    found = facts("bound", "xor.svm", "--passes", 5, "--order", order, "--seed", 1)
     assert found["mistakes"] <= found["bound"]
     assert found["bound_passes"] >= 5
 
 
-def test_the_lift_may_be_the_radius(shell):
-    found = facts(shell, "xor.svm", "--lift", "radius")
+def test_the_lift_may_be_the_radius(facts):
+    found = facts("bound", "xor.svm", "--lift", "radius")
     assert found["radius"] == pytest.approx(2, rel=1e-12)
 
 
-def test_tables_are_read_too(shell):
-    found = facts(shell, "table.csv", "--certificate", "c.json")
+def test_tables_are_read_too(shell, facts):
+    found = facts("bound", "table.csv", "--certificate", "c.json")
     assert found["classes"] == ["no", "yes"]
     assert shell("verify", "c.json", "table.csv")[0] == 0
 

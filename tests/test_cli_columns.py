@@ -15,14 +15,8 @@ from rosenblatt.cli.words import spoken
 
 pytest.importorskip("polars")
 TABLE = "size,age,label\n1,0,no\n5,0,yes\n2,9,no\n6,1,yes\n"
+FILES = {"t.csv": TABLE}
 ANSWERS = ["no", "yes", "no", "yes"]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text(TABLE)
-    return tmp_path
 
 
 @pytest.fixture
@@ -31,17 +25,6 @@ def told(shell):
         status, shown, complaint = shell(*words)
         assert status == 0, complaint
         return shown.split(), " ".join(complaint.split())
-
-    return call
-
-
-@pytest.fixture
-def refused(shell):
-    def call(*words):
-        status, shown, complaint = shell(*words)
-        assert (status, shown) == (2, "")
-        assert complaint.count("\n") == 1
-        return complaint
 
     return call
 

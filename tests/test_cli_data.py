@@ -18,7 +18,6 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.cli.main import run
 from rosenblatt.data import cache
 from rosenblatt.data.cache import fingerprint
 from rosenblatt.data.reading import DEFAULT
@@ -30,26 +29,14 @@ X = X.astype(np.float32)
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     write_svmlight("data.svm", rb.Examples(X, Y))
-    return tmp_path
+    return folder
 
 
 @pytest.fixture
-def shell(folder, monkeypatch, capfdbinary):
-    """Run a command in the folder; give its exit status, output and complaints."""
-    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["rosenblatt", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        sys.stdout.flush()
-        shown = capfdbinary.readouterr()
-        return ended.value.code or 0, shown.out.decode(), shown.err.decode()
-
-    return call
+def captured(capfd):
+    return capfd
 
 
 def vowpal_text():

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from commands import alone
 from rosenblatt.certificates import Data, Feasible
 from rosenblatt.data.systems import read_system, write_system_csv
 
-CHECKER = Path(rb.__file__).parent / "checker.py"
 FILES = {
     "apart.svm": "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n",
     "weak.svm": "1 1:1 2:1\n0 1:1 2:-1\n1 1:2 # on the hyperplane\n0 1:2\n",
@@ -33,21 +33,6 @@ FILES = {
     "program.lp": "min\nst\n r0: z - x >= 0\n r1: x + y >= 5\n"
     "bounds\n x <= 1\n y <= 2\n z free\nend\n",
 }
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
-
-
-def alone(certificate, data, *options):
-    """Run the checker by itself; give its exit status and what it prints."""
-    words = [sys.executable, "-I", str(CHECKER), str(certificate), str(data), *options]
-    done = subprocess.run(words, capture_output=True, text=True)
-    return done.returncode, done.stdout
 
 
 def facts(shell, *words):

@@ -19,17 +19,16 @@ from rosenblatt.data.write import write_svmlight
 
 X, Y, _ = rb.make_separable(40, 3, margin=0.1, seed=4)
 PROOF = rb.separate(X, Y).certificate.to_json()
+FILES = {"c": PROOF}
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     write_svmlight("good.svm", rb.Examples(X, Y))
     rb.save(rb.Perceptron().fit(X, Y), "m")
-    (tmp_path / "c").write_text(PROOF)
-    return tmp_path
+    return folder
 
 
 @pytest.fixture

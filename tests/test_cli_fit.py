@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 
 import numpy as np
@@ -17,29 +16,17 @@ X = RANDOM.standard_normal((200, 3)).round(3)
 Y = np.where(X[:, 0] + 0.3 * RANDOM.standard_normal(200) > 0.5, 1, -1)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_svmlight("all.svm", rb.Examples(X, Y))
-    write_svmlight("first.svm", rb.Examples(X[:120], Y[:120]))
-    write_svmlight("rest.svm", rb.Examples(X[120:], Y[120:]))
-    (tmp_path / "t.csv").write_text(
-        "a,b,kind\n"
-        + "".join(
-            f"{u},{v},{'no' if k < 0 else 'yes'}\n" for (u, v, _), k in zip(X, Y, strict=True)
-        )
-    )
-    return tmp_path
+KINDS = np.where(Y < 0, "no", "yes")
+TABLE = [f"{u},{v},{kind}\n" for (u, v, _), kind in zip(X, KINDS, strict=True)]
+FILES = {"t.csv": "a,b,kind\n" + "".join(TABLE)}
 
 
 @pytest.fixture
-def facts(shell):
-    def call(*words):
-        status, shown, complaint = shell(*words, "--json")
-        assert status == 0, complaint
-        return json.loads(shown)
-
-    return call
+def folder(folder):
+    parts = {"all": slice(None), "first": slice(120), "rest": slice(120, None)}
+    for name, rows in parts.items():
+        write_svmlight(f"{name}.svm", rb.Examples(X[rows], Y[rows]))
+    return folder
 
 
 @pytest.mark.parametrize("more", [(), ("--stream",)])

@@ -21,23 +21,13 @@ ROWS = "".join(f"{u},{v},{w},{label}\n" for (u, v, w), label in zip(X, Y, strict
 TEXT = "spam\tfree money now\nham\tsee you now\nspam\tfree free lunch\nham\tlunch with you\n"
 
 
+FILES = {"t.csv": f"a,b,c,label\n{ROWS}", "t.txt": TEXT}
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text(f"a,b,c,label\n{ROWS}")
-    (tmp_path / "t.txt").write_text(TEXT)
+def folder(folder):
     write_svmlight("t.svm", rb.Examples(sparse.csr_matrix(X), np.where(Y == "up", 1, -1)))
-    return tmp_path
-
-
-@pytest.fixture
-def facts(shell):
-    def call(*words):
-        status, shown, complaint = shell(*words, "--json")
-        assert status == 0, complaint
-        return json.loads(shown)
-
-    return call
+    return folder
 
 
 @pytest.mark.parametrize("scale", ["standard", "maxabs"])

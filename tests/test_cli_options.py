@@ -16,14 +16,12 @@ from rosenblatt.data.reading import CATEGORIES, Reading
 GOOD = "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n"
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.svm").write_text(GOOD)
-    (tmp_path / "b.svm").write_text("-1 1:-3\n")
-    (tmp_path / "semi.csv").write_text("a;b;c;label\n1,5;2;7;x\n2,5;1;7;y\n")
-    (tmp_path / "t.txt").write_text("x\thello world\ny\tbye now\n")
-    return tmp_path
+FILES = {
+    "a.svm": GOOD,
+    "b.svm": "-1 1:-3\n",
+    "semi.csv": "a;b;c;label\n1,5;2;7;x\n2,5;1;7;y\n",
+    "t.txt": "x\thello world\ny\tbye now\n",
+}
 
 
 def test_options_of_reading_are_fields_of_the_one_description():

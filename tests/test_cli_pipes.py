@@ -29,10 +29,9 @@ needs_descriptors = pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="no 
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     write_svmlight("data.svm", rb.Examples(X, Y))
-    return tmp_path
+    return folder
 
 
 @contextmanager

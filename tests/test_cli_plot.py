@@ -25,13 +25,10 @@ FILES = {
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
+def folder(folder):
     iris = load_iris()
-    np.savez(tmp_path / "iris.npz", X=iris.data, y=iris.target)
-    return tmp_path
+    np.savez(folder / "iris.npz", X=iris.data, y=iris.target)
+    return folder
 
 
 @pytest.fixture

@@ -25,12 +25,7 @@ def vowpal(weights):
     return "".join(f"{first} | {rest}\n" for first, rest in zip(opening, pairs, strict=True))
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "heavy.vw").write_text(vowpal(weights=True))
-    (tmp_path / "plain.vw").write_text(vowpal(weights=False))
-    return tmp_path
+FILES = {"heavy.vw": vowpal(weights=True), "plain.vw": vowpal(weights=False)}
 
 
 @pytest.fixture

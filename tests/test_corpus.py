@@ -25,7 +25,6 @@ from scipy import sparse
 
 import rosenblatt as rb
 from amount import sampled
-from rosenblatt.cli.main import run
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.read import read_blocks
 from rosenblatt.data.reading import FORMATS, Reading
@@ -1057,10 +1056,9 @@ STREAMED_CASES = [
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder, monkeypatch):
     monkeypatch.setattr("rosenblatt.memory.memory", lambda: 16 << 30)
-    return tmp_path
+    return folder
 
 
 @pytest.fixture
@@ -1074,19 +1072,8 @@ def written(case, folder):
 
 
 @pytest.fixture
-def shell(folder, monkeypatch, capfd):
-    """Run a command in the folder; give its exit status, output and complaints."""
-    monkeypatch.setattr("rosenblatt.cli.main._listen", lambda: None)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["rosenblatt", *words])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        sys.stdout.flush()
-        shown = capfd.readouterr()
-        return ended.value.code or 0, shown.out, shown.err
-
-    return call
+def captured(capfd):
+    return capfd
 
 
 @pytest.fixture(autouse=True)

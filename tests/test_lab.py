@@ -35,12 +35,6 @@ def entries(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @pytest.fixture(scope="module")
 def margin(tmp_path_factory):
     out = tmp_path_factory.mktemp("lab")

@@ -20,16 +20,15 @@ TEXT = b"1 1:0.5 2:1\n-1 1:2 2:0.25\n" * 50_000
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "wide.svm").write_text("-1 1:1\n+1 200000:1\n")
-    (tmp_path / "long.svm").write_bytes(TEXT)
-    (tmp_path / "long.svm.gz").write_bytes(gzip.compress(TEXT))
+def folder(folder):
+    (folder / "wide.svm").write_text("-1 1:1\n+1 200000:1\n")
+    (folder / "long.svm").write_bytes(TEXT)
+    (folder / "long.svm.gz").write_bytes(gzip.compress(TEXT))
     np.savez_compressed("long.npz", X=np.zeros((1 << 16, 9)), y=np.arange(1 << 16) % 2)
-    (tmp_path / "long.csv").write_bytes(b"1,2,0\n3,4,1\n" * 50_000)
-    (tmp_path / "long.csv.gz").write_bytes(gzip.compress((tmp_path / "long.csv").read_bytes()))
+    (folder / "long.csv").write_bytes(b"1,2,0\n3,4,1\n" * 50_000)
+    (folder / "long.csv.gz").write_bytes(gzip.compress((folder / "long.csv").read_bytes()))
     rb.save(rb.Perceptron().fit([[1.0, 2.0], [2.0, 1.0]], [1, -1]), "m")
-    return tmp_path
+    return folder
 
 
 @pytest.fixture

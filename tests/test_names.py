@@ -18,15 +18,8 @@ from rosenblatt.data.store import write_store
 pytest.importorskip("polars")
 TABLE = "size,age,label\n1,0,no\n5,0,yes\n2,9,no\n6,1,yes\n"
 TURNED = "age,size,label\n0,1,no\n0,5,yes\n9,2,no\n1,6,yes\n"
+FILES = {"t.csv": TABLE, "turned.csv": TURNED}
 LEARNERS = [rb.Perceptron, rb.KernelPerceptron, rb.SoftMarginSVM, rb.HardMarginSVM]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_text(TABLE)
-    (tmp_path / "turned.csv").write_text(TURNED)
-    return tmp_path
 
 
 @pytest.mark.parametrize("make", LEARNERS)

@@ -582,14 +582,13 @@ def test_exports_give_the_same_answers(names, tmp_path):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     for classes in (2, 3):
         X, y = mixed(classes=classes)
         np.savez(f"{classes}.npz", X=X, y=np.array(["a", "b", "c"])[y])
     X, y, _ = wide_street()
     np.savez("street.npz", X=X, y=y)
-    return tmp_path
+    return folder
 
 
 @pytest.mark.parametrize("classes", [2, 3])

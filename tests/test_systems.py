@@ -68,10 +68,7 @@ End
 CSV = "b,x,relation,y\n3,1,>=,2\n1,1,<=,0\n\n-0,0,<,1\n.5,1e-3,=,+1.\n2,1,==,1\n"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def dense(system):
