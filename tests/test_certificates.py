@@ -262,7 +262,7 @@ def test_a_proof_about_a_system_has_its_shape(fields, message):
         ({"columns": 1.5}, "data.columns holds 1.5, which is no integer"),
         ({"digest": "0123456789ABCDEF"}, "data.digest is not made of 16 hexadecimal digits"),
         ({"digest": 1}, "data.digest is not made of 16 hexadecimal digits"),
-        ({"numbers": "float16"}, "data.numbers is none of float64, float32, exact"),
+        ({"numbers": "float16"}, "data.numbers is none of float64, float32, decimal"),
     ],
 )
 def test_data_are_described_in_full(fields, message):

@@ -45,6 +45,7 @@ _HOMES = {
     "TextHasher": "rosenblatt.data.text",
     "UnknownColumnsWarning": "rosenblatt.errors",
     "animate": "rosenblatt.lab.animation",
+    "as_decimals": "rosenblatt.decide.exact",
     "cheapest_counts": "rosenblatt.decide.counts",
     "export": "rosenblatt.data.export",
     "info": "rosenblatt.data.info",

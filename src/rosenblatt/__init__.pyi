@@ -13,6 +13,7 @@ from rosenblatt.data.text import TextHasher as TextHasher
 from rosenblatt.decide.check import verify as verify
 from rosenblatt.decide.counts import CheapestCounts as CheapestCounts
 from rosenblatt.decide.counts import cheapest_counts as cheapest_counts
+from rosenblatt.decide.exact import as_decimals as as_decimals
 from rosenblatt.decide.margins import Margin as Margin
 from rosenblatt.decide.margins import max_margin as max_margin
 from rosenblatt.decide.mistakes import mistake_bound as mistake_bound

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.checker import Refused, as_number, class_key, require_brief
-from rosenblatt.errors import CertificateError
+from rosenblatt.checker import DIGITS, Refused, as_number, class_key, require_brief
+from rosenblatt.errors import CertificateError, InputError
 
 Number = float | int | Fraction
 Numbers = tuple[Number, ...]
@@ -42,10 +42,18 @@ def plain_number(value: Any) -> Number | None:
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return _fraction(value) if value.is_finite() else None
     if isinstance(value, np.longdouble) and np.isfinite(value):
         top, bottom = value.as_integer_ratio()
         return Fraction(int(top), int(bottom))
     return None
+
+
+def _fraction(value: Decimal) -> Fraction:
+    if abs(value.adjusted()) > DIGITS:  # which would fill the memory
+        raise InputError(f"{value} has more than {DIGITS:,} digits")
+    return Fraction(*value.as_integer_ratio())
 
 
 def number_text(value: Number) -> str:

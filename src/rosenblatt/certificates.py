@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 FORMAT = "rosenblatt certificate 1"
-NUMBER_TYPES = ("float64", "float32", "exact")
+NUMBER_TYPES = ("float64", "float32", "decimal", "exact")
 DIGEST = re.compile("[0-9a-f]{16}")
 
 
@@ -64,7 +64,8 @@ class Data:
     ----------
     rows, columns : the size of X, or of A.
     digest : 16 hexadecimal digits that identify the data, signs and right-hand sides included.
-    numbers : "float64", "float32", or "exact" for integers and fractions.
+    numbers : "float64" or "float32" for floats as they are, "decimal" for floats that stand for
+        decimals, "exact" for integers and fractions.
     """
 
     rows: int

@@ -34,6 +34,7 @@ RATIONAL = re.compile(r"(-?)([0-9]+)(?:/(0*[1-9][0-9]*))?")
 HEX_FLOAT = re.compile(r"-?0x[01](?:\.[0-9a-f]{1,13})?p([+-][0-9]{1,4})")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
+NUMBERS = ("float64", "float32", "decimal", "exact")
 OTHERS = {"negative": " of one class against all others", "left out": " of two classes of several"}
 MASK = 2**64 - 1
 # More digits than 50,000 take minutes where a certificate has many such numbers, and no proof needs
@@ -318,7 +319,9 @@ def check(certificate: Any, rows: Sequence[Row], columns: int, bounds: Bounds = 
     """Say what a certificate proves about data, or raise `Refused`."""
     require_shape(certificate)
     labelled, data = "classes" in certificate, certificate["data"]
-    found = {"rows": len(rows), "columns": columns, "digest": digest(rows, columns, bounds)}
+    decimal = data["numbers"] == "decimal"
+    identity = digest(rows, columns, bounds, decimal)
+    found = {"rows": len(rows), "columns": columns, "digest": identity}
     for name, value in found.items():
         require(data[name] == value, f"the certificate is for other data, since {name} is {value}")
     tags = (POSITIVE, NEGATIVE) if labelled else (AT_LEAST, MORE_THAN, EQUAL)
@@ -338,7 +341,8 @@ def check(certificate: Any, rows: Sequence[Row], columns: int, bounds: Bounds = 
         how = " with an intercept" if certificate["intercept"] else " without intercept"
         how = how if certificate.get("lift") is None else " with lifted rows"
     how = OTHERS.get(certificate.get("others"), "") + how
-    return f"Proven for {len(rows)} x {columns} data {data['digest']}{how}: {proven}."
+    kind = "decimals" if decimal else "data"
+    return f"Proven for {len(rows)} x {columns} {kind} {identity}{how}: {proven}."
 
 
 def require_shape(certificate: Any) -> None:
@@ -353,7 +357,7 @@ def require_shape(certificate: Any) -> None:
     data = certificate["data"]
     require_fields(data, "data", "rows columns digest numbers")
     require(type(data["rows"]) is type(data["columns"]) is int, "rows or columns is not an integer")
-    require(data["numbers"] in ("float64", "float32", "exact"), "numbers is of an unknown type")
+    require(data["numbers"] in NUMBERS, "numbers is of an unknown type")
     require(type(certificate.get("intercept", True)) is bool, "intercept is neither true nor false")
     if "classes" in certificate:
         require_fields(certificate["classes"], "classes", "negative positive")
@@ -382,8 +386,8 @@ def bound_rows(bounds: Bounds) -> Iterator[Row]:
                 yield Row(tag, [(j, 1)], end)
 
 
-def digest(rows: Iterable[Row], columns: int, bounds: Bounds = None) -> str:
-    """Identify data, and refuse rows that are not well-formed."""
+def digest(rows: Iterable[Row], columns: int, bounds: Bounds = None, decimal: bool = False) -> str:
+    """Identify data, decimals by the nearest doubles; refuse rows that are not well-formed."""
     require(bounds is None or len(bounds) == columns, "there are not as many bounds as columns")
     total = count = 0
     for i, row in enumerate((*rows, *bound_rows(bounds))):
@@ -393,7 +397,7 @@ def digest(rows: Iterable[Row], columns: int, bounds: Bounds = None) -> str:
         count, hashed = i + 1, row.tag
         for j, value in (*row.entries, (columns, row.right)):
             if value:
-                b = bits(value, i)
+                b = bits(float(value) if decimal else value, i)
                 hashed += (b ^ b >> 32) * (mix(j) | 1)
         total += mix(hashed & MASK) * (mix(i ^ 0x5851F42D4C957F2D) | 1)
     return f"{mix(mix((total ^ count) & MASK) ^ columns):016x}"
@@ -424,9 +428,10 @@ def as_value(texts: list[str], numbers: str) -> Number:
     total: Number = 0
     for text in texts:
         match = DECIMAL.fullmatch(text)
-        if not match or (numbers == "exact" and len(match[1] or "") > 5):
+        exact = numbers in ("decimal", "exact")
+        if not match or (exact and (len(match[1] or "") > 5 or len(text) > DIGITS)):
             raise ValueError(f"{text[:40]!a} is not a number that can be used")
-        total += Fraction(Decimal(text)) if numbers == "exact" else float(text)
+        total += Fraction(Decimal(text)) if exact else float(text)
     return struct.unpack("<f", struct.pack("<f", total))[0] if numbers == "float32" else total
 
 

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.decimals import Decimals
 from rosenblatt.errors import InputError, LargeCopyWarning, levels_inside
 from rosenblatt.names import column_names, in_words, names_of
 from rosenblatt.rows import Dense, Rows, Sparse, largest_sqnorm
@@ -58,7 +59,7 @@ def as_matrix(X: Any) -> Matrix:
 
 def is_ready(X: Any) -> bool:
     """Tell whether X can be used without a copy."""
-    if type(X) is np.ndarray or isinstance(X, np.memmap):
+    if type(X) in (np.ndarray, Decimals) or isinstance(X, np.memmap):
         floats = X.dtype in (np.float32, np.float64) and X.dtype.isnative
         return floats and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.flags.aligned
     return (
@@ -73,7 +74,7 @@ def is_ready(X: Any) -> bool:
 def as_rows(X: Matrix, lift: float) -> Rows:
     """View a matrix as rows for the loops, lifted by a constant (theory D7; 0 for not lifted)."""
     if not sparse.issparse(X):
-        return Dense(writable_alias(X), lift)
+        return Dense(writable_alias(np.asarray(X)), lift)
     return Sparse(unsigned(X.indptr), unsigned(X.indices), writable_alias(X.data), lift)
 
 

@@ -17,7 +17,7 @@ from rosenblatt.certificates import (
 )
 from rosenblatt.checker import OTHERS, Refused, require_brief
 from rosenblatt.decide.claims import CHECKS
-from rosenblatt.decide.exact import exact_dot, exact_matrix, exact_row
+from rosenblatt.decide.exact import as_decimals, exact_dot, exact_matrix, exact_row
 from rosenblatt.decide.hand import Labelled, System
 from rosenblatt.decide.products import signs_of_products, smallest
 from rosenblatt.errors import CertificateError, InputError
@@ -59,8 +59,9 @@ def verify(
 ) -> Verification:
     """Check a certificate against data, trusting nothing that the certificate says.
 
-    Nothing is rounded: a float is the exact rational number that it stores, and arrays of objects
-    may hold integers and fractions. Invalid data raise an `InputError`; a certificate that cannot
+    Nothing is rounded: a float is the exact rational number that it stores, or the decimal that it
+    prints as if the certificate speaks of decimals, and arrays of objects may hold integers and
+    fractions. Invalid data raise an `InputError`; a certificate that cannot
     be read, or does not hold, gives an answer that is not ok. It agrees with `checker.py`, at the
     speed of a pass over the data.
 
@@ -102,6 +103,8 @@ def verify(
         return Verification(False, f"Refused: {error}.")
     try:
         data: Labelled | System
+        if claim.data.numbers == "decimal":
+            X = as_decimals(X)
         if isinstance(claim, Feasible | Infeasible):
             data = System(X, y, strict, equal, bounds)
         elif strict is not False or equal is not None or bounds is not None:
@@ -128,7 +131,8 @@ def proven(claim: Certificate, data: Labelled | System) -> str:
         how = " with an intercept" if claim.intercept else " without intercept"
         how = how if getattr(claim, "lift", None) is None else " with lifted rows"
     how = OTHERS.get(getattr(claim, "others", None) or "", "") + how
-    size = f"{named.rows} x {named.columns} data {named.digest}"
+    kind = "decimals" if named.numbers == "decimal" else "data"
+    size = f"{named.rows} x {named.columns} {kind} {named.digest}"
     return f"Proven for {size}{how}: {sentence}."
 
 

@@ -21,6 +21,7 @@ from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import Number
 from rosenblatt.decide.exact import exact_row, is_exact
 from rosenblatt.decide.relations import Table
+from rosenblatt.decimals import is_decimal
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import scores, span
 
@@ -65,7 +66,7 @@ class Cone:
 
     def table(self, rows: Sequence[int]) -> Table:
         """Give some rows as integers, exactly."""
-        if is_exact(self.X):
+        if is_exact(self.X) or is_decimal(self.X):
             return self._table_of_numbers(rows)
         chosen = self.X[np.asarray(rows, np.int64)]
         columns = np.arange(self.X.shape[1])
@@ -80,18 +81,21 @@ class Cone:
         return Table(*_integers(chosen, powers), columns.tolist())
 
     def _table_of_numbers(self, rows: Sequence[int]) -> Table:
-        powers = [Fraction(2) ** self.scale.get(j, 0) for j in range(self.dimension)]
+        entries = [self.row(i) for i in rows]
+        columns = sorted({j for row in entries for j, _ in row}) or [0]
+        places = {j: k for k, j in enumerate(columns)}
+        powers = [Fraction(2) ** self.scale.get(j, 0) for j in columns]
         integers, factors = [], []
-        for i in rows:
-            dense = [Fraction(0)] * self.dimension
-            for j, value in self.row(i):
-                dense[j] = Fraction(value) * powers[j]
+        for row in entries:
+            dense = [Fraction(0)] * len(columns)
+            for j, value in row:
+                dense[places[j]] = Fraction(value) * powers[places[j]]
             common = math.lcm(*(value.denominator for value in dense))
             whole = [int(value * common) for value in dense]
             divisor = math.gcd(*whole) or 1
             integers.append([value // divisor for value in whole])
             factors.append(Fraction(common, divisor))
-        return Table(flint.fmpz_mat(integers), factors, list(range(self.dimension)))
+        return Table(flint.fmpz_mat(integers), factors, columns)
 
     @cached_property
     def largest(self) -> np.ndarray:

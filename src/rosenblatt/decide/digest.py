@@ -2,7 +2,7 @@
 
 A row's hash is a sum over its entries, and the digest one over its rows, so that blocks of rows
 can be hashed apart. All arithmetic is modulo 2^64. `rosenblatt.checker` says the same in plain
-Python, and does the work for numbers that are not float64.
+Python, and does the work for numbers that are not float64. Decimals count as their nearest floats.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
 from rosenblatt.checker import Row, digest
 from rosenblatt.decide.exact import exact_row, is_exact
+from rosenblatt.decimals import is_decimal
 from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Rows, is_dense, prefetch, primitive
@@ -149,7 +150,7 @@ def system_digest(A: Matrix, b: np.ndarray, tags: np.ndarray, bounds: Bounds | N
     No bound is None.
     """
     ends = listed(bounds or [])
-    values = _as_floats([value for _, _, value in ends])
+    values = _as_floats([value for _, _, value in ends], is_decimal(A))
     if is_exact(A) or is_exact(b) or values is None:
         return digest(exact_rows(A, tags.tolist(), b), A.shape[1], bounds)
     factors = column_factors(A.shape[1] + 1)
@@ -207,10 +208,10 @@ def _folded(values: np.ndarray) -> np.ndarray:
     return np.asarray(bits ^ (bits >> HALF_WORD))
 
 
-def _as_floats(values: Sequence[Number]) -> np.ndarray | None:
-    """Give exact numbers as float64, None if one of them is not."""
+def _as_floats(values: Sequence[Number], nearest: bool) -> np.ndarray | None:
+    """Give exact numbers as float64; None if one of them is not, unless the nearest will do."""
     try:
         floats = np.array([float(value) for value in values], np.float64)
     except OverflowError:
         return None
-    return floats if floats.tolist() == list(values) else None
+    return floats if nearest or floats.tolist() == list(values) else None

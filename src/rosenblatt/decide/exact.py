@@ -1,14 +1,14 @@
 """Data as the exact numbers that they stand for, and sums over them in integers.
 
-A float is the rational number that it stands for; integers and fractions are themselves. A matrix
-is held in floats where that loses nothing, and as an array of Python numbers where it would.
+A float is the rational number that it stands for, in a table of decimals the number that was
+written; integers and fractions are themselves. A matrix is held in floats where that loses nothing,
+and as an array of Python numbers where it would.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from operator import mul
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificate_fields import Number, plain_number
+from rosenblatt.decimals import is_decimal, marked, numbers_in, written_numbers
 from rosenblatt.errors import InputError
 from rosenblatt.matrices import (
     Matrix,
@@ -24,13 +25,14 @@ from rosenblatt.matrices import (
     as_table,
     check_finite,
     frame_columns,
+    is_ready,
     refuse_unusable,
     side_by_side,
     table_of_lists,
     unsigned,
     without_duplicates,
 )
-from rosenblatt.names import column_names, in_words
+from rosenblatt.names import Columns, column_names, in_words, names_of, remember
 
 WHOLE = 2**53  # integers up to this one are float64
 
@@ -56,7 +58,7 @@ def exact_matrix(X: Any) -> Matrix:
     """
     if getattr(X, "ndim", 0) == 2 and X.shape[0] == 0 < X.shape[1]:
         return np.empty(X.shape)
-    table = X if sparse.issparse(X) else _as_table(X)
+    table = X if sparse.issparse(X) or is_decimal(X) else _as_table(X)
     if table.ndim != 2 or 0 in table.shape:
         raise InputError(
             f"a table with rows and columns is needed, got one of shape {table.shape}; give a list "
@@ -64,6 +66,8 @@ def exact_matrix(X: Any) -> Matrix:
         )
     if sparse.issparse(X):
         return _exact_sparse(X)
+    if is_decimal(X):
+        return X if is_ready(X) else X.copy()
     names = column_names(X)
     if table.dtype == object or not _fits_floats(table):
         return _exact_objects(table, "X", names)
@@ -84,6 +88,8 @@ def _as_table(X: Any) -> np.ndarray:
 
 def exact_vector(values: Any, size: int, name: str) -> np.ndarray:
     """Give numbers as a float64 vector where that loses nothing, else as a vector of objects."""
+    if is_decimal(values) and values.shape == (size,) and np.isfinite(values).all():
+        return values
     table = _as_array(values)
     if table.shape != (size,):
         raise InputError(f"{name} needs {size} numbers, got an array of shape {table.shape}")
@@ -97,6 +103,63 @@ def exact_vector(values: Any, size: int, name: str) -> np.ndarray:
 def is_exact(X: Matrix) -> bool:
     """Tell whether a matrix is one of Python numbers, which only Python can compute with."""
     return bool(X.dtype == object)
+
+
+def as_decimals(X: Any) -> Matrix:
+    """Take floats for the decimals that they are printed as, so that 0.1 stands for 1/10.
+
+    `separate`, `solve`, `max_margin`, `mistake_bound` and `verify` then speak of these numbers;
+    learners see floats, as ever.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix
+        Numbers, in rows and columns or in a vector.
+
+    Returns
+    -------
+    ndarray or CSR matrix of float64
+        The same floats, marked as decimals; not copied if they are float64 already.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> A, b = [[1, 0], [0, 1], [1, 1]], [0.1, 0.2, 0.3]
+    >>> rb.solve(A, b, equal=True).verdict  # 0.1 + 0.2 is not 0.3 in floats
+    'infeasible'
+    >>> rb.solve(A, rb.as_decimals(b), equal=True).verdict
+    'feasible'
+    """
+    if is_decimal(X):
+        return X
+    names = names_of(X)
+    flat = not sparse.issparse(X) and np.ndim(X) == 1
+    table = exact_vector(X, len(X), "X") if flat else exact_matrix(X)
+    if is_exact(table):
+        floats, numbers = [_nearest(value) for value in table.flat], table.ravel().tolist()
+        found = marked(np.array(floats).reshape(table.shape), written_numbers(floats, numbers))
+    else:
+        found = marked(table if table.dtype == np.float64 else _as_printed(table))
+    if names:
+        remember(found, Columns(names))
+    return found
+
+
+def _as_printed(X: Matrix) -> Matrix:
+    """Give float32 numbers as the float64 that prints alike."""
+    values = X.data if sparse.issparse(X) else X
+    known, places = np.unique(values, return_inverse=True)
+    printed = known.astype(str).astype(np.float64)[places].reshape(values.shape)
+    if not sparse.issparse(X):
+        return printed
+    return sparse.csr_matrix((printed, X.indices, X.indptr), X.shape)
+
+
+def number_type(X: Matrix, *vectors: np.ndarray) -> str:
+    """Name the numbers of data as certificates do."""
+    if any(map(is_exact, (X, *vectors))):
+        return "exact"
+    return "decimal" if is_decimal(X) else str(X.dtype)
 
 
 def _exact_sparse(X: Matrix) -> Matrix:
@@ -146,9 +209,7 @@ def _exact_objects(table: np.ndarray, name: str, names: list[Any] | None = None)
 
 
 def _as_number(value: Any) -> Any:
-    if isinstance(value, bool | np.bool_):
-        return int(value)
-    return Fraction(value) if isinstance(value, Decimal) and value.is_finite() else value
+    return int(value) if isinstance(value, bool | np.bool_) else value
 
 
 def _nearest(value: Number) -> float:
@@ -162,10 +223,16 @@ def exact_row(X: Matrix, i: int) -> list[tuple[int, Number]]:
     """Give the entries of row i that are not zero, as pairs of a column and its exact number."""
     if sparse.issparse(X):
         inside = slice(X.indptr[i], X.indptr[i + 1])
-        pairs = zip(X.indices[inside].tolist(), X.data[inside].tolist(), strict=True)
+        columns, values = X.indices[inside].tolist(), X.data[inside].tolist()
     else:
-        pairs = zip(range(X.shape[1]), X[i].tolist(), strict=True)
-    return [(column, value) for column, value in pairs if value]
+        columns, values = range(X.shape[1]), X[i].tolist()
+    numbers = numbers_in(X, values)
+    return [(column, value) for column, value in zip(columns, numbers, strict=True) if value]
+
+
+def exact_list(values: np.ndarray) -> list[Number]:
+    """Give the exact numbers of a vector."""
+    return numbers_in(values, values.tolist())
 
 
 def exact_dot(entries: Sequence[tuple[int, Number]], w: Sequence[Number] | Whole) -> Fraction:

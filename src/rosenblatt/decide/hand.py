@@ -23,8 +23,17 @@ from rosenblatt.decide.digest import (
     shown,
     system_digest,
 )
-from rosenblatt.decide.exact import exact_matrix, exact_row, exact_vector, is_exact
+from rosenblatt.decide.exact import (
+    as_decimals,
+    exact_list,
+    exact_matrix,
+    exact_row,
+    exact_vector,
+    is_exact,
+    number_type,
+)
 from rosenblatt.decide.products import Weights, compare
+from rosenblatt.decimals import is_decimal, shortest
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_labels, as_objects, as_signs
 from rosenblatt.matrices import Matrix, check_finite
@@ -50,6 +59,16 @@ class Hand:
                 f"the certificate is for other data, of {named.rows} x {named.columns} "
                 f"and not {self.X.shape[0]} x {self.X.shape[1]}"
             )
+
+    def named(self) -> Data:
+        """Name the data as a certificate does."""
+        rows, columns = self.X.shape
+        return Data(rows=rows, columns=columns, digest=self.digest(), numbers=self.numbers)
+
+    @property
+    def numbers(self) -> str:
+        """The type of the numbers."""
+        return number_type(self.X)
 
     def require(self, named: Data) -> None:
         """Require the data to be finite, and those that a certificate names."""
@@ -117,19 +136,23 @@ def _with_others(
 
 
 class System(Hand):
-    """Rows a·w >= b, > b or = b, and bounds."""
+    """Rows a·w >= b, > b or = b, and bounds. If A or b are decimals, so are all floats."""
 
     def __init__(self, A: Any, b: Any, strict: Any, equal: Any, bounds: Any) -> None:
         self.X = exact_matrix(A)
         n = int(self.X.shape[0])
         self.b = exact_vector([b] * n if np.ndim(b) == 0 else b, n, "b")
+        decimal = is_decimal(self.X) or is_decimal(self.b)
+        if decimal:
+            self.X, self.b = as_decimals(self.X), as_decimals(self.b)
         self.tags = as_tags(n, strict, equal)
-        self.pairs = as_bounds(bounds, self.columns)
+        self.pairs = as_bounds(bounds, self.columns, decimal)
         self.bounds = listed(self.pairs or [])
 
     def row(self, i: int) -> Entries:
         """Give the entries of (a, b)."""
-        return [*exact_row(self.X, i), (self.columns, self.b[i])]
+        (right,) = exact_list(self.b[i : i + 1])
+        return [*exact_row(self.X, i), (self.columns, right)]
 
     def lower_bounds(self, columns: Sequence[int]) -> list[Entries]:
         """Give the rows w_j >= lo."""
@@ -149,12 +172,22 @@ class System(Hand):
         """Give the sign of a·w - b for every row."""
         return compare(self.X, np.ones(self.X.shape[0], np.int8), w, self.b).signs
 
+    @property
+    def numbers(self) -> str:
+        """The type of the numbers."""
+        found = number_type(self.X, self.b)
+        if found == "float32" and (self.b.astype(np.float32) != self.b).any():
+            return "float64"
+        return found
+
     def digest(self) -> str:
         """Identify the data."""
         return system_digest(self.X, self.b, self.tags, self.pairs)
 
 
 def _require_digest(found: str, named: Data, X: Matrix) -> None:
+    if is_decimal(X) != (named.numbers == "decimal"):
+        raise Refused(f"the certificate speaks of {named.numbers} numbers, not of {number_type(X)}")
     if found != named.digest:
         hint = ""
         if named.numbers in ("float32", "float64") and str(X.dtype) != named.numbers:
@@ -183,7 +216,7 @@ def _as_mask(n: int, given: Any, name: str) -> np.ndarray:
     return np.broadcast_to(mask, (n,))
 
 
-def as_bounds(given: Any, columns: int) -> Bounds | None:
+def as_bounds(given: Any, columns: int, decimal: bool = False) -> Bounds | None:
     """Give a pair of exact numbers or None for each column; one pair may stand for all."""
     if given is None:
         return None
@@ -196,7 +229,8 @@ def as_bounds(given: Any, columns: int) -> Bounds | None:
     if len(pairs) != columns:
         raise InputError(f"bounds needs a pair for each of {columns} columns, got {len(pairs)}")
     try:
-        return [(_as_end(low, -math.inf), _as_end(high, math.inf)) for low, high in pairs]
+        ends = [(_as_end(low, -math.inf), _as_end(high, math.inf)) for low, high in pairs]
+        return [(_written(low), _written(high)) for low, high in ends] if decimal else ends
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -210,6 +244,10 @@ def _as_end(value: Any, none: float) -> Number | None:
     if number is None:
         raise InputError(f"a bound is {value!r}, which is no finite number; no bound is None")
     return number
+
+
+def _written(end: Number | None) -> Number | None:
+    return shortest(end) if isinstance(end, float) else end
 
 
 def used_columns(X: Matrix) -> np.ndarray:

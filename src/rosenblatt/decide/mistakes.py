@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.certificates import Data, MistakeProof
+from rosenblatt.certificates import MistakeProof
 from rosenblatt.decide.answers import (
     INTERRUPTED,
     REASONS,
@@ -30,7 +30,6 @@ from rosenblatt.decide.answers import (
     checked_seconds,
 )
 from rosenblatt.decide.check import proven
-from rosenblatt.decide.digest import labelled_digest
 from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.hinges import enclosed_loss
 from rosenblatt.decide.products import Weights
@@ -452,12 +451,10 @@ class Problem:
 
     def _proof(self, w: np.ndarray, passes: int | None, value: float) -> MistakeProof | None:
         """Give the certificate, checked; None if the labels cannot be written in one."""
-        rows, columns = self.X.shape
-        digest = labelled_digest(self.X, self.signs)
-        data = Data(rows=rows, columns=columns, digest=digest, numbers=str(self.X.dtype))
+        data = Labelled.of(self.X, self.signs)
         try:
             proof = MistakeProof(
-                data=data,
+                data=data.named(),
                 classes=tuple(self.classes.tolist()),
                 lift=self.runs.lift,
                 w=tuple(w.tolist()),
@@ -466,7 +463,7 @@ class Problem:
             )
         except CertificateError:
             return None
-        proven(proof, Labelled.of(self.X, self.signs))
+        proven(proof, data)
         return proof
 
 

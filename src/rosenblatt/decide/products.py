@@ -2,8 +2,8 @@
 
 Problem     the sign of s·((x, c)·w) - t for every row x
 First       a sum in float64 with a bound on its error, for all rows in one pass over the memory
-Then        exact sums, for the rows that the bound leaves undecided: compiled for rows of floats,
-            in Python's integers for rows or thresholds that are no floats
+Then        exact sums, for the rows that the bound leaves undecided: compiled for rows of floats
+            and of decimals that a power of ten makes whole, in Python's integers for the rest
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from rosenblatt.decide.digest import column_factors
 from rosenblatt.decide.exact import (
     Whole,
     exact_dot,
+    exact_list,
     exact_row,
     is_exact,
     rounded_down,
@@ -31,6 +32,7 @@ from rosenblatt.decide.exact import (
 )
 from rosenblatt.decide.limbs import Limbs, cut, exact_signs, scratch_for
 from rosenblatt.decide.rounded import UNDECIDED, look
+from rosenblatt.decimals import is_decimal, whole_rows
 from rosenblatt.matrices import Matrix, as_rows, refuse_unusable
 from rosenblatt.rows import scores, span
 
@@ -107,7 +109,7 @@ def compare(
     """
     if is_exact(X):
         products = _exact_products(X, signs, w)
-        ends = thresholds.tolist() * (X.shape[0] if thresholds.size == 1 else 1)
+        ends = exact_list(thresholds) * (X.shape[0] if thresholds.size == 1 else 1)
         out = [_sign(product, end) for product, end in zip(products, ends, strict=True)]
         return Comparison(np.array(out, np.int8), 0, math.inf)
     if not tags.size:
@@ -116,8 +118,9 @@ def compare(
         np.array([_float_or_nan(t) for t in thresholds]) if is_exact(thresholds) else thresholds
     )
     found = first_look(X, signs, w, floats, tags)
-    settle(X, signs, w, floats, found.signs)
-    _settle_in_python(X, signs, w, thresholds, found.signs)
+    settle(X, signs, w, thresholds if is_decimal(X) else floats, found.signs)
+    left = np.flatnonzero(found.signs == UNDECIDED)
+    _settle_in_python(left, X, signs, w, thresholds, found.signs)
     return found
 
 
@@ -143,7 +146,7 @@ def _narrowed(X: Matrix, w: Weights) -> tuple[Matrix, Weights]:
     if NARROW * len(columns) > X.shape[1]:
         return X, w
     numbers = [w.numbers[j] for j in columns]
-    return np.ascontiguousarray(X[:, columns]), Weights([*numbers, w.numbers[-1]])
+    return X[:, columns].copy(), Weights([*numbers, w.numbers[-1]])
 
 
 def settle(
@@ -164,6 +167,9 @@ def settle_at(
     out: np.ndarray,
 ) -> None:
     """Write the exact sign of some rows."""
+    if is_decimal(X):
+        _settle_decimals(places, X, signs, w, thresholds, out)
+        return
     rows, weights = as_rows(X, 1.0), (w.limbs, w.floats)
 
     def work(start: int, stop: int) -> None:
@@ -174,12 +180,47 @@ def settle_at(
     in_blocks(work, places.size, LIMB_WORK * places.size * (entries // X.shape[0] + 1))
 
 
-def _settle_in_python(
-    X: Matrix, signs: np.ndarray, w: Weights, thresholds: np.ndarray, out: np.ndarray
+def _settle_decimals(
+    places: np.ndarray,
+    X: Matrix,
+    signs: np.ndarray,
+    w: Weights,
+    thresholds: np.ndarray,
+    out: np.ndarray,
 ) -> None:
-    for i in np.flatnonzero(out == UNDECIDED).tolist():
+    """Write the exact sign of some rows of decimals, times powers of ten where that helps.
+
+    A threshold becomes the last coordinate: that of all rows as its weight, others as its values.
+    """
+    right, weight = np.ones(places.size), Fraction(-1)
+    if thresholds.size == 1:
+        weight = -Fraction(exact_list(thresholds)[0])
+    elif is_decimal(thresholds) and not thresholds.written:
+        right = np.asarray(thresholds)[places]
+    else:
+        _settle_in_python(places, X, signs, w, thresholds, out)
+        return
+    added = np.column_stack([np.ones(places.size), right * signs[places]])
+    rows, fits = whole_rows(X[places], added)
+    if fits.any():
+        inside, found = np.flatnonzero(fits), np.full(places.size, UNDECIDED, np.int8)
+        settle_at(inside, rows, signs[places], Weights([*w.numbers, weight, 0]), ZERO, found)
+        out[places[fits]] = found[fits]
+    _settle_in_python(places[~fits], X, signs, w, thresholds, out)
+
+
+def _settle_in_python(
+    places: np.ndarray,
+    X: Matrix,
+    signs: np.ndarray,
+    w: Weights,
+    thresholds: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for i in places.tolist():
         _refuse_if_unusable(X, i)
-        threshold = thresholds[min(i, thresholds.size - 1)]
+        place = min(i, thresholds.size - 1)
+        (threshold,) = exact_list(thresholds[place : place + 1])
         out[i] = _sign(exact_product(X, i, int(signs[i]), w), threshold)
 
 

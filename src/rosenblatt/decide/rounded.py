@@ -2,8 +2,9 @@
 
 Bound       m terms summed in any order err by at most m·u / (1 - m·u) of the sum of their sizes,
             u = 2^-53, and by 2^-1075 for each product that underflows; weights that are rounded
-            add u for each term. (m + 4)·2u of the computed sum of sizes is more than all of it,
-            with the rounding of the bound itself.
+            add u for each term, and so do decimals. (m + 4)·2u of the computed sum of sizes is
+            more than all of it, with the rounding of the bound itself. A float is above another
+            one only if it is above the decimals that round to it.
 """
 
 from __future__ import annotations

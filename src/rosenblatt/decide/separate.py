@@ -28,7 +28,6 @@ from rosenblatt.decide.answers import UNPROVEN, Clock, OutOfTimeError, checked_s
 from rosenblatt.decide.blame import Design
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone, floats_of, nearest_float
-from rosenblatt.decide.digest import labelled_digest
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.exact import (
     exact_dot,
@@ -445,10 +444,7 @@ class _Problem:
         return time.perf_counter() - self.clock.began
 
     def _data(self) -> Data:
-        numbers = "exact" if is_exact(self.X) else str(self.X.dtype)
-        rows, columns = self.X.shape
-        digest = labelled_digest(self.X, self.signs)
-        return Data(rows=rows, columns=columns, digest=digest, numbers=numbers)
+        return Labelled.of(self.X, self.signs).named()
 
 
 def norm_above(numbers: Sequence[Number]) -> Number:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.certificates import Certificate, Data, Feasible, Infeasible, Number
+from rosenblatt.certificates import Certificate, Feasible, Infeasible, Number
 from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import (
     REASONS,
@@ -32,12 +32,13 @@ from rosenblatt.decide.check import proven
 from rosenblatt.decide.cone import Cone
 from rosenblatt.decide.cones import Limits, plain
 from rosenblatt.decide.digest import EQUAL, MORE_THAN
-from rosenblatt.decide.exact import exact_dot, exact_row, is_exact
+from rosenblatt.decide.exact import exact_dot, exact_list, exact_row, is_exact
 from rosenblatt.decide.faces import Decision, Face, Search
 from rosenblatt.decide.hand import System
 from rosenblatt.decide.products import Weights
 from rosenblatt.decide.rescaled import rescaled
 from rosenblatt.decide.smoothed import smoothed
+from rosenblatt.decimals import is_decimal, marked, shortest
 from rosenblatt.errors import InputError
 from rosenblatt.matrices import Matrix, check_finite
 
@@ -75,6 +76,8 @@ class Solution:
         The time taken.
     names : sequence of str
         The names of the unknowns, if they were read from a file.
+    notes : sequence of str
+        Sentences about what was left out of a file, or taken in a way that others do not.
     """
 
     verdict: str
@@ -86,6 +89,7 @@ class Solution:
     stop: str = ""
     seconds: float = field(compare=False, default=0.0)
     names: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     def explain(self) -> str:
         """Explain the verdict.
@@ -95,7 +99,7 @@ class Solution:
         str
             A paragraph.
         """
-        return _EXPLAIN[self.verdict](self)
+        return " ".join([_EXPLAIN[self.verdict](self), *self.notes])
 
     def __str__(self) -> str:
         return self.explain()
@@ -234,7 +238,7 @@ class _Problem:
         *numbers, t = [Fraction(value) for value in found.point]
         w = self._short([value / t for value in numbers])
         states = self.system.compare(Weights([*w, 0]))
-        certificate = Feasible(data=self._data(), w=tuple(w))
+        certificate = Feasible(data=self.system.named(), w=tuple(w))
         tight = np.flatnonzero(states == 0)
         return self._solution(FEASIBLE, _array(w), certificate, tight, steps)
 
@@ -256,7 +260,7 @@ class _Problem:
                 sides[side][0].append(column)
                 sides[side][1].append(face.weights[count + k])
         certificate = Infeasible(
-            data=self._data(),
+            data=self.system.named(),
             rows=tuple(rows),
             weights=tuple(face.weights[i] for i in rows),
             lower=(tuple(sides[0][0]), tuple(sides[0][1])),
@@ -285,14 +289,6 @@ class _Problem:
         seconds = time.perf_counter() - self.clock.began
         return Solution(verdict, w, certificate, rows, self.method, steps, stop, seconds)
 
-    def _data(self) -> Data:
-        X = self.system.X
-        numbers = "exact" if is_exact(X) or is_exact(self.system.b) else str(X.dtype)
-        if numbers == "float32" and (self.system.b.astype(np.float32) != self.system.b).any():
-            numbers = "float64"
-        rows, columns = X.shape
-        return Data(rows=rows, columns=columns, digest=self.system.digest(), numbers=numbers)
-
 
 def _sides(system: System) -> list[tuple[int, int]]:
     """Give the bounds that there are, as pairs of a column and 0 for lower or 1 for upper."""
@@ -303,11 +299,21 @@ def _sides(system: System) -> list[tuple[int, int]]:
 
 def homogeneous(system: System, sides: list[tuple[int, int]]) -> Matrix:
     """Give the rows (a, -b), those of the bounds, and (0, 1)."""
-    X, b, width = system.X, system.b, system.columns
+    X, b = system.X, system.b
     values: list[Any] = [(system.pairs or [])[j][side] for j, side in sides]
     ends = [-value if side == 0 else value for (_, side), value in zip(sides, values, strict=True)]
-    if is_exact(X) or is_exact(b) or any(not _is_float(end) for end in ends):
+    decimal = is_decimal(X)
+    held = all(_is_held(end, decimal) for end in ends) and not (is_exact(X) or is_exact(b))
+    if not held or (is_decimal(X) and is_decimal(b) and (X.written or b.written)):
         return _homogeneous_objects(X, b, sides, ends)
+    made = _homogeneous_floats(X, b, sides, ends)
+    return marked(made) if decimal else made
+
+
+def _homogeneous_floats(
+    X: Matrix, b: np.ndarray, sides: list[tuple[int, int]], ends: list[Number]
+) -> Matrix:
+    width = X.shape[1]
     signs = [1.0 if side == 0 else -1.0 for _, side in sides]
     columns = [j for j, _ in sides]
     count = len(sides)
@@ -327,8 +333,10 @@ def _homogeneous_objects(
 ) -> np.ndarray:
     count, width = X.shape
     rows = np.zeros((count + len(sides) + 1, width + 1), object)
-    rows[:count, :width] = X.toarray() if sparse.issparse(X) else X
-    rows[:count, width] = -b
+    for i in range(count):
+        for column, value in exact_row(X, i):
+            rows[i, column] = value
+    rows[:count, width] = [-value for value in exact_list(b)]
     for k, ((column, side), end) in enumerate(zip(sides, ends, strict=True)):
         rows[count + k, column] = 1 if side == 0 else -1
         rows[count + k, width] = end
@@ -336,9 +344,10 @@ def _homogeneous_objects(
     return rows
 
 
-def _is_float(value: Number) -> bool:
+def _is_held(value: Number, decimal: bool) -> bool:
+    """Tell whether a float stands for a number."""
     try:
-        return float(value) == value
+        return (shortest(float(value)) if decimal else float(value)) == value
     except OverflowError:
         return False
 
