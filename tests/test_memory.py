@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import rosenblatt as rb
 from rosenblatt import memory
 from rosenblatt.cli.source import Source
 from rosenblatt.data.info import count_constant
+from rosenblatt.online.separator import WEIGHT_BYTES
 
 KINDS = ("svm", "svm.gz", "npz", "csv", "csv.gz")
 SMALL = 1 << 20
@@ -68,6 +70,37 @@ def test_rows_that_would_fill_the_memory_are_refused(shell, folder, small, data)
         assert status == 2
         assert complaint.endswith(", or --stream, which reads it block by block\n")
     assert "--stream" not in shell("fit", data, "-m", "new", "--learner", "svm")[2]
+
+
+@pytest.mark.parametrize("learner", [rb.Perceptron(), rb.SoftMarginSVM()])
+def test_fitting_and_saving_take_no_more_memory_than_is_asked_for(learner, tmp_path):
+    columns = 1 << 20
+    X = sparse.csr_matrix(([1.0, -1.0], ([0, 1], [0, columns - 1])), (2, columns))
+    learner.fit(X[:, :9], [1, -1])  # what is compiled and imported is not counted
+    tracemalloc.start()
+    try:
+        rb.save(learner.fit(X, [1, -1]), tmp_path / "m")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= 1.02 * WEIGHT_BYTES * columns
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "svm"])
+def test_weights_that_take_much_memory_are_told_with_their_size(
+    shell, folder, monkeypatch, learner
+):
+    monkeypatch.setattr("rosenblatt.online.separator.LARGE", WEIGHT_BYTES * 200_000)
+    status, _, said = shell("fit", "wide.svm", "-m", "new", "--learner", learner)
+    assert (status, said) == (
+        0,
+        "rosenblatt: weights for 200,000 columns need about 0.0 GiB; number the columns densely, "
+        "or hash them to fewer\n",
+    )
+    with pytest.warns(rb.LargeModelWarning, match="weights for 200,000 columns"):
+        rb.Perceptron().fit(*rb.read("wide.svm"))
+    monkeypatch.setattr("rosenblatt.online.separator.LARGE", WEIGHT_BYTES * 200_001)
+    assert shell("fit", "wide.svm", "-m", "new", "--learner", learner)[2] == ""
 
 
 def test_a_stream_reads_what_memory_cannot_hold(shell, folder, small, monkeypatch):

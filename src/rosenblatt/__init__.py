@@ -26,6 +26,7 @@ _HOMES = {
     "InseparableError": "rosenblatt.errors",
     "KernelPerceptron": "rosenblatt.learners.kernel_perceptron",
     "LargeCopyWarning": "rosenblatt.errors",
+    "LargeModelWarning": "rosenblatt.errors",
     "Linear": "rosenblatt.kernel.functions",
     "Margin": "rosenblatt.decide.margins",
     "MissingExtraError": "rosenblatt.errors",

@@ -25,6 +25,7 @@ from rosenblatt.errors import EmptyError as EmptyError
 from rosenblatt.errors import InputError as InputError
 from rosenblatt.errors import InseparableError as InseparableError
 from rosenblatt.errors import LargeCopyWarning as LargeCopyWarning
+from rosenblatt.errors import LargeModelWarning as LargeModelWarning
 from rosenblatt.errors import MissingExtraError as MissingExtraError
 from rosenblatt.errors import ModelFileError as ModelFileError
 from rosenblatt.errors import ParseError as ParseError

@@ -12,6 +12,7 @@
     └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
     LargeCopyWarning (UserWarning)   a large input had to be copied before it could be used
+    LargeModelWarning (UserWarning)  the weights of a model take a gigabyte of memory or more
     UnknownColumnsWarning (UserWarning)   columns that a model has not seen, and that weigh nothing
 
 Every message is one sentence or two: what is wrong, where, and what to do.
@@ -28,6 +29,7 @@ __all__ = [
     "InputError",
     "InseparableError",
     "LargeCopyWarning",
+    "LargeModelWarning",
     "MissingExtraError",
     "ModelFileError",
     "ParseError",
@@ -117,6 +119,10 @@ class MissingExtraError(RosenblattError, ImportError):
 
 class LargeCopyWarning(UserWarning):
     """A large input had to be copied before it could be used."""
+
+
+class LargeModelWarning(UserWarning):
+    """The weights of a model take a gigabyte of memory or more."""
 
 
 class UnknownColumnsWarning(UserWarning):

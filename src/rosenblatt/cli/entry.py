@@ -98,8 +98,19 @@ def faithful(stream: TextIO | None) -> TextIO | None:
     return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, stream.errors)
 
 
+def give_up(stream: TextIO | None) -> None:
+    """Let what is still held of the output go: it would be tried again, and complained of."""
+    raw = getattr(getattr(stream, "buffer", None), "raw", None)
+    if isinstance(raw, _Output):
+        raw.given_up = True
+
+
 class _Output(io.FileIO):
+    given_up = False
+
     def write(self, data: Any, /) -> int:
+        if self.given_up:
+            return len(data)
         try:
             return super().write(data)
         except BrokenPipeError:

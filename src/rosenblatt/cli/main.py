@@ -15,7 +15,7 @@ import click
 
 import rosenblatt
 from rosenblatt.cli import commands, laboratory, plots, proofs, training
-from rosenblatt.cli.entry import INTERRUPTED, READER_GONE, ReaderGoneError, listen
+from rosenblatt.cli.entry import INTERRUPTED, READER_GONE, ReaderGoneError, give_up, listen
 from rosenblatt.cli.words import spoken
 from rosenblatt.errors import InseparableError, RosenblattError
 
@@ -102,9 +102,11 @@ def _outcome() -> tuple[int, str]:
     except MemoryError:
         return 2, "there is not enough memory for this; give fewer rows or columns"
     except (ReaderGoneError, BrokenPipeError):
+        give_up(sys.stdout)
         sys.stdout = None  # there is no flushing
         return READER_GONE, ""
     except OSError as error:
+        give_up(sys.stdout)
         sys.stdout = None
         reason = error.strerror or error
         return 2, f"cannot write the output: {reason}; what was printed is not all of it"

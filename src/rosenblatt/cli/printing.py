@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from rosenblatt.cli.words import spoken
-from rosenblatt.errors import UnknownColumnsWarning
+from rosenblatt.errors import LargeModelWarning, UnknownColumnsWarning
 
 LEAST_ROOM = 20  # columns for a wrapped text
 
@@ -113,8 +113,9 @@ def tell_plainly(line: str) -> None:
 
 @contextmanager
 def telling() -> Iterator[None]:
-    """Say once, in a sentence, which columns weigh nothing."""
+    """Say once, in a sentence, which columns weigh nothing, and how much memory weights take."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", UnknownColumnsWarning)
+        for kind in (UnknownColumnsWarning, LargeModelWarning):
+            warnings.simplefilter("always", kind)
         warnings.showwarning = lambda message, *_, **__: tell(str(message))
         yield

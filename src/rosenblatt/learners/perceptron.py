@@ -40,7 +40,7 @@ from rosenblatt.online.growth import Length, length_of
 from rosenblatt.online.halfspace import Halfspace
 from rosenblatt.online.partition import Partition
 from rosenblatt.online.perceptron import LOST, Rule
-from rosenblatt.online.separator import OneRow, check_room
+from rosenblatt.online.separator import OneRow, check_room, check_start
 from rosenblatt.run import Run, Stop
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class Perceptron(StreamLearner):
     ) -> Halfspace | Partition:
         """Begin at the chosen start; no marks where all that is to come is not known."""
         vectors = 1 if classes.size <= 2 else int(classes.size)  # one serves two classes
-        check_room(X.shape[1], vectors)
+        check_start(X.shape[1], vectors)
         lift = self._lift_of(X)
         w = self._start(X.shape[1], lift, vectors)
         if vectors > 1 and sparse.issparse(X):  # as `rows.favoured` has it

@@ -12,7 +12,7 @@ from rosenblatt.labels import as_codes, as_labels, example_weights, several_clas
 from rosenblatt.learners.linear import Linear
 from rosenblatt.margin.problems import MULTICLASS, Answer, Problem, Settings, solve
 from rosenblatt.matrices import as_matrix, check_finite, radius, without_duplicates
-from rosenblatt.online.separator import check_room
+from rosenblatt.online.separator import check_start
 
 LONGEST = 1e150  # a square of it is still a number
 MOST_LAM, LEAST_LAM = 1e150, 1e-150
@@ -204,7 +204,7 @@ class SoftMarginSVM(Linear):
         labels = as_labels(y, matrix.shape[0])
         classes = several_classes(labels)
         codes = as_codes(labels, classes)
-        check_room(matrix.shape[1], 1 if classes.size == 2 else classes.size)
+        check_start(matrix.shape[1], 1 if classes.size == 2 else classes.size)
         if not radius(matrix) < LONGEST:
             raise InputError("the rows are too long for their squares; divide X by a constant")
         caps = example_weights(sample_weight, self.class_weight, codes, classes)

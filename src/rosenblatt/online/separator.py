@@ -7,6 +7,7 @@ a `Halfspace` for two classes, a `Partition` for more.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import repeat
@@ -14,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, LargeModelWarning, levels_inside
 from rosenblatt.matrices import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
 from rosenblatt.memory import FEWER_COLUMNS, check_memory
 from rosenblatt.online.averaging import Ballot, mean_weights, trim
@@ -24,6 +25,10 @@ from rosenblatt.rows import Rows
 from rosenblatt.run import History, Run, Stop
 
 OneRow = tuple[np.ndarray, np.ndarray, int]  # columns, values, how many of them count
+
+# For each weight, measured: what fitting and saving hold (last, sum, start, copies, the file).
+WEIGHT_BYTES = 64
+LARGE = 2**30  # bytes from which on the size of weights is told
 
 CLEARLY = 0.9  # the share of the errors of averages at which the last weights are preferred
 
@@ -255,7 +260,22 @@ def _widen(w: np.ndarray, width: int) -> np.ndarray:
 
 
 def check_room(columns: int, classes: int = 1) -> None:
-    """Refuse a number of columns whose weights, held three times over, would fill the memory."""
+    """Refuse a number of columns whose weights, with all copies of them, would fill the memory."""
+    check_memory(WEIGHT_BYTES * columns * classes, _weights(columns, classes), FEWER_COLUMNS)
+
+
+def check_start(columns: int, classes: int = 1) -> None:
+    """Refuse such a number where learning begins, and warn of one that takes much memory."""
+    check_room(columns, classes)
+    needed = WEIGHT_BYTES * columns * classes
+    if needed >= LARGE:
+        warnings.warn(
+            f"{_weights(columns, classes)} need about {needed / 2**30:,.1f} GiB; {FEWER_COLUMNS}",
+            LargeModelWarning,
+            stacklevel=levels_inside() + 1,
+        )
+
+
+def _weights(columns: int, classes: int) -> str:
     each = f" in each of {classes:,} classes" if classes > 1 else ""
-    what = f"weights for {columns:,} columns{each}"
-    check_memory(3 * 8 * columns * classes, what, FEWER_COLUMNS)
+    return f"weights for {columns:,} columns{each}"
