@@ -309,7 +309,7 @@ def test_degrees_that_are_none_are_refused(degree):
 
 @pytest.mark.parametrize("c", [-1, np.nan, np.inf, "1", None, True])
 def test_constants_that_no_kernel_has_are_refused(c):
-    refused("c must be 0 or a positive finite number, got", c=c)
+    refused("c must be a finite number from 0 on, got", c=c)
 
 
 def test_a_map_and_a_kernel_of_the_same_options_agree():

@@ -138,7 +138,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
 def npy_array(content: np.ndarray) -> np.ndarray:
     """View the bytes of an ``.npy`` file as its array, or raise a ValueError.
 
-    `numpy.load` would not tell that a header promises less than follows.
+    `numpy.load` allocates whatever a header promises, and does not tell if more bytes follow.
     """
     stream = io.BytesIO(content[: 1 << 16].tobytes())
     try:
