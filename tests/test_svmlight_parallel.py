@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, vstack
 
-from rosenblatt.data import svmlight
+from rosenblatt.data import strings, svmlight
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.svmlight import parse_svmlight, svmlight_blocks
 from rosenblatt.data.svmlight_loop import count_marks
@@ -107,7 +107,7 @@ def test_words_that_look_like_numbers_from_afar_are_strings() -> None:
 
 
 def test_one_long_label_does_not_widen_all_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(svmlight, "LARGE_STRINGS", 1000)
+    monkeypatch.setattr(strings, "LARGE_STRINGS", 1000)
     _, y = parse_svmlight(b"a\n" * 1000 + b"b" * 1000)
     assert y.dtype == object
     assert y.tolist() == ["a"] * 1000 + ["b" * 1000]

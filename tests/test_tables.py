@@ -15,8 +15,9 @@ from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.data import tables_text
+from rosenblatt.data.formats import found_format
 from rosenblatt.data.reading import Reading
-from rosenblatt.data.tables import read_table, table_blocks, table_format
+from rosenblatt.data.tables import read_table, table_blocks
 
 pl = pytest.importorskip("polars")
 
@@ -322,9 +323,9 @@ def test_files_are_found_compressed_in_folders_and_by_extension(tmp_path):
     assert (
         sum(len(block) for block in table_blocks(tmp_path / "*.csv*", Reading("csv"), rows=2)) == 6
     )
-    assert table_format("x.PARQUET") == "parquet"
-    assert table_format("x.jsonl.zst") == "jsonl"
-    assert table_format("x.svm") is None
+    assert found_format("x.PARQUET", b"") == "parquet"
+    assert found_format("x.jsonl.zst", b"") == "jsonl"
+    assert found_format("x.svm", b"") == "svmlight"
     (tmp_path / "[a].csv").write_bytes(CSV)
     assert len(rb.read(tmp_path / "[a].csv")) == 2
     with pytest.raises(rb.InputError, match="there is no file"):

@@ -54,7 +54,7 @@ def written(draw):
     return text, label, 1.0 if weight is None else weight, namespaces
 
 
-@pytest.mark.twin_of("data.vowpal.read_lines")
+@pytest.mark.twin_of("data.vowpal_loop.read_lines")
 @settings(max_examples=60, deadline=None)
 @given(examples=st.lists(written(), min_size=1, max_size=4), end=st.sampled_from(["\n", "\r\n"]))
 def test_what_was_written_is_read(examples, end):

@@ -8,8 +8,8 @@ from typing import Any
 import rosenblatt as rb
 from rosenblatt.cli.printing import doing, plain, show
 from rosenblatt.cli.source import Source
+from rosenblatt.data.formats import folder_format
 from rosenblatt.data.models import kind_of, read_model
-from rosenblatt.data.read import folder_format
 from rosenblatt.data.scaling import Scaling
 from rosenblatt.data.sources import Name, beginning, is_pipe
 from rosenblatt.data.store import open_store

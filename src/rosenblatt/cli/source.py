@@ -11,8 +11,9 @@ from typing import Any
 import rosenblatt as rb
 from rosenblatt.cli.printing import tell_once
 from rosenblatt.data.cache import cached
+from rosenblatt.data.formats import format_of
 from rosenblatt.data.models import read_model
-from rosenblatt.data.read import cut_rows, format_of, read_blocks, read_whole
+from rosenblatt.data.read import cut_rows, read_blocks, read_whole
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.scaling import Scaling
 from rosenblatt.data.sources import Name, Several, files, is_pipe, shown

@@ -31,14 +31,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.data.sources import contents, shown
+from rosenblatt.data.compression import SUFFIXES
+from rosenblatt.data.sources import Name, contents, shown
 from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.examples import Examples
 from rosenblatt.memory import TooLargeError, check_memory
 
 __all__ = ["check_rows", "is_idx", "read_idx", "read_npy", "read_npz"]
-
-Name = str | os.PathLike[str]
 
 NPY = b"\x93NUMPY"
 HEADERS = {
@@ -62,7 +61,7 @@ NUMBERS, LABELS = "biuf", "biufUS"
 
 IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 IDX_NAME = re.compile(r"idx\d+")
-COMPRESSED = ("", ".gz", ".zst", ".bz2", ".xz")
+COMPRESSED = ("", *SUFFIXES)
 
 
 def read_npz(content: Any, *, file: str = "<bytes>") -> Examples:

@@ -1,17 +1,4 @@
-r"""Reading data sets of any format, whole or block by block.
-
-The format is told by the caller, or found: a folder by what lies in it; a file by how it begins,
-then by its extension (that of a compression taken off), then by its first line of text.
-
-    store     a folder that `rosenblatt convert` wrote           header.json in it
-    npy       X.npy and y.npy in a folder, or name.npy           extension
-    npz       X and y, or the parts of a CSR matrix, and y       begins like a zip file, or .npz
-    idx       MNIST's files                                      two zeros, a type, a rank
-    csv tsv parquet arrow jsonl                                  extension, or how they begin
-    vowpal    Vowpal Wabbit's text                               .vw, or a | in the first line
-    text      label<TAB>text, hashed by `TextHasher`             one tab, then words
-    svmlight  everything else
-"""
+"""Reading data sets of any format, whole or block by block; `formats` tells which it is."""
 
 from __future__ import annotations
 
@@ -26,23 +13,20 @@ import numpy as np
 
 from rosenblatt.data import unlabelled
 from rosenblatt.data.alike import Alike
-from rosenblatt.data.arrays import check_rows, is_idx, read_idx, read_npy, read_npz
+from rosenblatt.data.arrays import check_rows, read_idx, read_npy, read_npz
+from rosenblatt.data.formats import format_of
 from rosenblatt.data.reading import DEFAULT, OPTIONS, TABLES, Reading, refuse_unknown
-from rosenblatt.data.sources import Several, beginning, chunks, contents, files, is_pipe, shown
+from rosenblatt.data.sources import Name, Several, chunks, contents, files, is_pipe, shown
 from rosenblatt.data.store import open_store
 from rosenblatt.data.strings import string_array
 from rosenblatt.data.svmlight import cut_blocks, parse_svmlight, svmlight_blocks
-from rosenblatt.data.tables import read_table, table_blocks, table_format
+from rosenblatt.data.tables import read_table, table_blocks
 from rosenblatt.data.vowpal import parse_vowpal
 from rosenblatt.errors import InputError, ParseError
 from rosenblatt.examples import Examples
 from rosenblatt.names import columns_of
 
-BEGINNINGS = {b"PK\x03\x04": "npz", b"PAR1": "parquet", b"ARROW1": "arrow"}
 BLOCK_BYTES = 1 << 24
-HEAD_BYTES = 1 << 16
-NUMBER = re.compile(rb"[-+.\deE\s]+")
-PAIRS = re.compile(rb"(?:(?:qid|\d++):[-+.\deE]++(?:\s++|\Z|(?=#)))++(?:#.*)?")
 BLANK_LINES = {
     "vowpal": re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*+\r?\n)*[ \t]*"),
     "text": re.compile(rb"(?:\xef\xbb\xbf)?(?:\r?\n)*"),
@@ -50,7 +34,7 @@ BLANK_LINES = {
 
 
 def read(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    path: Name | Sequence[Name],
     *,
     format: str | None = None,
     label: str | int | None = None,
@@ -156,7 +140,7 @@ def read_whole(path: Any, reading: Reading = DEFAULT) -> Examples:
         return _read(path, reading)
 
 
-def _read(path: str | os.PathLike[str], reading: Reading) -> Examples:
+def _read(path: Name, reading: Reading) -> Examples:
     reading, alike = _prepared(path, reading)
     if reading.format in TABLES:
         examples = read_table(path, reading)
@@ -175,7 +159,7 @@ def _read(path: str | os.PathLike[str], reading: Reading) -> Examples:
     return examples
 
 
-def _prepared(path: str | os.PathLike[str], reading: Reading) -> tuple[Reading, Alike | None]:
+def _prepared(path: Name, reading: Reading) -> tuple[Reading, Alike | None]:
     """Find the format and name the file; give what makes rows fit the model they are read for."""
     wanted, found = reading.wanted, format_of(path, reading)
     reading = replace(reading, format=found, file=shown(path))
@@ -201,7 +185,7 @@ def _finished(examples: Examples, reading: Reading, alike: Alike | None) -> Exam
 
 
 def read_blocks(
-    path: str | os.PathLike[str], reading: Reading = DEFAULT, *, block_bytes: int = BLOCK_BYTES
+    path: Name, reading: Reading = DEFAULT, *, block_bytes: int = BLOCK_BYTES
 ) -> Iterator[Examples]:
     """Read a data set block by block, in bounded memory.
 
@@ -215,7 +199,7 @@ def read_blocks(
             alike.tell()
 
 
-def _blocks(path: str | os.PathLike[str], reading: Reading, block_bytes: int) -> Iterator[Examples]:
+def _blocks(path: Name, reading: Reading, block_bytes: int) -> Iterator[Examples]:
     pieces = chunks(path)
     if reading.format == "svmlight":
         yield from _svmlight_blocks(pieces, reading, block_bytes)
@@ -240,23 +224,6 @@ def _svmlight_blocks(
             yield Examples(X, y)
 
 
-def text_format(path: str | os.PathLike[str], found: str) -> str:
-    """Give the format of data for a model of texts: lines without labels are texts, too.
-
-    Tables are known by their names, and svmlight by its pairs.
-    """
-    lines = text_lines(beginning(path, HEAD_BYTES)) if not folder_format(path) else []
-    if found not in ("svmlight", "vowpal", "csv", "tsv", "jsonl") or not lines:
-        return found
-    name = files(path)[0]
-    table = table_format(name)
-    if _extension(name) in (".svm", ".vw") or table not in (None, "tsv"):
-        return found
-    if table == "tsv" and any(b"\t" in line for line in lines):
-        return found
-    return found if all(map(is_pairs, lines[:-1] or lines)) else "text"
-
-
 def _text_blocks(blocks: Iterable[np.ndarray], reading: Reading) -> Iterator[Examples]:
     """Parse blocks of lines; those before a block count, and settle whether there are labels."""
     line, labelled = 1, None
@@ -271,7 +238,7 @@ def _text_blocks(blocks: Iterable[np.ndarray], reading: Reading) -> Iterator[Exa
 
 
 @contextmanager
-def _placed_in(path: str | os.PathLike[str]) -> Iterator[None]:
+def _placed_in(path: Name) -> Iterator[None]:
     """Name the one file of several, and the line in it, that breaks its format."""
     try:
         yield
@@ -303,119 +270,6 @@ def cut_rows(examples: Examples, block_bytes: int) -> Iterator[Examples]:
     rows = max(1, int(block_bytes / max(size, 1)))
     for start in range(0, n, rows):
         yield examples.part(slice(start, start + rows))
-
-
-def folder_format(path: str | os.PathLike[str]) -> str | None:
-    """Give the format of a folder that is one data set, not a folder of data files."""
-    for name, format in (("header.json", "store"), ("X.npy", "npy")):
-        if os.path.isfile(os.path.join(path, name)):
-            return format
-    return None
-
-
-def format_of(path: str | os.PathLike[str], reading: Reading = DEFAULT) -> str:
-    """Give the format of a data set: the one that the caller says, or else what it looks like."""
-    if reading.format is not None or reading.separator is not None:
-        return reading.format or "csv"
-    hashing = None if reading.wanted is None else reading.wanted.columns.hashing
-    found = _looked_up(path)
-    return text_format(path, found) if hashing and hashing["format"] == "text" else found
-
-
-def _looked_up(path: str | os.PathLike[str]) -> str:
-    if folder_format(path) is not None:
-        return found_format(path, b"")
-    if isinstance(path, Several) and any(map(folder_format, path.names)):
-        raise InputError("a folder of arrays is a data set of its own; give it alone")
-    names = files(path)
-    if len(names) > 1:
-        _check_alike(path, names)
-    return found_format(path, beginning(path, HEAD_BYTES))
-
-
-def _check_alike(path: str | os.PathLike[str], names: list[str]) -> None:
-    """Refuse files that are not of one format, such as a note beside the data."""
-    first: tuple[str, str] | None = None
-    for name in names:
-        head = beginning(name, HEAD_BYTES // 16)
-        if not head.strip():
-            continue
-        format = found_format(name, head)
-        if format == "svmlight" and not is_svmlight(head):
-            format = "none that is known"
-        first = first or (name, format)
-        if format != first[1]:
-            raise InputError(
-                f"{shown(path)} stands for files of different formats: that of {shown(first[0])} "
-                f"is {first[1]}, and that of {shown(name)} is {format}; give a pattern, such as "
-                "'*.svm', that stands for files of one"
-            )
-
-
-def is_svmlight(head: bytes) -> bool:
-    """Tell whether the first line of a text, comments apart, is that of an svmlight file."""
-    lines = (line.partition(b"#")[0].strip() for line in head.splitlines())
-    words = next(filter(None, lines), b"").removeprefix(b"\xef\xbb\xbf").split(maxsplit=1)
-    return len(words) < 2 or PAIRS.match(words[1]) is not None
-
-
-def found_format(path: str | os.PathLike[str], head: bytes) -> str:
-    """Give the format of a data set, by its name and by how it begins."""
-    folder = folder_format(path)
-    if folder is not None:
-        return folder
-    name = files(path)[0]
-    extension = _extension(name)
-    if extension in (".npy", ".npz"):
-        return extension[1:]
-    if extension in (".lp", ".mps"):
-        raise InputError(
-            f"{shown(path)} is a linear program, not a data set; rosenblatt.solve, in the shell "
-            "`rosenblatt solve`, reads it"
-        )
-    for start, format in BEGINNINGS.items():
-        if head.startswith(start):
-            return format
-    if is_idx(head):
-        return "idx"
-    line, *others = text_lines(head) or [b""]
-    if extension in (".tsv", ".txt", "") and is_labelled_text(line):
-        headed = bool(others) and not any(map(is_labelled_text, others))
-        if extension != ".tsv" or not headed:
-            return "text"
-    found = table_format(name)
-    if found is not None:
-        return found
-    if line.startswith(b"{"):
-        return "jsonl"
-    if extension == ".vw" or b"|" in line:
-        return "vowpal"
-    return "csv" if b"," in line and b":" not in line else "svmlight"
-
-
-def _extension(name: str) -> str:
-    stem, extension = os.path.splitext(name.lower())
-    if extension in (".gz", ".zst", ".bz2", ".xz"):
-        extension = os.path.splitext(stem)[1]
-    return extension
-
-
-def text_lines(head: bytes) -> list[bytes]:
-    """Give the lines of a text that are not blank."""
-    return [line for line in head.splitlines() if line.strip()]
-
-
-def is_pairs(line: bytes) -> bool:
-    """Tell whether a line looks like svmlight: pairs, and perhaps a label before them."""
-    pairs = line.strip(), line.strip().partition(b" ")[2].strip()
-    return any(map(PAIRS.fullmatch, pairs))
-
-
-def is_labelled_text(line: bytes) -> bool:
-    """Tell whether a line looks like label<TAB>text: one tab, and then more than numbers."""
-    label, _, text = line.partition(b"\t")
-    numbers = NUMBER.fullmatch(text) or PAIRS.fullmatch(text)
-    return bool(label) and b"\t" not in text and bool(text) and not numbers
 
 
 def _parsed(

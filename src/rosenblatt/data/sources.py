@@ -8,60 +8,56 @@ The rules
 - The bytes of several files follow each other, with a newline put in where a file lacks its last
   one, and without the UTF-8 byte-order mark with which a file behind the first may begin; that is
   right for text, and formats that are not text read `files` one by one.
-- Compression is found by content, not by name: gzip, zstandard, bzip2 and xz, each with any number
-  of streams in a row. What follows the last one must be another stream; zeros that fill up a
-  block of a tape are skipped.
+- Compressed files are read as what they hold (`compression`).
 - A pipe can be read but once: what `beginning` looked at is handed on to whoever reads it next.
-- Memory is bounded when streaming: compressed bytes are handed over `PIECE` at a time, so that even
-  a file made to explode gives at most about 128 MiB at once.
 """
 
 from __future__ import annotations
 
-import bz2
-import lzma
 import os
 import re
 import stat
 import sys
-import zlib
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob
 from itertools import chain
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 
-from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.data.compression import MAGIC_BYTES, SUFFIXES, compression_of, decompressed
+from rosenblatt.errors import InputError
 from rosenblatt.memory import TooLargeError, memory
 
 __all__ = [
+    "BYTE_ORDER_MARK",
     "Name",
     "Several",
+    "after_line",
     "as_text",
     "beginning",
     "bounded",
     "chunks",
     "contents",
+    "extension_of",
     "files",
     "is_compressed",
     "is_pipe",
     "line_and_column",
     "shown",
+    "unmarked",
+    "without_mark",
 ]
 
 Name = str | os.PathLike[str]
 
 STANDARD_INPUT = "-"
-# The longest magic, that of bzip2's first block.
-MAGIC_BYTES = 10
-# Zstandard packs up to 128 KiB into 4 bytes; a piece of this size gives 128 MiB at the very most.
-PIECE = 1 << 12
 LOOKED_AT = 1 << 16  # at a time: what a pipe holds
 LONGEST_NAME = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+SEARCH_BYTES = 1 << 14
 
 # Pipes of which the beginning was looked at, with all their bytes, until somebody reads them.
 _held: dict[Hashable, Iterator[bytes]] = {}
@@ -77,15 +73,6 @@ class Several(os.PathLike[str]):
         return " ".join(self.names)
 
     __str__ = __fspath__
-
-
-class Compression(NamedTuple):
-    """A kind of compressed stream: its name, how it begins and what undoes it."""
-
-    name: str
-    magic: re.Pattern[bytes]
-    decompressor: Callable[[], Any]
-    padded: bool  # whether zeros may follow a stream
 
 
 def files(path: Name) -> list[str]:
@@ -151,7 +138,7 @@ def _mapped(name: str) -> np.ndarray | None:
     if name != STANDARD_INPUT and not os.path.isfile(name):
         return None
     with _opened(name) as file:
-        plain = _is_mappable(file) and _compression(_peeked(file)) is None
+        plain = _is_mappable(file) and compression_of(_peeked(file)) is None
         return np.memmap(file, np.uint8, mode="r") if plain else None
 
 
@@ -186,7 +173,7 @@ def chunks(path: Name, size: int = 1 << 19) -> Iterator[bytes]:
             last = b"\n"
             yield last
         pieces = _pieces(name, size)
-        for piece in pieces if place == 0 else _unmarked(pieces):
+        for piece in pieces if place == 0 else unmarked(pieces):
             last = piece[-1:]
             yield piece
 
@@ -243,7 +230,8 @@ def _pieces(name: str, size: int) -> Iterator[bytes]:
         yield from _read(file, name, size)
 
 
-def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Give pieces without the byte-order mark that they may begin with."""
     first = next(pieces, b"").removeprefix(BYTE_ORDER_MARK)
     if first:
         yield first
@@ -257,7 +245,7 @@ def is_compressed(path: Name) -> bool:
     """
     name = files(path)[0]
     with _opened(name) as file:
-        return _is_mappable(file) and _compression(_peeked(file)) is not None
+        return _is_mappable(file) and compression_of(_peeked(file)) is not None
 
 
 def as_text(data: Any) -> np.ndarray:
@@ -275,6 +263,27 @@ def as_text(data: Any) -> np.ndarray:
             raise InputError(f"text must be bytes or an array of uint8, got {name}") from None
     text.flags.writeable = False
     return text
+
+
+def without_mark(text: np.ndarray) -> np.ndarray:
+    """Give a text without the byte-order mark that it may begin with."""
+    return text[3:] if text[:3].tobytes() == BYTE_ORDER_MARK else text
+
+
+def after_line(text: np.ndarray, position: int) -> int:
+    """Give the position after the first newline from a position on, or that of the end."""
+    while position < text.size:
+        found = text[position : position + SEARCH_BYTES].tobytes().find(b"\n")
+        if found >= 0:
+            return position + found + 1
+        position += SEARCH_BYTES
+    return text.size
+
+
+def extension_of(name: Name) -> str:
+    """Give the extension of a name in small letters, that of a compression taken off."""
+    stem, extension = os.path.splitext(os.fsdecode(name).lower())
+    return os.path.splitext(stem)[1] if extension in SUFFIXES else extension
 
 
 def line_and_column(text: np.ndarray, offset: int) -> tuple[int, int]:
@@ -343,9 +352,9 @@ def _read(file: IO[bytes], name: str, size: int) -> Iterator[bytes]:
         head += block
         if len(head) >= MAGIC_BYTES:
             break
-    compression = _compression(head)
+    compression = compression_of(head)
     if compression is not None:
-        yield from _decompressed(compression, head, raw, name, size)
+        yield from decompressed(compression, head, raw, shown(name), size)
     elif head:
         yield head
         yield from raw
@@ -361,78 +370,3 @@ def _blocks(file: IO[bytes], name: str, size: int) -> Iterator[bytes]:
         if not block:
             return
         yield block
-
-
-def _zstandard() -> Any:
-    try:
-        import zstandard
-    except ImportError:
-        raise MissingExtraError("zstandard", "files") from None
-    return zstandard.ZstdDecompressor().decompressobj()
-
-
-COMPRESSIONS = (
-    Compression("gzip", re.compile(rb"\x1f\x8b"), lambda: zlib.decompressobj(wbits=31), True),
-    # A frame, or one to be skipped, with which some writers begin.
-    Compression("zstandard", re.compile(rb"\(\xb5/\xfd|[\x50-\x5f]\*M\x18"), _zstandard, False),
-    # The digits of pi begin a block, and those of its square root end an empty stream.
-    Compression("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), bz2.BZ2Decompressor, False),
-    Compression(
-        "xz", re.compile(rb"\xfd7zXZ\0"), lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), True
-    ),
-)
-
-
-def _compression(head: bytes) -> Compression | None:
-    return next((kind for kind in COMPRESSIONS if kind.magic.match(head)), None)
-
-
-def _decompressed(
-    kind: Compression, head: bytes, raw: Iterator[bytes], name: str, size: int
-) -> Iterator[bytes]:
-    """Decompress one stream after the other, gathering what comes out up to `size`."""
-    machine = kind.decompressor()
-    gathered: list[bytes] = []
-    held = 0
-    for piece in _small_pieces(head, raw):
-        rest = piece
-        while rest:
-            if machine.eof:
-                rest = rest.lstrip(b"\0") if kind.padded else rest
-                if not rest:
-                    break
-                machine = kind.decompressor()
-            out = _step(kind, machine, rest, name)
-            rest = machine.unused_data if machine.eof else b""
-            gathered.append(out)
-            held += len(out)
-            if held >= size:
-                yield b"".join(gathered)
-                gathered, held = [], 0
-    if not machine.eof:
-        raise InputError(
-            f"{shown(name)} ends in the middle of its {kind.name} stream; "
-            "it is truncated, so fetch it again"
-        )
-    if held:
-        yield b"".join(gathered)
-
-
-def _small_pieces(head: bytes, raw: Iterator[bytes]) -> Iterator[bytes]:
-    block: bytes | None = head
-    while block is not None:
-        for start in range(0, len(block), PIECE):
-            yield block[start : start + PIECE]
-        block = next(raw, None)
-
-
-def _step(kind: Compression, machine: Any, piece: bytes, name: str) -> bytes:
-    try:
-        out: bytes = machine.decompress(piece)
-        return out
-    except MissingExtraError:
-        raise
-    except Exception as error:  # each library has its own: zlib.error, LZMAError, ZstdError, ...
-        raise InputError(
-            f"{shown(name)} is a damaged {kind.name} file ({error}); fetch it again"
-        ) from error

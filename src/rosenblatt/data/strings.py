@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.svmlight import LARGE_STRINGS, WIDEST_STRINGS
+# Strings of one width are the type that NumPy and its friends know best. They may take so many
+# bytes, or so many times the bytes of the text, lest one long label make them fill the memory.
+LARGE_STRINGS, WIDEST_STRINGS = 1 << 24, 16
 
 
 def string_array(words: list[str]) -> np.ndarray:
@@ -38,8 +40,8 @@ def coded_strings(words: list[str], codes: np.ndarray) -> np.ndarray:
     >>> coded_strings(["ham", "spam"], np.array([1, 0, 1]))
     array(['spam', 'ham', 'spam'], dtype='<U4')
     """
-    lengths = np.array([len(word) for word in words])
-    kind = string_type(codes.size, int(lengths.max()), int(lengths[codes].sum()))
+    lengths = np.array([len(word) for word in words], np.int64)
+    kind = string_type(codes.size, int(lengths.max(initial=1)), int(lengths[codes].sum()))
     cut_short = any(word.endswith("\0") for word in words)  # by strings of one width
     distinct = np.empty(len(words), object if cut_short else kind)
     distinct[:] = words

@@ -55,7 +55,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from rosenblatt.data.reading import DEFAULT, Reading
-from rosenblatt.data.sources import as_text
+from rosenblatt.data.sources import SEARCH_BYTES, after_line, as_text, without_mark
+from rosenblatt.data.strings import coded_strings
 from rosenblatt.data.svmlight_chunk import (
     Extent,
     Table,
@@ -70,10 +71,8 @@ from rosenblatt.memory import check_memory
 
 __all__ = ["parse_svmlight", "svmlight_blocks"]
 
-SEARCH_BYTES = 1 << 14
 # A pair takes four bytes: the blank before it, a digit, the colon and a digit.
 SHORTEST_PAIR = 4
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 # With more entries SciPy wants 64-bit indices.
 ENTRY_LIMIT = (1 << 31) - 1
@@ -81,9 +80,6 @@ LARGEST_WHOLE_LABEL = 2.0**53
 
 BLOCK_BYTES = 1 << 24
 LONGEST_LINE = 1 << 28
-# Strings of one width are the type that NumPy and its friends know best. They may take so many
-# bytes, or so many times the bytes of the text, lest one long label make them fill the memory.
-LARGE_STRINGS, WIDEST_STRINGS = 1 << 24, 16
 
 Buffer = bytes | bytearray | memoryview | np.ndarray
 
@@ -242,11 +238,6 @@ def no_examples(file: str) -> InputError:
     return EmptyError(f"{file} holds no examples; write one a line, such as: 1 3:0.5 7:2")
 
 
-def without_mark(text: np.ndarray) -> np.ndarray:
-    """Give a text without the byte-order mark that it may begin with."""
-    return text[3:] if text[:3].tobytes() == BYTE_ORDER_MARK else text
-
-
 def parse(source: Source, apply: Apply) -> Parsed:
     """Parse a text, which may hold no example."""
     chunks = place(apply(partial(measure, source.text), spans(source.text)))
@@ -270,16 +261,6 @@ def spans(text: np.ndarray) -> Iterator[tuple[int, int]]:
         stop = after_line(text, start + CHUNK_BYTES)
         yield start, stop
         start = stop
-
-
-def after_line(text: np.ndarray, position: int) -> int:
-    """Give the position after the first newline from a position on, or that of the end."""
-    while position < text.size:
-        newlines = np.flatnonzero(text[position : position + SEARCH_BYTES] == NEWLINE)
-        if newlines.size:
-            return position + int(newlines[0]) + 1
-        position += SEARCH_BYTES
-    return text.size
 
 
 def measure(text: np.ndarray, span: tuple[int, int]) -> Chunk:
@@ -383,10 +364,4 @@ def gather_words(
         content = source.text[chunk.start : chunk.stop].tobytes()
         written = (content[i:j] for i, j in zip(starts.tolist(), stops.tolist(), strict=True))
         codes.append(np.array([known.setdefault(word, len(known)) for word in written], np.int64))
-    words = [word.decode() for word in known]
-    chosen = np.concatenate(codes)
-    width = max(map(len, words), default=1)
-    affordable = max(LARGE_STRINGS, WIDEST_STRINGS * source.text.size)
-    fixed = chosen.size * width * np.dtype("U1").itemsize <= affordable
-    labels: np.ndarray = np.array(words, dtype=f"U{width}" if fixed else object)[chosen]
-    return labels
+    return coded_strings([word.decode() for word in known], np.concatenate(codes))

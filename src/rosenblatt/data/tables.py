@@ -46,6 +46,8 @@ import numpy as np
 from rosenblatt.data import tables_text
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.sources import (
+    BYTE_ORDER_MARK,
+    Name,
     bounded,
     chunks,
     files,
@@ -53,6 +55,7 @@ from rosenblatt.data.sources import (
     is_pipe,
     line_and_column,
     shown,
+    unmarked,
 )
 from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import (
@@ -78,23 +81,9 @@ from rosenblatt.memory import check_memory
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMATS", "read_table", "table_blocks", "table_format"]
+__all__ = ["read_table", "table_blocks"]
 
-# What the extension of a file says, once that of a compression is taken off.
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
-COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 TEXTS = ("csv", "tsv", "jsonl")
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_REASON = 200
 ROWS_AT_ONCE = 2**14
 SPARE = 1.2
@@ -128,15 +117,7 @@ class Origin(NamedTuple):
         return WORDS not in (self.text.kinds[name] for name in self.inputs)
 
 
-def table_format(name: str | os.PathLike[str]) -> str | None:
-    """Give the format that the extension of a file stands for, if it is that of a table."""
-    stem, extension = os.path.splitext(os.fsdecode(name).lower())
-    if extension in COMPRESSED:
-        extension = os.path.splitext(stem)[1]
-    return FORMATS.get(extension)
-
-
-def read_table(source: str | os.PathLike[str] | bytes, reading: Reading) -> Examples:
+def read_table(source: Name | bytes, reading: Reading) -> Examples:
     r"""Read a table of the format that the reading names; needs Polars.
 
     The source is a file, a folder or a pattern, compressed or not, ``-``, or the bytes themselves.
@@ -159,7 +140,7 @@ def read_table(source: str | os.PathLike[str] | bytes, reading: Reading) -> Exam
 
 
 def table_blocks(
-    source: str | os.PathLike[str] | bytes, reading: Reading, *, rows: int = 2**16
+    source: Name | bytes, reading: Reading, *, rows: int = 2**16
 ) -> Iterator[Examples]:
     """Read a table as `read_table` does, but block by block, so that memory is bounded.
 
@@ -227,22 +208,20 @@ def _size(source: Any) -> int:
     return len(source) if isinstance(source, bytes) else os.path.getsize(source)
 
 
-def _sources(
-    source: str | os.PathLike[str] | bytes, reading: Reading, folder: str | None = None
-) -> list[Named]:
+def _sources(source: Name | bytes, reading: Reading, folder: str | None = None) -> list[Named]:
     """Give what Polars is to read, by the names that messages give to it.
 
     These are names of plain files; else bytes, or files in the folder. Polars takes names or bytes,
     not both.
     """
     if isinstance(source, bytes):
-        return [(reading.file, b"".join(_unmarked(iter([source]))))]
+        return [(reading.file, b"".join(unmarked(iter([source]))))]
     names = files(source)
     plain = [_is_plain(name, reading.format) for name in names]
     if all(plain):
         found: list[Any] = names
     elif folder is None:
-        found = [b"".join(_unmarked(bounded(chunks(name), name))) for name in names]
+        found = [b"".join(unmarked(bounded(chunks(name), name))) for name in names]
     else:
         found = [
             name if plain[place] else _unpacked(name, os.path.join(folder, str(place)))
@@ -262,14 +241,8 @@ def _is_plain(name: str, format: str | None) -> bool:
 
 def _unpacked(name: str, target: str) -> str:
     with open(target, "wb") as file:
-        file.writelines(_unmarked(chunks(name)))
+        file.writelines(unmarked(chunks(name)))
     return target
-
-
-def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Give pieces without the byte-order mark that they may begin with."""
-    yield next(pieces, b"").removeprefix(BYTE_ORDER_MARK)
-    yield from pieces
 
 
 def _origin(named: list[Named], reading: Reading) -> Origin:

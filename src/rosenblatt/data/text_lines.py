@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.data.sources import as_text, line_and_column
+from rosenblatt.data.sources import as_text, line_and_column, without_mark
 from rosenblatt.data.svmlight_errors import CONTROL, quote
 from rosenblatt.data.text_loops import Lines, count_newlines, find_lines
 from rosenblatt.errors import EmptyError, ParseError
-
-BYTE_ORDER_MARK = (0xEF, 0xBB, 0xBF)
 
 
 class LabelledText(NamedTuple):
@@ -55,7 +53,7 @@ def label_text_lines(data: Any, *, file: str = "<bytes>", first_line: int = 1) -
     text = as_text(data)
     most = int(count_newlines(text)) + 1
     lines = Lines(*(np.empty(most, np.int64) for _ in Lines._fields))
-    begin = 3 if tuple(text[:3]) == BYTE_ORDER_MARK else 0
+    begin = text.size - without_mark(text).size
     rows, missing = map(int, find_lines(text, np.uint64(begin), lines))
     found = Lines(*(array[:rows] for array in lines))
     try:

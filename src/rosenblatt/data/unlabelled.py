@@ -12,10 +12,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from rosenblatt.data.sources import as_text
+from rosenblatt.data.sources import BYTE_ORDER_MARK, as_text
 from rosenblatt.errors import ParseError
 
-MARK = b"\xef\xbb\xbf"
 FIRST_ROW = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+([^ \t\r\n]*)")
 BARE_ROW = re.compile(rb"^[ \t]*+(?=[^\s#:]++:)", re.MULTILINE)
 FIRST_LINE = re.compile(rb"[\r\n]*+([^\r\n]*)")
@@ -33,14 +32,14 @@ class Rows:
     def labelled(self, block: np.ndarray) -> np.ndarray:
         """Give a block with labels: itself, if the first row of all has one."""
         if self.bare is None:
-            content = block.tobytes().removeprefix(MARK)
+            content = block.tobytes().removeprefix(BYTE_ORDER_MARK)
             first = FIRST_ROW.match(content)
             if first is None or not first.group(1):
                 return block
             self.bare = b":" in first.group(1)
         if not self.bare:
             return block
-        return as_text(BARE_ROW.sub(LABEL, block.tobytes().removeprefix(MARK)))
+        return as_text(BARE_ROW.sub(LABEL, block.tobytes().removeprefix(BYTE_ORDER_MARK)))
 
     @contextmanager
     def counted(self) -> Iterator[None]:
@@ -61,7 +60,7 @@ def labelled_lines(content: np.ndarray, labelled: bool | None) -> tuple[np.ndarr
 
     Whether they have labels may be known from the lines before.
     """
-    text = content.tobytes().removeprefix(MARK)
+    text = content.tobytes().removeprefix(BYTE_ORDER_MARK)
     if labelled is None:
         first = FIRST_LINE.match(text)
         labelled = first is None or b"\t" in first.group(1)

@@ -36,215 +36,43 @@ which is slow, obvious and able to explain.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from rosenblatt.data.numbers import HARD, MALFORMED, ONE, TEN, ZERO_DIGIT, read_number
 from rosenblatt.data.reading import DEFAULT, Reading
-from rosenblatt.data.sources import line_and_column
-from rosenblatt.data.svmlight_loop import skip_blanks
-from rosenblatt.data.vowpal_lines import (
-    FNV_OFFSET,
-    FNV_PRIME,
-    MIXERS,
-    WrongLineError,
-    read_line,
-)
+from rosenblatt.data.sources import after_line, line_and_column, without_mark
+from rosenblatt.data.svmlight_chunk import VALUE_LIMITS, sealed
+from rosenblatt.data.svmlight_loop import BLANK, NEWLINE, TAB
+from rosenblatt.data.vowpal_lines import WrongLineError, read_line
+from rosenblatt.data.vowpal_loop import BAR, Room, Tally, read_lines
 from rosenblatt.errors import EmptyError, ParseError
 from rosenblatt.examples import Examples
-from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.names import Columns
 
 __all__ = ["parse_vowpal"]
 
 PIECE_BYTES = 1 << 20
 LARGEST_WHOLE = 2.0**53  # doubles tell smaller whole numbers apart
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# Doubles from here on round to an infinite float32.
-VALUE_LIMITS = {np.dtype(np.float32): 2.0**128 - 2.0**103, np.dtype(np.float64): np.inf}
-
-NUL, TAB, NEWLINE, RETURN = 0, 9, 10, 13
-BLANK, APOSTROPHE, COLON, BAR = (ord(letter) for letter in " ':|")
-ZERO = np.uint64(0)
-OFFSET, PRIME = np.uint64(FNV_OFFSET), np.uint64(FNV_PRIME)
-MIXER_1, MIXER_2 = (np.uint64(mixer) for mixer in MIXERS)
-SHIFT = np.uint64(33)
 
 
-class Room(NamedTuple):
-    """Where the loop writes: rows, entries, and the rows that it leaves open."""
+class Text(NamedTuple):
+    """A text, the name that messages give to it, and the number of its first line."""
 
-    labels: np.ndarray  # NaN for none
-    weights: np.ndarray
-    lines: np.ndarray  # where the line of a row begins
-    ends: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    hard: np.ndarray
+    content: np.ndarray
+    file: str
+    first_line: int
 
+    def error(self, place: int, column: int, message: str) -> ParseError:
+        """Say what is wrong with the line that begins at a place."""
+        line = self.first_line + line_and_column(self.content, place)[0] - 1
+        return ParseError(message, file=self.file, line=line, column=column)
 
-class Tally(NamedTuple):
-    """How many of each the loop wrote, whether it stopped at an offence, and in which line."""
-
-    rows: int
-    entries: int
-    hard: int
-    offence: int
-    line: int
-
-
-@exact_part
-def ends_line(text: Any, i: Any) -> Any:
-    """Tell whether the line ends at i."""
-    return text[i] == NEWLINE or (text[i] == RETURN and text[i + ONE] == NEWLINE)
-
-
-@exact_part
-def ends_word(text: Any, i: Any) -> Any:
-    """Tell whether a word ends before i."""
-    if text[i] > BLANK:
-        return text[i] == BAR
-    return text[i] == BLANK or text[i] == TAB or ends_line(text, i)
-
-
-@exact_part
-def stops_word(text: Any, i: Any) -> Any:
-    """Tell whether a word ends before i, or a byte stands there that no word can have."""
-    if text[i] > BLANK:
-        return text[i] == BAR
-    return (
-        text[i] == BLANK
-        or text[i] == TAB
-        or text[i] == NEWLINE
-        or text[i] == RETURN
-        or text[i] == NUL
-    )
-
-
-@exact_part
-def mixed(key: Any) -> Any:
-    """Finish a hash, so that every bit of the key reaches every bit."""
-    key = (key ^ (key >> SHIFT)) * MIXER_1
-    key = (key ^ (key >> SHIFT)) * MIXER_2
-    return key ^ (key >> SHIFT)
-
-
-@exact_part
-def read_name(text: Any, i: Any, seed: Any) -> Any:
-    """Hash the name at i; give the hash, the name as a number, whether it is one, and its end."""
-    key, number = OFFSET ^ seed, ZERO
-    digital: Any = True
-    while text[i] != COLON and not stops_word(text, i):
-        letter = np.uint64(text[i])
-        key = (key ^ letter) * PRIME
-        digit = letter - ZERO_DIGIT
-        digital = digital and digit < TEN
-        number = number * TEN + digit
-        i += ONE
-    return mixed(key), number, digital, i
-
-
-@exact_part
-def read_factor(text: Any, i: Any) -> Any:
-    """Read ``:number`` at i, or nothing, up to the end of the word.
-
-    Gives the number, 1 if there is none, the position after it, whether it is hard, and whether
-    all is well.
-    """
-    if text[i] != COLON:
-        return 1.0, i, False, ends_word(text, i)
-    number, i, kind = read_number(text, i + ONE)
-    return number, i, kind == HARD, kind != MALFORMED and ends_word(text, i)
-
-
-@exact_part
-def read_opening(text: Any, i: Any) -> Any:
-    """Read what stands before the first bar.
-
-    Gives label (NaN for none), importance, the position of the bar, whether a number is hard, and
-    whether all is well.
-    """
-    label, weight, hard, words = np.nan, 1.0, False, 0
-    while text[i] != BAR:
-        end = i
-        while not stops_word(text, end):
-            end += ONE
-        if text[end] == BAR or text[i] == APOSTROPHE:
-            i = skip_blanks(text, end)
-            return label, weight, i, hard, text[i] == BAR and weight >= 0
-        number, stop, kind = read_number(text, i)
-        if kind == MALFORMED or stop != end or words == 2 or ends_line(text, end):
-            return label, weight, i, hard, False
-        hard = hard or kind == HARD
-        if words == 0:
-            label = number
-        else:
-            weight = number
-        words += 1
-        i = skip_blanks(text, end)
-    return label, weight, i, hard, weight >= 0
-
-
-@exact_part
-def read_features(text: Any, i: Any, room: Any, entry: Any, columns: Any, limit: Any) -> Any:
-    """Read the namespaces from the bar at i to the end of the line.
-
-    Gives the position reached, the count of entries, whether a number is hard, and whether all is
-    well.
-    """
-    hard = False
-    seed, scale = ZERO, 1.0
-    while not ends_line(text, i):
-        if text[i] == BAR:
-            start = i + ONE
-            seed, _, _, i = read_name(text, start, ZERO)
-            seed = ZERO if i == start else seed
-            scale, i, unsettled, well = read_factor(text, i)
-        else:
-            start = i
-            key, number, digital, i = read_name(text, start, seed)
-            value, i, unsettled, well = read_factor(text, i)
-            value *= scale
-            well = well and text[start] != COLON and abs(value) < limit
-            if well:
-                room.columns[entry] = (number + seed if digital else key) % columns
-                room.values[entry] = value
-                entry += ONE
-        hard = hard or unsettled
-        if not well:
-            return i, entry, hard, False
-        i = skip_blanks(text, i)
-    return i, entry, hard, True
-
-
-@exact_loop
-def read_lines(text: Any, room: Any, columns: Any, limit: Any) -> Any:
-    """Read a piece that ends in a newline up to its first offence; give the fields of a `Tally`."""
-    i = row = entry = unsettled = ZERO
-    while i < np.uint64(text.size):
-        line = i
-        i = skip_blanks(text, i)
-        if not ends_line(text, i):
-            label, weight, i, hard, well = read_opening(text, i)
-            if not well:
-                return row, entry, unsettled, True, line
-            i, entry, harder, well = read_features(text, i, room, entry, columns, limit)
-            if not well:
-                return row, entry, unsettled, True, line
-            if hard or harder:
-                room.hard[unsettled] = row
-                unsettled += ONE
-            room.labels[row] = label
-            room.weights[row] = weight
-            room.lines[row] = line
-            room.ends[row] = entry
-            row += ONE
-        while text[i] != NEWLINE:
-            i += ONE
-        i += ONE
-    return row, entry, unsettled, False, i
+    def line_at(self, place: int) -> bytes:
+        """Give the line that begins at a place, without its end."""
+        line = self.content[place : after_line(self.content, place)].tobytes()
+        return line.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def parse_vowpal(
@@ -273,54 +101,42 @@ def parse_vowpal(
     >>> found.y.tolist(), found.weights.tolist(), found.X.toarray()[1].tolist()
     ([1, -1], [2.0, 1.0], [0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0])
     """
-    kind, file, columns = reading.dtype, reading.file, reading.hashing("vowpal")["columns"]
-    text = np.frombuffer(data, np.uint8)
-    start = len(BYTE_ORDER_MARK) if text[:3].tobytes() == BYTE_ORDER_MARK else 0
-    pieces = []
-    while start < text.size:
-        stop = _after_line(text, start + PIECE_BYTES)
-        room = _read_piece(text, start, stop, columns, VALUE_LIMITS[kind], file, first_line)
+    columns = reading.hashing("vowpal")["columns"]
+    text = Text(without_mark(np.frombuffer(data, np.uint8)), reading.file, first_line)
+    pieces, start = [], 0
+    while start < text.content.size:
+        stop = after_line(text.content, start + PIECE_BYTES)
+        room = _read_piece(text, start, stop, columns, VALUE_LIMITS[reading.dtype])
         if room.labels.size:
             if reading.labels:
-                labelled = _labelled(room, labelled, text, start, file, first_line)
-                _refuse_rounded(room, text, start, file, first_line)
-            pieces.append(room._replace(values=room.values.astype(kind)))
+                labelled = _labelled(room, labelled, text)
+                _refuse_rounded(room, text)
+            pieces.append(room._replace(values=room.values.astype(reading.dtype)))
         start = stop
     if not pieces:
-        raise EmptyError(f"{file} holds no examples; write one a line, such as: 1 | height:1.5 red")
+        raise EmptyError(
+            f"{reading.file} holds no examples; write one a line, such as: 1 | height:1.5 red"
+        )
     return _joined(pieces, columns, reading.labels and bool(labelled))
 
 
-def _after_line(text: np.ndarray, position: int) -> int:
-    """Give the position after the first newline from a position on, or that of the end."""
-    while position < text.size:
-        found = text[position : position + PIECE_BYTES].tobytes().find(b"\n")
-        if found >= 0:
-            return position + found + 1
-        position += PIECE_BYTES
-    return text.size
-
-
-def _read_piece(
-    text: np.ndarray, start: int, stop: int, columns: int, limit: float, file: str, first_line: int
-) -> Room:
-    piece = text[start:stop]
-    if piece[-1] != NEWLINE:
-        piece = np.append(piece, np.uint8(NEWLINE))
-    piece = piece.view()
+def _read_piece(text: Text, start: int, stop: int, columns: int, limit: float) -> Room:
+    """Read whole lines; the lines of a room then begin where they do in the text."""
+    piece = sealed(text.content[start:stop]).view()
     piece.flags.writeable = False  # whatever they are, so that the loop is compiled only once
     room = _make_room(piece)
     tally = Tally(*map(int, read_lines(piece, room, np.uint64(columns), limit)))
+    room.lines[: tally.rows] += start
     try:
         for row in room.hard[: tally.hard].tolist():
-            line = int(room.lines[row])
-            _settle(room, row, read_line(_line_at(piece, line), limit))
+            place = int(room.lines[row])
+            _settle(room, row, read_line(text.line_at(place), limit))
         if tally.offence:
-            line = tally.line
-            read_line(_line_at(piece, line), limit)
+            place = start + tally.line
+            read_line(text.line_at(place), limit)
             raise WrongLineError("the line cannot be read; write it as: 1 | height:1.5 red", 0)
     except WrongLineError as wrong:
-        raise _error(text, start + line, wrong.column, str(wrong), file, first_line) from None
+        raise text.error(place, wrong.column, str(wrong)) from None
     return _used(room, tally)
 
 
@@ -352,21 +168,7 @@ def _make_room(piece: np.ndarray) -> Room:
     return Room(labels, weights, lines, ends, np.empty(entries, np.int32), np.empty(entries), hard)
 
 
-def _line_at(piece: np.ndarray, line: int) -> bytes:
-    stop = _after_line(piece, line)
-    return piece[line:stop].tobytes().removesuffix(b"\n").removesuffix(b"\r")
-
-
-def _error(
-    text: np.ndarray, line: int, column: int, message: str, file: str, first_line: int
-) -> ParseError:
-    number = first_line + line_and_column(text, line)[0] - 1
-    return ParseError(message, file=file, line=number, column=column)
-
-
-def _labelled(
-    room: Room, labelled: bool | None, text: np.ndarray, start: int, file: str, first_line: int
-) -> bool:
+def _labelled(room: Room, labelled: bool | None, text: Text) -> bool:
     """Tell whether examples have labels, all or none of them."""
     present = ~np.isnan(room.labels)
     labelled = bool(present[0]) if labelled is None else labelled
@@ -374,18 +176,18 @@ def _labelled(
     if odd.size:
         state = "no label, but lines before have one" if labelled else "a label, but none before"
         message = f"the line has {state}; give every line a label and a blank before |, or none"
-        raise _error(text, start + int(room.lines[odd[0]]), 1, message, file, first_line)
+        raise text.error(int(room.lines[odd[0]]), 1, message)
     return labelled
 
 
-def _refuse_rounded(room: Room, text: np.ndarray, start: int, file: str, first_line: int) -> None:
+def _refuse_rounded(room: Room, text: Text) -> None:
     """Refuse labels that are whole numbers which doubles do not tell apart."""
     for row in np.flatnonzero(np.abs(room.labels) >= LARGEST_WHOLE).tolist():
-        line = start + int(room.lines[row])
-        word = text[line : _after_line(text, line)].tobytes().split()[0].decode()
+        place = int(room.lines[row])
+        word = text.line_at(place).split()[0].decode()
         if Decimal(word) != float(word) and "e" not in word.lower():
             message = f"the label {word[:40]} would be rounded; give classes smaller numbers"
-            raise _error(text, line, 1, message, file, first_line)
+            raise text.error(place, 1, message)
 
 
 def _joined(pieces: list[Room], columns: int, labelled: bool) -> Examples:

@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 import re
 
+from rosenblatt.data.svmlight_errors import NUMBER, quote, spells_number
+
 FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 MIXERS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 WORD_BITS = 2**64 - 1
 
-NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 WORD = re.compile(rb"[^ \t|]+")
 NAMESPACE_OR_FEATURE = re.compile(rb"\|[^ \t|]*|[^ \t|]+")
-LONGEST_QUOTE = 30
 
 
 class WrongLineError(Exception):
@@ -122,7 +121,7 @@ def _number(word: bytes, noun: str, start: int) -> float:
         number = float(word)
         if math.isfinite(number):
             return number
-    if NUMBER.fullmatch(word) or NOT_FINITE.fullmatch(word):
+    if spells_number(word):
         raise WrongLineError(
             f"the {noun}, {quote(word)}, is not finite; change it or leave it out", start
         )
@@ -130,10 +129,3 @@ def _number(word: bytes, noun: str, start: int) -> float:
         f"the {noun}, {quote(word)}, is not a number; write lines such as: 1 | height:1.5 red",
         start,
     )
-
-
-def quote(word: bytes) -> str:
-    """Show the beginning of a word in quotes, with nothing that a terminal would act on."""
-    text = word[:LONGEST_QUOTE].decode(errors="backslashreplace")
-    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-    return f"'{shown}{'...' if len(word) > LONGEST_QUOTE else ''}'"
