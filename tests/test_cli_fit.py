@@ -106,3 +106,25 @@ def test_the_progressive_error_is_told_at_each_doubling(shell, monkeypatch):
     assert float(rows[-1][2]) == pytest.approx(sum(wrong[:128]) / 128, abs=1e-4)
     assert float(rows[-1][3]) == pytest.approx(sum(wrong[64:128]) / 64, abs=1e-4)
     assert shell("fit", "all.svm", "-m", "m", "--stream", "--json")[2] == ""
+
+
+def test_a_file_sorted_by_class_is_told_from_one_that_is_not(shell, folder):
+    big = 300 * np.abs(RANDOM.standard_normal((400, 1)))
+    sides = np.repeat([-1, 1], 200)
+    rows = np.hstack([big, RANDOM.standard_normal((400, 2)) + 0.3 * sides[:, None]])
+    for name, order in (("sorted", np.arange(400)), ("mixed", RANDOM.permutation(400))):
+        write_svmlight(f"{name}.svm", rb.Examples(rows[order], sides[order]))
+    hint = "rows are misclassified: they seem to be sorted by class; give --order shuffle\n"
+    status, _, said = shell("fit", "sorted.svm", "-m", "m")
+    assert status == 0
+    assert said.endswith(hint)
+    assert hint not in shell("fit", "sorted.svm", "-m", "m", "--order", "shuffle")[2]
+    assert hint not in shell("fit", "mixed.svm", "-m", "m")[2]
+
+
+def test_many_classes_are_sent_to_separate_by_pairs(facts):
+    rng = np.random.default_rng(0)
+    write_svmlight("three.svm", rb.Examples(rng.normal(size=(60, 2)), np.arange(60) % 3))
+    stopped = facts("fit", "three.svm", "-m", "m")["stop"]
+    assert stopped.endswith("with `rosenblatt separate --pairs`.")
+    assert facts("fit", "all.svm", "-m", "m")["stop"].endswith("with `rosenblatt separate`.")

@@ -330,3 +330,10 @@ def test_another_frame_is_told_before_what_is_wrong_with_its_numbers(learner):
     learner.fit(pd.DataFrame([[0.0, 1.0], [2.0, 1.0]], columns=["a", "b"]), [0, 1])
     with refused("Feature names unseen at fit time"):
         learner.predict(pd.DataFrame([[np.nan, "x"]], columns=["c", "d"]))
+
+
+def test_the_advice_for_dicts_can_be_followed_where_names_are_missing():
+    rows, labels = [{"a": 1.0}, {"b": 2.0, "a": -1.0}], [1, -1]
+    with pytest.raises(rb.InputError, match=r"such as pandas\.DataFrame\(X\)\.fillna\(0\), or"):
+        rb.Perceptron().fit(rows, labels)
+    assert rb.Perceptron().fit(pd.DataFrame(rows).fillna(0), labels).run_.converged

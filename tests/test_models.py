@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 import rosenblatt as rb
 from learners import FIRST, ONLINE, every, refused, separable, three_classes
-from rosenblatt.data.models import digest
+from rosenblatt.data.models import FORMAT, VERSION, digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 X, y = separable()
@@ -210,8 +210,40 @@ def test_settings_that_are_nested_deeply_are_refused_in_a_sentence(path):
     rb.save(rb.Perceptron().fit(X, y), path)
     tensors = load_tensors(path.read_bytes())
     text = f'{{"options": {"[" * 100_000}{"]" * 100_000}}}'
-    notes = {"format": "rosenblatt model 1", "learner": "Perceptron", "settings": text}
+    notes = {"format": FORMAT, "learner": "Perceptron", "settings": text}
     notes["digest"] = digest("Perceptron", text, tensors)
     path.write_bytes(save_tensors(tensors, notes))
     with pytest.raises(rb.ModelFileError, match="not a usable model: its settings are nested too"):
         rb.load(path)
+
+
+@pytest.mark.parametrize("version", [1, VERSION + 1])
+def test_model_files_of_another_version_are_refused_in_a_sentence(path, version):
+    rb.save(rb.Perceptron().fit(X, y), path)
+    content = path.read_bytes()
+    assert content.count(FORMAT.encode()) == 1
+    path.write_bytes(content.replace(FORMAT.encode(), f"rosenblatt model {version}".encode()))
+    with pytest.raises(rb.ModelFileError, match=f"of version {version}, .* fit the model again"):
+        rb.load(path)
+
+
+HELD = {
+    "Perceptron": "classes columns lift made_of names names_grow notes open_width options "
+    "output rule run weighted / drift run.counts run.examples start tally w",
+    "KernelPerceptron": "classes columns dense lift made_of names names_grow notes open_width "
+    "options output presented run store weighted / alphas counts drift run.counts run.examples "
+    "store.numbers store.rows store.squares tally",
+    "SoftMarginSVM": "answer classes columns made_of names notes options / alphas planes",
+    "HardMarginSVM": "certificate classes columns made_of margin names notes options / dual planes",
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_files_that_hold_something_else_have_another_version(name, path):
+    rb.save(getattr(rb, name)().fit(X, y), path)
+    content = path.read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    settings = json.loads(header.pop("__metadata__")["settings"])
+    # If files written before can still be read, change the names alone; if not, the version, too.
+    assert VERSION == 2
+    assert " ".join([*sorted(settings), "/", *sorted(header)]) == HELD[name]

@@ -368,7 +368,7 @@ def _refuse_other_things(X: Any) -> None:
         raise InputError(f"X is a {kind}, which can be read only once; give list(X)")
     if isinstance(X, list | tuple) and any(isinstance(row, Mapping) for row in X):
         raise InputError(
-            "X is a list of dicts; give a table, such as pandas.DataFrame(X), or "
+            "X is a list of dicts; give a table, such as pandas.DataFrame(X).fillna(0), or "
             "scikit-learn's DictVectorizer().fit_transform(X), or learn row by row with learn_one"
         )
 

@@ -29,6 +29,7 @@ from rosenblatt.labels import as_labels, joint_classes
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.online.driver import Progress, Watch
 
+FOLLOWED = 10  # rows misclassified for each mistake of the last pass that tell of a sorted file
 # Options with which one pass over a stream is the same as one over data in memory.
 ONCE = {
     "max_iter": 1,
@@ -92,6 +93,7 @@ def fit_file(
         "model": str(path),
     }
     show(facts, json)
+    _hint_at_order(learner, error["misclassified"])
     return INTERRUPTED if _ended(learner) is rb.Stop.INTERRUPTED else 0
 
 
@@ -286,10 +288,24 @@ def training_error(learner: Any, examples: rb.Examples | None, json: bool) -> di
     return {"misclassified": wrong, "training_error": share if json else f"{share:.2%}"}
 
 
+def _hint_at_order(learner: Any, misclassified: int | None) -> None:
+    """Say so where mistakes are few only because rows of a class follow one another."""
+    if getattr(learner, "order", None) != "cycle" or learner.run_.converged or not misclassified:
+        return
+    last = learner.run_.mistakes_per_pass[-1]
+    if misclassified > FOLLOWED * last:
+        tell(
+            f"the last pass made {last:,} mistakes, yet {misclassified:,} rows are misclassified: "
+            "they seem to be sorted by class; give --order shuffle"
+        )
+
+
 def stop(learner: Any) -> str:
     """Say in a sentence how it ended."""
     if hasattr(learner, "run_"):
-        return spoken(str(learner.run_.stop))
+        said = spoken(str(learner.run_.stop))
+        two = learner.classes_.size <= 2
+        return said if two else said.replace("rosenblatt separate`", "rosenblatt separate --pairs`")
     if hasattr(learner, "margin_"):
         return "Converged: the margin is proven to lie in this interval, and that of the model too."
     complaint = learner.complaint()

@@ -1,11 +1,12 @@
 """Model files: safetensors for the arrays, JSON in its header for the rest; data, never code.
 
 Layout      one safetensors file, float64 and integer tensors; its metadata hold
-            "format"    "rosenblatt model 1"
+            "format"    "rosenblatt model 2"; the number is one more whenever what is below changes
+                        so that files written before can no longer be read
             "learner"   the class, one of `KINDS`
             "settings"  JSON: options, classes, rule, run, what the columns are
             "digest"    SHA-256 of the settings and of every tensor's name, type, shape and bytes
-            A learner of scaled columns is a "rosenblatt scaled model 1": `scaling` in its settings,
+            A learner of scaled columns is a "rosenblatt scaled model 2": `scaling` in its settings,
             and two more tensors. Nothing depends on time: the same run gives the same bytes.
 Promise     save → load → go on training gives the weights of never having stopped
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -27,7 +29,8 @@ from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.learners.base import Learner
 from rosenblatt.names import Columns
 
-FORMAT, SCALED_FORMAT = "rosenblatt model 1", "rosenblatt scaled model 1"
+VERSION = 2
+FORMAT, SCALED_FORMAT = f"rosenblatt model {VERSION}", f"rosenblatt scaled model {VERSION}"
 
 
 class Kind(NamedTuple):
@@ -176,9 +179,15 @@ class Held(NamedTuple):
 def read_model(path: str | os.PathLike[str]) -> Held:
     """Read a learner, its notes and its scaling, without scikit-learn."""
     metadata, tensors = _read(path)
-    name = metadata.get("learner", "")
-    if metadata.get("format") not in (FORMAT, SCALED_FORMAT) or name not in KINDS:
-        found = " ".join(filter(None, [metadata.get("format", "no format"), name]))
+    name, says = metadata.get("learner", ""), metadata.get("format", "no format")
+    other = re.fullmatch(r"rosenblatt (?:scaled )?model (\d+)", says)
+    if other and int(other[1]) != VERSION:
+        raise ModelFileError(
+            f"{path} is a model file of version {other[1]}, and this is read: version {VERSION}; "
+            "fit the model again, or load it with the rosenblatt that wrote it"
+        )
+    if says not in (FORMAT, SCALED_FORMAT) or name not in KINDS:
+        found = " ".join(filter(None, [says, name]))
         raise ModelFileError(
             f"{path} is not a model that this version reads (it says {found!r}, not {FORMAT!r} "
             f"and one of {', '.join(KINDS)})"
