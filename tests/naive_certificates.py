@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
-from layouts import LAYOUTS
+from layouts import EVERY_LAYOUT
 from rosenblatt import certificates as rc
 from rosenblatt.checker import Row, digest
 from rosenblatt.decide.exact import root_rounded_up
@@ -79,7 +79,7 @@ def forms(X):
         [Fraction(v) if math.isfinite(v) else None for v in x] for x in floats.tolist()
     ]:
         return
-    for layout in LAYOUTS:
+    for layout in EVERY_LAYOUT:
         with np.errstate(over="ignore"):
             matrix = layout.matrix(floats)
         back = matrix.toarray() if layout.sparse else matrix

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import ast
 import copy
-import hashlib
-import itertools
 import json
 import math
 import re
-import struct
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +23,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from naive_certificates import hashed
+from naive_decide import rank
 from rosenblatt import checker
 from rosenblatt.checker import Refused, Row, as_number, check, digest
 
@@ -660,31 +660,9 @@ def test_fractions_of_any_length_come_back(above: int, below: int, random: Any) 
 @given(
     st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), max_size=4), st.integers(0, 4)
 )
-def test_the_rank_is_that_of_the_largest_minor(matrix: list[list[int]], needed: int) -> None:
+def test_the_rank_is_that_of_the_naive_elimination(matrix: list[list[int]], needed: int) -> None:
     vectors = [dict(enumerate(row)) for row in matrix]
-    assert checker.rank_reaches(needed, vectors) == (naive_rank(matrix) >= needed)
-
-
-def naive_rank(matrix: list[list[int]]) -> int:
-    sizes = range(min(len(matrix), 3), 0, -1)
-    return next((size for size in sizes if has_minor(matrix, size)), 0)
-
-
-def has_minor(matrix: list[list[int]], size: int) -> bool:
-    return any(
-        determinant([[row[j] for j in columns] for row in rows]) != 0
-        for rows in itertools.combinations(matrix, size)
-        for columns in itertools.combinations(range(3), size)
-    )
-
-
-def determinant(matrix: list[list[int]]) -> int:
-    if not matrix:
-        return 1
-    return sum(
-        (-1) ** j * value * determinant([row[:j] + row[j + 1 :] for row in matrix[1:]])
-        for j, value in enumerate(matrix[0])
-    )
+    assert checker.rank_reaches(needed, vectors) == (rank(matrix) >= needed)
 
 
 def test_a_rank_that_one_prime_hides_is_seen_modulo_another() -> None:
@@ -695,34 +673,6 @@ def test_a_rank_that_one_prime_hides_is_seen_modulo_another() -> None:
 
 
 # --- the digest ---
-
-
-def naive_digest(rows: list[Row], columns: int) -> str:
-    """Follow the definition word by word, on rows that already hold their bounds and b."""
-    total = 0
-    for i, row in enumerate(rows):
-        h = row.tag
-        for j, value in row.entries:
-            if value != 0:
-                b = naive_bits(Fraction(value))
-                h += (b ^ (b >> 32)) * (naive_mix(j) | 1)
-        total += naive_mix(h % 2**64) * (naive_mix(i ^ 0x5851F42D4C957F2D) | 1)
-    return format(naive_mix(naive_mix((total % 2**64) ^ len(rows)) ^ columns), "016x")
-
-
-def naive_mix(k: int) -> int:
-    k = (k + 0x9E3779B97F4A7C15) % 2**64
-    k = ((k ^ (k >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
-    k = ((k ^ (k >> 27)) * 0x94D049BB133111EB) % 2**64
-    return k ^ (k >> 31)
-
-
-def naive_bits(value: Fraction) -> int:
-    if abs(value) <= Fraction(sys.float_info.max) and Fraction(float(value)) == value:
-        (bits,) = struct.unpack("<Q", struct.pack("<d", float(value)))
-        return int(bits)
-    text = f"{value.numerator}/{value.denominator}".encode("ascii")
-    return int.from_bytes(hashlib.sha256(text).digest()[:8], "little")
 
 
 def test_digests_stay_what_they_are() -> None:
@@ -750,7 +700,7 @@ entries = st.dictionaries(st.integers(0, 4), values).map(lambda row: list(row.it
 @given(st.lists(st.tuples(st.sampled_from([1, 2]), entries)))
 def test_the_digest_of_labelled_rows_follows_its_definition(given: list[tuple[int, Any]]) -> None:
     rows = [Row(tag, row) for tag, row in given]
-    assert digest(rows, 5) == naive_digest(rows, 5)
+    assert digest(rows, 5) == hashed(given, 5)
 
 
 @given(
@@ -758,12 +708,12 @@ def test_the_digest_of_labelled_rows_follows_its_definition(given: list[tuple[in
     st.lists(st.tuples(st.none() | values, st.none() | values), min_size=5, max_size=5),
 )
 def test_the_digest_of_a_system_follows_its_definition(given: list[Any], bounds: list[Any]) -> None:
-    plain = [Row(tag, [*row, (5, right)]) for tag, row, right in given]
+    plain = [(tag, [*row, (5, right)]) for tag, row, right in given]
     for j, (lower, upper) in enumerate(bounds):
-        plain += [Row(6, [(j, 1), (5, lower)])] if lower is not None else []
-        plain += [Row(7, [(j, 1), (5, upper)])] if upper is not None else []
+        plain += [(6, [(j, 1), (5, lower)])] if lower is not None else []
+        plain += [(7, [(j, 1), (5, upper)])] if upper is not None else []
     rows = [Row(tag, row, right) for tag, row, right in given]
-    assert digest(rows, 5, bounds) == naive_digest(plain, 5)
+    assert digest(rows, 5, bounds) == hashed(plain, 5)
 
 
 def test_the_digest_sees_values_and_not_how_they_are_stored() -> None:
@@ -1006,153 +956,10 @@ def test_files_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert_said(capsys, 2, "usage: ")
 
 
-# --- nothing false is accepted, and nothing but a refusal is raised ---
+# --- nothing but a refusal is raised; that nothing false is accepted, test_tampering.py tells ---
 
 
-class Points(NamedTuple):
-    """Points with signs, and whether there is an intercept."""
-
-    rows: list[tuple[int, list[int]]]
-    intercept: bool
-
-    def vectors(self) -> list[list[int]]:
-        added = [1] if self.intercept else []
-        return [[sign * value for value in [*x, *added]] for sign, x in self.rows]
-
-
-points = st.builds(
-    Points,
-    st.lists(
-        st.tuples(st.sampled_from([-1, 1]), st.lists(st.integers(-2, 2), min_size=2, max_size=2)),
-        min_size=1,
-        max_size=4,
-    ),
-    st.booleans(),
-)
 small = st.sampled_from(["-1", "-1/2", "0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "2", "3"])
-
-
-def naive_product(z: Sequence[Any], w: Sequence[Any]) -> Fraction:
-    return sum((Fraction(a) * Fraction(b) for a, b in zip(z, w, strict=True)), Fraction(0))
-
-
-def is_margin(points: Points, w: list[str], margin: str) -> bool:
-    """Tell whether margin·‖w‖ is positive and at most z·w on each row."""
-    square = sum(Fraction(value) ** 2 for value in w[:2])
-    products = [naive_product(z, w) for z in points.vectors()]
-    return (
-        len(w) == 2 + points.intercept
-        and Fraction(margin) > 0
-        and square > 0
-        and all(p > 0 and p * p >= Fraction(margin) ** 2 * square for p in products)
-    )
-
-
-def is_zero_mean(points: Points, rows: list[int], weights: list[str]) -> bool:
-    """Tell whether the weights are those of a mean, and the mean is zero."""
-    if not set(rows) <= set(range(len(points.rows))) or len(set(rows)) < len(rows):
-        return False
-    numbers = [Fraction(weight) for weight in weights]
-    vectors = [points.vectors()[i] for i in rows]
-    return (
-        all(number > 0 for number in numbers)
-        and sum(numbers) == 1
-        and all(naive_product(column, numbers) == 0 for column in zip(*vectors, strict=True))
-    )
-
-
-def is_weak(points: Points, w: list[str]) -> bool:
-    products = [naive_product(z, w) for z in points.vectors()]
-    return min(products) >= 0 and max(products) > 0
-
-
-def accepts(case: Example) -> bool:
-    try:
-        case.check()
-    except Refused:
-        return False
-    return True
-
-
-def rows_of(points: Points) -> list[Row]:
-    return labelled(*points.rows)
-
-
-def certified(points: Points, kind: str, **fields: Any) -> Example:
-    return example(kind, rows_of(points), 2, intercept=points.intercept, **fields)
-
-
-def some_separator(points: Points) -> tuple[list[str], str]:
-    """Try every small w; give any if none separates."""
-    for w in itertools.product(range(-2, 3), repeat=2 + points.intercept):
-        texts = [str(value) for value in w]
-        for margin in ("1", "1/2", "1/8"):
-            if is_margin(points, texts, margin):
-                return texts, margin
-    return ["1"] * (2 + points.intercept), "1/8"
-
-
-def some_zero_mean(points: Points) -> tuple[list[int], list[str]]:
-    """Try every choice of weights that are multiples of 1/6; give any if no mean is zero."""
-    for parts in itertools.product(range(7), repeat=len(points.rows)):
-        if sum(parts) == 6:
-            rows = [i for i, part in enumerate(parts) if part]
-            weights = [f"{part}/6" for part in parts if part]
-            if is_zero_mean(points, rows, weights):
-                return rows, weights
-    return [0], ["1"]
-
-
-@settings(deadline=None, max_examples=100)
-@given(points, st.data())
-def test_separators_are_accepted_just_if_they_separate(points: Points, data: st.DataObject) -> None:
-    w, margin = some_separator(points)
-    claim = certified(points, "separator", w=w, margin=margin)
-    assert accepts(claim) == is_margin(points, w, margin)
-    if data.draw(st.booleans()):
-        margin = data.draw(small)
-    else:
-        w[data.draw(st.integers(0, len(w) - 1))] = data.draw(small)
-    claim = certified(points, "separator", w=w, margin=margin)
-    assert accepts(claim) == is_margin(points, w, margin)
-
-
-@settings(deadline=None, max_examples=100)
-@given(points, st.data())
-def test_means_are_accepted_just_if_they_are_zero(points: Points, data: st.DataObject) -> None:
-    rows, weights = some_zero_mean(points)
-    claim = certified(points, "non-separability", rows=rows, weights=weights)
-    assert accepts(claim) == is_zero_mean(points, rows, weights)
-    place = data.draw(st.integers(0, len(rows) - 1))
-    change = data.draw(st.sampled_from(["row", "weight", "swap", "w"]))
-    w = None
-    if change == "row":
-        rows[place] = data.draw(st.integers(-2, 5))
-    elif change == "weight":
-        weights[place] = data.draw(small)
-    elif change == "swap":
-        weights.reverse()
-    else:
-        w = data.draw(st.lists(small, min_size=2 + points.intercept, max_size=2 + points.intercept))
-    claim = certified(points, "non-separability", rows=rows, weights=weights, w=w)
-    true = is_zero_mean(points, rows, weights) and (w is None or is_weak(points, w))
-    assert accepts(claim) == true
-
-
-@settings(deadline=None, max_examples=100)
-@given(points, st.data())
-def test_a_claim_of_one_data_set_is_checked_on_another(points: Points, data: st.DataObject) -> None:
-    w, margin = some_separator(points)
-    place = data.draw(st.integers(0, len(points.rows) - 1))
-    sign, x = points.rows[place]
-    x = data.draw(st.lists(st.integers(-2, 2), min_size=2, max_size=2) | st.just(x))
-    rows = [*points.rows[:place], (-sign, x), *points.rows[place + 1 :]]
-    other = Points(rows, points.intercept)
-    claim = certified(other, "separator", w=w, margin=margin)
-    assert accepts(claim) == is_margin(other, w, margin)
-    assert not accepts(claim._replace(rows=rows_of(points)))
-
-
 scalars = (
     st.none()
     | st.booleans()
@@ -1195,4 +1002,5 @@ def test_hostile_content_is_refused_and_nothing_else(
     for key in way:
         place = place[key]
     place[last] = value
-    accepts(case._replace(certificate=certificate))
+    with suppress(Refused):
+        case._replace(certificate=certificate).check()

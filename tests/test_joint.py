@@ -7,7 +7,7 @@ from scipy import optimize, sparse
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC, LinearSVC
 
-from layouts import DENSE, LAYOUTS, SPARSE, normal_rows, whole_numbers
+from layouts import DENSE, EVERY_LAYOUT, SPARSE, normal_rows, whole_numbers
 from naive import Draws
 from rosenblatt.errors import InputError
 from rosenblatt.loops import loop
@@ -149,7 +149,7 @@ def add_all(rows, steps, weights):
         class_add(rows, i, steps[i], weights)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+@pytest.mark.parametrize("layout", EVERY_LAYOUT, ids=str)
 def test_class_primitives_are_products_of_matrices(layout):
     A, _ = whole_numbers()
     random = np.random.default_rng(0)

@@ -25,12 +25,6 @@ OWN = Path(__file__).parent.parent / "docs" / "own_experiment.py"
 LAB = [sys.executable, "-m", "rosenblatt", "lab"]
 
 
-def command(*arguments, **options):
-    return subprocess.run(
-        [*LAB, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options
-    )
-
-
 def entries(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
@@ -213,17 +207,15 @@ def test_the_report_opens_in_a_browser(margin):
 
 
 @needs_browser
-def test_the_animation_steps_inside_the_report(tmp_path):
-    plan = Plan(("proof",), tmp_path, quick=True)
-    path = write_report(plan, run(plan), 1.0)
-    assert (tmp_path / "proof/animation.gif").read_bytes().startswith(b"GIF89a")
+def test_the_animation_steps_inside_the_report(laboratory):
+    assert (laboratory / "proof/animation.gif").read_bytes().startswith(b"GIF89a")
     script = """
       const captions = [];
       const step = [...document.querySelectorAll("button")].find(b => b.textContent == "Step");
       for (let k = 0; k < 3; k++) { step.click(); captions.push(text("#animation")); }
       return captions;
     """
-    seen = visit(path, script)
+    seen = visit(laboratory / "report.html", script)
     assert seen.errors == []
     for k, caption in enumerate(seen.value, 1):
         assert f"istake {k} of" in caption
@@ -238,13 +230,6 @@ def test_without_names_the_experiments_are_listed(shell):
     assert all(name in told for name in catalogue.NAMES)
     listed = json.loads(shell("lab", "--json")[1])
     assert [entry["name"] for entry in listed] == list(catalogue.NAMES)
-
-
-def test_the_command_writes_and_echoes_the_seed(tmp_path):
-    done = command("margin", "--quick", "--seed", 5, "--out", tmp_path / "a" / "b")
-    assert done.returncode == 0, done.stderr
-    assert "seed 5" in done.stdout
-    assert (tmp_path / "a/b/report.html").exists()
 
 
 @pytest.mark.parametrize(
@@ -267,15 +252,17 @@ def test_bad_usage_is_one_sentence(tmp_path, shell, arguments, sentence):
     assert {path.name for path in tmp_path.iterdir()} - {"__pycache__"} == {"file", "mine.py"}
 
 
-def test_a_file_of_ones_own_is_an_experiment(tmp_path):
+def test_a_file_of_ones_own_is_an_experiment_and_the_seed_is_told(tmp_path):
     shutil.copy(OWN, tmp_path / "mine.py")
-    done = command("mine.py", "margin", "--quick", "--out", "out", cwd=tmp_path)
+    words = ["mine.py", "margin", "--quick", "--seed", "5", "--out", "a/b"]
+    done = subprocess.run([*LAB, *words], capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "2 experiments" in done.stdout
-    page = (tmp_path / "out/report.html").read_text()
+    assert "seed 5" in done.stdout
+    page = (tmp_path / "a/b/report.html").read_text()
     assert 'id="own-experiment"' in page
-    assert "rosenblatt lab mine.py --quick --seed 0" in page
-    assert polars.read_parquet(tmp_path / "out/own-experiment/rows.parquet").height == 18
+    assert "rosenblatt lab mine.py --quick --seed 5" in page
+    assert polars.read_parquet(tmp_path / "a/b/own-experiment/rows.parquet").height == 18
 
 
 @pytest.mark.parametrize(

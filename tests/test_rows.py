@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from layouts import LAYOUTS, ROUNDING, normal_rows, whole_numbers, whole_weights
+from layouts import EVERY_LAYOUT, ROUNDING, normal_rows, whole_numbers, whole_weights
 from naive import exact_dot, exact_extremes, exact_steepest
 from rosenblatt.margin.bounds import extremes
 from rosenblatt.matrices import as_rows
@@ -25,7 +25,7 @@ from rosenblatt.rows import (
 )
 
 
-@pytest.fixture(params=LAYOUTS, ids=str)
+@pytest.fixture(params=EVERY_LAYOUT, ids=str)
 def layout(request):
     return request.param
 
@@ -61,7 +61,7 @@ def test_row_primitives_equal_numpy_on_lifted_rows(layout, lift):
         np.testing.assert_array_equal(v, w - 2.5 * x)
 
 
-SPARSE = [layout for layout in LAYOUTS if layout.sparse]
+SPARSE = [layout for layout in EVERY_LAYOUT if layout.sparse]
 
 
 @pytest.mark.parametrize("layout", SPARSE, ids=str)

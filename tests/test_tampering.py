@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import naive_certificates
 import rosenblatt as rb
 from amount import amount
 from naive_certificates import hashed
@@ -461,78 +462,16 @@ def texts(values):
     return [str(value) for value in values]
 
 
-def root_below(square):
-    """Give a fraction whose square is below a number, and close to it."""
-    return Fraction(float(square) ** 0.5) * Fraction(999_999, 1_000_000)
+def planted(make):
+    """Give certificates of another kind that are true by how their data are made."""
 
+    def case(random):
+        kinds = [pick(random, ["whole", "normal", "thirds"]) for _ in range(2)]
+        problem, certificate = make(random, *kinds, bool(random.integers(2)))
+        return Case(json.loads(certificate.to_json()), Labelled(problem.X, problem.y))
 
-def margin_interval(random):
-    """Rows on the right sides of w = (1, 2, …), and the mean of all, each class half of it."""
-    n, d = random.integers(2, 6), random.integers(1, 4)
-    w, intercept = [Fraction(j + 1) for j in range(d)], bool(random.integers(2))
-    X = [[value + j for j, value in enumerate(x)] for x in table(random, n, d)]
-    signs = [1 if dot(w, map(Fraction, x)) > 0 else -1 for x in X]
-    products = [s * dot(w, map(Fraction, x)) for s, x in zip(signs, X, strict=True)]
-    if min(products) <= 0 or len(set(signs)) < 2:
-        return None
-    shares = [Fraction(1, 2 * signs.count(s)) for s in signs]
-    mean = combination(
-        shares, [[s * Fraction(v) for v in x] for s, x in zip(signs, X, strict=True)]
-    )
-    data = Labelled(X, ["no" if s < 0 else "yes" for s in signs])
-    return Case(
-        header("margin interval", data, {"negative": "no", "positive": "yes"})
-        | {
-            "intercept": intercept,
-            "w": texts(w + [Fraction(0)] * intercept),
-            "lower": str(root_below(min(products) ** 2 / dot(w, w))),
-            "rows": list(range(n)),
-            "weights": texts(shares),
-            "upper": str(1 / root_below(1 / dot(mean, mean)) if any(mean) else 1),
-        },
-        data,
-    )
-
-
-def lifted_margin_interval(random):
-    """The same rows with a constant behind them, which w leaves alone."""
-    case = margin_interval(random)
-    if case is None:
-        return None
-    certificate = case.certificate
-    if certificate["intercept"]:
-        certificate["w"].pop()
-    lift = pick(random, [Fraction(1), Fraction(1, 3), Fraction(2)])
-    certificate |= {"intercept": False, "lift": str(lift), "w": [*certificate["w"], "0"]}
-    certificate["upper"] = str(number(certificate["upper"]) + lift)
+    case.__name__ = make.__name__
     return case
-
-
-def mistake_bound(random):
-    n, d = random.integers(1, 6), random.integers(1, 4)
-    data = Labelled(table(random, n, d), labels(random, random.choice([-1, 1], n)))
-    negative, positive = next(names for names in NAMES if data.y[0] in names)
-    certificate = header("mistake bound", data, {"negative": negative, "positive": positive})
-    lift, passes = Fraction(int(random.integers(3)), 2), int(random.integers(1, 4))
-    w = [*(Fraction(int(value), 2) for value in random.integers(-3, 4, d)), lift / 2]
-    bound = hinge_bound(signed(certificate, data, [lift]), w, passes)
-    fields = {"lift": str(lift), "w": texts(w), "passes": passes, "bound": str(bound)}
-    return Case(certificate | fields, data)
-
-
-def mistake_bound_for_any_passes(random):
-    """Rows whose first number has the sign of their class: a multiple of it leaves no loss."""
-    n, d = random.integers(1, 6), random.integers(1, 4)
-    signs = random.choice([-1, 1], n).tolist()
-    X = [[s * (abs(x[0]) + 1), *x[1:]] for s, x in zip(signs, table(random, n, d), strict=True)]
-    data = Labelled(X, labels(random, signs))
-    negative, positive = next(names for names in NAMES if data.y[0] in names)
-    certificate = header("mistake bound", data, {"negative": negative, "positive": positive})
-    lift = Fraction(int(random.integers(3)), 2)
-    w = [1 / min(abs(Fraction(x[0])) for x in X), *[Fraction(0)] * d]
-    bound = hinge_bound(signed(certificate, data, [lift]), w, 0)
-    fields = {"lift": str(lift), "w": texts(w), "passes": None, "bound": str(bound)}
-    return Case(certificate | fields, data)
 
 
 MAKERS = [
@@ -544,10 +483,10 @@ MAKERS = [
     feasible,
     infeasible,
     infeasible_by_bounds,
-    margin_interval,
-    lifted_margin_interval,
-    mistake_bound,
-    mistake_bound_for_any_passes,
+    planted(naive_certificates.margin_interval),
+    planted(naive_certificates.lifted_margin_interval),
+    planted(naive_certificates.mistake_proof),
+    planted(naive_certificates.mistake_proof_for_any_passes),
 ]
 
 
