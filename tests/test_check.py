@@ -1,6 +1,8 @@
-"""The fast check of certificates gives the answer of the slow one, whatever the numbers."""
+"""The fast check of certificates accepts what the slow one does, whatever the numbers.
 
-import copy
+What both say of changed certificates is in test_tampering.py.
+"""
+
 import math
 from fractions import Fraction
 
@@ -12,7 +14,6 @@ import naive_certificates as naive
 from naive_certificates import KINDS, MAKERS, forms
 from rosenblatt import certificates as rc
 from rosenblatt import checker
-from rosenblatt.certificate_fields import number_text
 from rosenblatt.decide.check import Verification, verify
 from rosenblatt.decide.digest import labelled_digest
 from rosenblatt.errors import InputError
@@ -26,22 +27,6 @@ def slowly(certificate, problem):
     return True
 
 
-def labels_for(certificate, problem):
-    """Labels as the certificate names them, since the slow check is given signs."""
-    classes = certificate.get("classes")
-    if not isinstance(classes, dict) or len(classes) != 2:
-        return problem.y
-    negative, positive = classes.values()
-    return [positive if sign > 0 else negative for sign in problem.signs]
-
-
-def agrees(certificate, problem, X):
-    expected = slowly(certificate, problem)
-    found = verify(certificate, X, labels_for(certificate, problem), **problem.options())
-    assert found.ok == expected, (found.reason, certificate)
-    return expected
-
-
 # ---- certificates
 
 
@@ -53,72 +38,9 @@ def test_a_certificate_that_holds_is_accepted_in_every_form_of_the_data(make, ki
         for intercept in (False, True):
             problem, certificate = make(random, kind, weight_kind, intercept)
             given = certificate.as_dict()
+            assert slowly(given, problem)
             for X in forms(problem.X):
-                assert agrees(given, problem, X)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_a_changed_certificate_is_judged_as_the_slow_check_does(make, kind):
-    random, refused, tried = np.random.default_rng(2), 0, 300
-    for k in range(tried):
-        if k % 10 == 0:
-            problem, certificate = make(random, kind, random.choice(KINDS), bool(k % 20))
-            shapes = list(forms(problem.X))
-        changed = mutated(certificate.as_dict(), random)
-        refused += not agrees(changed, problem, shapes[random.integers(len(shapes))])
-    assert refused > tried // 3
-
-
-def mutated(given, random):
-    """Change one value somewhere inside a certificate."""
-    given = copy.deepcopy(given)
-    place, key = given, None
-    while True:
-        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
-        if not keys:
-            return given
-        key = keys[random.integers(len(keys))]
-        inner = place[key]
-        if not isinstance(inner, dict | list) or not inner or random.random() < 0.1:
-            break
-        place = inner
-    change(place, key, random)
-    return given
-
-
-def change(place, key, random):
-    """Replace, nudge, drop or double the value at a place."""
-    value, choice = place[key], random.random()
-    if choice < 0.05:
-        del place[key]
-    elif choice < 0.1 and isinstance(place, list):
-        place.insert(key, value)
-    elif choice < 0.2:
-        odd = [None, True, 0, 1, -1, 1.5, "", "x", "nan", "inf", "0.5", "1/0", "0x1p1", [], {}]
-        place[key] = odd[random.integers(len(odd))]
-    elif isinstance(value, bool):
-        place[key] = not value
-    elif isinstance(value, int):
-        place[key] = value + int(random.integers(-2, 3))
-    elif isinstance(value, str) and slow_number(value) is not None:
-        place[key] = nudged(slow_number(value), random)
-    else:
-        place[key] = str(value)[:-1]
-
-
-def slow_number(text):
-    try:
-        return checker.as_number(text)
-    except checker.Refused:
-        return None
-
-
-def nudged(value, random):
-    """A number nearby, or half, or minus it."""
-    tiny = Fraction(1, 10**320)
-    changes = [value + tiny, value - tiny, value * 2, value / 2, -value, value + 1, Fraction(0)]
-    return number_text(changes[random.integers(len(changes))])
+                assert verify(given, X, problem.y, **problem.options())
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
