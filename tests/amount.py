@@ -26,4 +26,9 @@ def crossed(share: int, **values: Sequence) -> pytest.MarkDecorator:
 
     A share that divides no number of values meets each of them, in many combinations.
     """
-    return pytest.mark.parametrize(tuple(values), sampled([*product(*values.values())], share))
+    chosen = sampled([*product(*values.values())], share)
+    return pytest.mark.parametrize(tuple(values), chosen, ids=_name)
+
+
+def _name(value: object) -> str:
+    return getattr(value, "__name__", None) or str(value)

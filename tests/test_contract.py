@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import rosenblatt as rb
+from amount import crossed
 from learners import (
     BLANK_STREAMS,
     CASES,
@@ -97,10 +98,9 @@ def stream(case, form=lambda x: x, *, blank=False):
 # ---- dense and sparse, single and double precision
 
 
-@every_number_of_classes
-@pytest.mark.parametrize("form", SPARSE_FORMATS.values(), ids=SPARSE_FORMATS)
+@crossed(3, case=CASES + THREE, form=[*SPARSE_FORMATS])
 def test_sparse_rows_give_the_same_answer_as_dense_ones(case, form):
-    X, y = case.examples
+    (X, y), form = case.examples, SPARSE_FORMATS[form]
     dense, thin = case().fit(X, y), case().fit(form(X), y)
     assert_same(thin, dense, X, rtol=case.rtol)
     assert_same(thin, dense, form(X), rtol=case.rtol)

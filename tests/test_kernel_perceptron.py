@@ -903,7 +903,7 @@ def test_negative_squares_and_products_beyond_the_lengths_are_seen(kernel, words
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kernel", ["linear", "polynomial:4:1", "gaussian:0.05"])
 def test_functions_that_are_inner_products_have_the_bound_of_their_kernel(kernel, dtype):
-    X, y = separable(n=600)
+    X, y = separable(n=300)
     known = as_kernel(kernel)
 
     def function(a, b):

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import rosenblatt as rb
+from amount import amount
 from layouts import LAYOUTS
 from planted import planted, quickly
 from rosenblatt.certificates import MarginInterval
@@ -145,7 +146,7 @@ def naive_square(X, signs, fit_intercept=True, lift=None):
 @pytest.mark.parametrize("kind", ["whole", "thirds", "floats"])
 def test_the_square_is_that_of_the_naive_twin(kind, intercept):
     random, separable = np.random.default_rng(5), 0
-    for _ in range(70):
+    for _ in range(amount(30, 70)):
         n, d = int(random.integers(2, 7)), int(random.integers(1, 4))
         X = random.integers(-3, 4, (n, d)).astype(object)
         if kind == "floats":

@@ -23,16 +23,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 # One set of options for each path that rows take through a learner.
 CHECKED = [
     rb.Perceptron(),
-    rb.Perceptron(output="averaged", order="shuffle", random_state=0),
     rb.Perceptron(output="voted", lift="radius", class_weight="balanced"),
     rb.KernelPerceptron(),
-    rb.KernelPerceptron("gaussian:0.5", budget=50, forget="project"),
     rb.SoftMarginSVM(),
     rb.SoftMarginSVM(intercept="lifted", lift=5.0, C=10.0, class_weight="balanced"),
-    rb.SoftMarginSVM(intercept="none", tol=1e-10, multiclass="one-vs-rest"),
     rb.HardMarginSVM(),
 ]
 MORE = [
+    rb.Perceptron(output="averaged", order="shuffle", random_state=0),
+    rb.KernelPerceptron("gaussian:0.5", budget=50, forget="project"),
+    rb.SoftMarginSVM(intercept="none", tol=1e-10, multiclass="one-vs-rest"),
     rb.Perceptron(fit_intercept=False),
     rb.Perceptron(lift=3.0, eta0=0.5, initial="random", random_state=0),
     rb.Perceptron(order="random", random_state=0, initial="unit"),
