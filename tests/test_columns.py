@@ -288,13 +288,6 @@ def test_a_table_in_the_place_of_a_file_is_refused(path):
         rb.read(path)
 
 
-def test_a_misspelt_option_of_read_is_told_as_one_of_read():
-    with pytest.raises(
-        TypeError, match=r"^read\(\) got an unexpected keyword argument 'zerobased'"
-    ):
-        rb.read("a.svm", zerobased=True)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

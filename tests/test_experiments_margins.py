@@ -115,7 +115,7 @@ def test_the_mean_errs_less_than_the_last_on_noisy_data(tables):
     errors = {o: np.median(planted.where(output=o)["error"]) for o in outputs.STYLES}
     assert errors["averaged"] < errors["last"]
     assert errors["voted"] < errors["last"]
-    assert np.median(planted["floor"]) == pytest.approx(outputs.TURNED, abs=0.02)
+    assert np.median(planted["floor"]) == pytest.approx(outputs.FLIPPED, abs=0.02)
 
 
 def test_errors_are_on_rows_that_were_not_learned():

@@ -335,7 +335,7 @@ def answer(make, number):
 
 SAYS = {
     SEPARABLE: "w separates with a margin of at least",
-    WEAKLY: "but w separates weakly",
+    WEAKLY: "but w does weakly",
     INSEPARABLE: "not even weakly",
 }
 
