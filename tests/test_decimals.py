@@ -134,6 +134,7 @@ def naive_whole_row(row: list[float]) -> list[int] | None:
     return None
 
 
+@pytest.mark.twin_of("decimals.scale_rows")
 @pytest.mark.parametrize("digits", [0, 2, 6, 12, 15, 17])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_rows_become_the_least_whole_numbers(digits: int, storage: str) -> None:
