@@ -128,3 +128,21 @@ def test_many_classes_are_sent_to_separate_by_pairs(facts):
     stopped = facts("fit", "three.svm", "-m", "m")["stop"]
     assert stopped.endswith("with `rosenblatt separate --pairs`.")
     assert facts("fit", "all.svm", "-m", "m")["stop"].endswith("with `rosenblatt separate`.")
+
+
+def test_one_pass_over_a_large_file_goes_on_from_the_model(facts, folder, monkeypatch):
+    facts("fit", "first.svm", "-m", "m", "--max-iter", "1")
+    expected = facts("fit", "rest.svm", "--from", "m", "-m", "small", "--max-iter", "1")
+    monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 64)
+    found = facts("fit", "rest.svm", "--from", "m", "-m", "large", "--max-iter", "1")
+    assert found["mistakes"] == expected["mistakes"]
+    np.testing.assert_array_equal(rb.load("large").coef_, rb.load("small").coef_)
+
+
+def test_a_weight_for_a_class_that_a_stream_lacks_is_told(shell, folder):
+    words = ("fit", "all.svm", "-m", "m", "--stream", "--max-iter", "1")
+    assert (
+        "--class-weight has the label '5', which no row has"
+        in (shell(*words, "--class-weight", "5=2,1=3")[2])
+    )
+    assert "which no row has" not in shell(*words, "--class-weight", "1=2")[2]

@@ -16,7 +16,7 @@ from rosenblatt.cli.describing import described
 from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, show, tell, tell_plainly, telling
-from rosenblatt.cli.recipes import Recipe, settle_classes
+from rosenblatt.cli.recipes import Recipe, settle_classes, unknown_classes
 from rosenblatt.cli.source import Source, opened
 from rosenblatt.cli.words import spoken
 from rosenblatt.data.cache import fingerprint
@@ -151,7 +151,8 @@ def _learned(
         told = _watch(say) if json else ProgressiveError().watch
         learner = _learn_stream(learner, source.by(stream=True), checkpoint, told)
         return Learned(learner, None, learner.run_.seconds)
-    if once and source.is_svmlight and not source.cache and source.is_large():
+    fresh = once and not learner.is_fitted
+    if fresh and source.is_svmlight and not source.cache and source.is_large():
         at_once = _learned_at_once(learner, source, _watch(say))
         if at_once is not None:
             return Learned(at_once, None, at_once.run_.seconds)
@@ -269,7 +270,10 @@ def _learn_stream(
                     raise InputError("a class appears in mid-stream")
             yield source.labelled(block)
 
-    return fit_stream(learner, blocks, checkpoint=note, watch=watch)
+    learner = fit_stream(learner, blocks, checkpoint=note, watch=watch)
+    for label in unknown_classes(learner):
+        tell(f"class_weight has the label {label!r}, which no row has")
+    return learner
 
 
 def training_error(learner: Any, examples: rb.Examples | None, json: bool) -> dict[str, Any]:

@@ -108,3 +108,11 @@ def settle_classes(learner: Any, y: Any) -> None:
         return
     numbers = {float(text): given[text] for text in given if NUMBER.fullmatch(text)}
     learner.class_weight = given | numbers
+
+
+def unknown_classes(learner: Any) -> list[str]:
+    """Give the labels of --class-weight, settled for a stream, that no class of it has."""
+    given = learner.class_weight if isinstance(learner.class_weight, dict) else {}
+    known = learner.classes_.tolist()
+    texts = [text for text in given if isinstance(text, str) and text not in map(str, known)]
+    return [text for text in texts if not NUMBER.fullmatch(text) or float(text) not in known]
