@@ -23,23 +23,27 @@ SIX_Y = np.array([-1, 1, 1, -1, -1, 1])
 
 
 class Mistake(NamedTuple):
-    """An example learned from: y·x was added to weights that scored it, then they were divided."""
+    """An example learned from: its lead, then by what the weights were divided."""
 
     example: int
-    score: float
+    lead: float
     norm: float
     seen: int  # examples finished before this one
+    rival: int
     w: np.ndarray  # afterwards
 
 
 @dataclass
 class Learner:
-    """A perceptron on rows (x, lift); without lifting the added coordinate is 0 and idle."""
+    """A perceptron on rows (x, lift); without lifting the added coordinate is 0 and idle.
+
+    y is a sign. `ClassLearner` says what differs where y is one of many classes.
+    """
 
     w: np.ndarray
     eta: float = 1.0
     lift: float = 0.0
-    weights: tuple[float, float] = (1.0, 1.0)  # of the negative and of the positive class
+    weights: tuple[float, ...] = ()  # of the classes, the negative one first; 1 if there are none
     samples: tuple[float, ...] = ()  # weights of the examples, 1 if there are none
     renormalize: bool = False
     tie: str = "mistake"
@@ -55,27 +59,45 @@ class Learner:
     def cost(self, x):
         return (np.count_nonzero(x) if self.sparse else len(x)) + (self.lift != 0)
 
-    def score(self, x):
-        return float(self.lifted(x) @ self.w)
+    # ---- what differs
+
+    def code(self, y):
+        """The place of the class among the weights of classes."""
+        return int(y > 0)
+
+    def rival(self, x, y):
+        """The place of the best wrong class."""
+        return 1 - self.code(y)
+
+    def lead(self, x, y):
+        return float(y * (self.lifted(x) @ self.w))
+
+    def direction(self, x, y):
+        """What an update adds to w, up to a factor; and how many copies of x that takes."""
+        return y * self.lifted(x), 1
+
+    def vote(self, w, x):
+        return np.sign(self.lifted(x) @ w)
+
+    # ---- what does not
 
     def look(self, x, y):
         """Tell whether the example is a mistake (D2)."""
         self.looks += 1
-        self.multiply_adds += self.cost(x)
-        if self.tie == "positive":
-            answer = 1 if self.score(x) >= 0 else -1
-            return answer != y
-        return y * self.score(x) <= 0
+        self.multiply_adds += (self.w.size // self.w.shape[-1]) * self.cost(x)
+        if self.tie == "positive" and self.lead(x, y) == 0:
+            return y < 0
+        return self.lead(x, y) <= 0
 
     def update(self, x, y, example=0):
-        """Learn from a mistake (D3, D6)."""
-        score = self.score(x)
-        weight = self.weights[1 if y > 0 else 0] * (self.samples[example] if self.samples else 1)
-        w = self.w + self.eta * weight * y * self.lifted(x)
+        """Learn from a mistake (D3, D6, D18)."""
+        lead, rival, (direction, copies) = self.lead(x, y), self.rival(x, y), self.direction(x, y)
+        step = self.eta * (self.weights[self.code(y)] if self.weights else 1.0)
+        w = self.w + step * (self.samples[example] if self.samples else 1.0) * direction
         norm = (np.linalg.norm(w) or 1.0) if self.renormalize else 1.0
         self.w = w / norm
-        self.multiply_adds += self.cost(x)
-        self.log.append(Mistake(example, score, norm, len(self.held), self.w))
+        self.multiply_adds += copies * self.cost(x)
+        self.log.append(Mistake(example, lead, norm, len(self.held), rival, self.w))
 
     def present(self, x, y, example=0):
         """Look at an example, learn from it if it is a mistake, and tell whether it was one."""
@@ -86,9 +108,9 @@ class Learner:
         return wrong
 
     def most_wrong(self, X, y):
-        """Look at all; give the first of the mistaken examples with the smallest y·(w·x)."""
+        """Look at all; give the first of the mistaken examples with the smallest lead."""
         mistaken = [i for i in range(len(y)) if self.look(X[i], y[i])]
-        return min(mistaken, key=lambda i: y[i] * self.score(X[i]), default=None)
+        return min(mistaken, key=lambda i: self.lead(X[i], y[i]), default=None)
 
     @property
     def mistakes(self):
@@ -107,19 +129,76 @@ class Learner:
         return sum(self.held) / len(self.held) if self.held else self.w
 
     def voted(self, X):
-        """The mean of their signs on each row (D17)."""
-        signs = [[np.sign(self.lifted(x) @ w) for w in self.held] for x in X]
-        return np.array([sum(row) / max(len(row), 1) for row in signs])
+        """The mean of their votes on each row (D17): signs, or one of the classes."""
+        votes = [sum((self.vote(w, x) for w in self.held), np.zeros(self.w.shape[:-1])) for x in X]
+        return np.array(votes) / max(len(self.held), 1)
 
 
-def learner(width, start=None, **options):
+class ClassLearner(Learner):
+    """Discriminators: one row of w for each class, y is the place of one (D18)."""
+
+    def code(self, y):
+        return y
+
+    def rival(self, x, y):
+        """The best wrong class; of equally good ones, that of the smallest index."""
+        scores = self.w @ self.lifted(x)
+        return max((r for r in range(len(self.w)) if r != y), key=lambda r: (scores[r], -r))
+
+    def lead(self, x, y):
+        scores = self.w @ self.lifted(x)
+        return float(scores[y] - scores[self.rival(x, y)])
+
+    def direction(self, x, y):
+        sides = np.zeros(len(self.w))
+        sides[y], sides[self.rival(x, y)] = 1, -1
+        return np.outer(sides, self.lifted(x)), 2
+
+    def vote(self, w, x):
+        """One for the best class, nothing where several tie."""
+        scores = w @ self.lifted(x)
+        best = scores == scores.max()
+        return best * (best.sum() == 1.0)
+
+
+def learner(width, start=None, classes=None, **options):
     """Begin from weights in the user's coordinates (the intercept last, if given), or from zero."""
-    w = np.zeros(width + 1)
+    w = np.zeros((classes, width + 1) if classes else width + 1)
     lift = options.get("lift", 0.0)
     if start is not None:
-        w[: len(start)] = start
-        w[-1] = w[-1] / lift if lift else 0.0
-    return Learner(w, **options)
+        w[..., : np.shape(start)[-1]] = start
+        w[..., -1] = w[..., -1] / lift if lift else 0.0
+    return (ClassLearner if classes else Learner)(w, **options)
+
+
+class GrowingLearner:
+    """A stream whose classes appear one by one: two of them are learned by one vector (F14)."""
+
+    def __init__(self, width, lift=1.0, eta=1.0):
+        self.width, self.lift, self.eta, self.mistakes, self.w = width, lift, eta, 0, {}
+
+    def present(self, x, label):
+        x = np.append(x, self.lift)
+        if label not in self.w:
+            self.w[label] = np.zeros(self.width + 1)
+        unknown = object()  # of a single class, the other side is unknown
+        known = {**self.w, **({unknown: -self.w[label]} if len(self.w) == 1 else {})}
+        scores = {name: float(w @ x) for name, w in known.items()}
+        others = [name for name in scores if name != label]
+        rival = min(others, key=lambda name: (-scores[name], "" if name is unknown else name))
+        wrong = scores[label] <= scores[rival]
+        if wrong:
+            self.mistakes += 1
+            self.w[label] = known[label] + self.eta * x
+            if rival is not unknown:
+                self.w[rival] = known[rival] - self.eta * x
+        return wrong
+
+    def met(self, label):
+        """When the second class comes, it takes over the other side of the first."""
+        if len(self.w) == 1 and label not in self.w:
+            (first,) = self.w.values()
+            self.w[label] = -first
 
 
 # ---- orders: D4. A generator gives the next example, is sent whether that was a mistake, and

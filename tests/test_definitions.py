@@ -23,12 +23,12 @@ import rosenblatt as rb
 from naive import ORDERS
 from planted import fit, planted, quickly, seed_of, whole, whole_vectors
 from rosenblatt.online import driver
-from rosenblatt.online.halfspace import Halfspace
 from rosenblatt.online.perceptron import Rule
+from rosenblatt.online.separator import Separator
 
 XOR_X = np.array([[1.0, 1], [-1, -1], [1, -1], [-1, 1]])
 XOR_Y = np.array([1, 1, -1, -1])
-PLAIN = Rule(1.0, 1.0, 1.0, False, False)
+PLAIN = Rule(1.0, np.ones(2), False)
 
 
 def close(found, expected):
@@ -244,9 +244,9 @@ def test_an_interrupt_keeps_what_was_learned(order, how, monkeypatch):
         if len(told) == 5:
             INTERRUPTS[how]()
 
-    halfspace = Halfspace.begin(np.zeros(3), 1.0, PLAIN, "last")
-    signs = XOR_Y.astype(np.int8)
-    run = halfspace.fit(XOR_X, signs, order=order, seed=8, limits=driver.Limits(), watch=watch)
+    halfspace = Separator.begin(np.zeros(3), 1.0, PLAIN, "last")
+    codes = (XOR_Y > 0).astype(np.int8)
+    run = halfspace.fit(XOR_X, codes, order=order, seed=8, limits=driver.Limits(), watch=watch)
     twin = naive.learner(2, lift=1.0)
     ran = naive.run(twin, XOR_X, XOR_Y, order, 8, max_looks=run.operations.dot_products)
     assert run.stop is rb.Stop.INTERRUPTED
@@ -257,10 +257,10 @@ def test_an_interrupt_keeps_what_was_learned(order, how, monkeypatch):
 
 def test_an_interrupted_pass_counts_as_begun_even_without_a_mistake(monkeypatch):
     monkeypatch.setattr(driver, "WATCH_SECONDS", 0.0)
-    halfspace = Halfspace.begin(np.array([1.0, 0.0]), 0.0, PLAIN, "last")
-    X, signs, limits = np.ones((5000, 1)), np.ones(5000, np.int8), driver.Limits()
+    halfspace = Separator.begin(np.array([1.0, 0.0]), 0.0, PLAIN, "last")
+    X, codes, limits = np.ones((5000, 1)), np.ones(5000, np.int8), driver.Limits()
     run = halfspace.fit(
-        X, signs, order="cycle", seed=0, limits=limits, watch=lambda progress: raise_interrupt()
+        X, codes, order="cycle", seed=0, limits=limits, watch=lambda progress: raise_interrupt()
     )
     assert 0 < run.operations.dot_products < 5000
     assert (run.passes, run.mistakes_per_pass) == (1, (0,))

@@ -168,9 +168,9 @@ def test_single_precision_makes_the_mistakes_of_double_precision(kernel, shift, 
     X, codes = tight()
     X = X + np.float32(shift)
     doubted = []
-    again = training.BlockedTraining._score_again
+    again = training.Blocked._score_again
     monkeypatch.setattr(
-        training.BlockedTraining,
+        training.Blocked,
         "_score_again",
         lambda self, *given: (doubted.append(1), again(self, *given))[1],
     )
@@ -188,9 +188,9 @@ def test_single_precision_is_given_up_where_it_is_always_in_doubt(monkeypatch):
     monkeypatch.setattr(training, "JUDGED", 64)
     X, codes = tight()
     kinds = []
-    scored = training.BlockedTraining._in_single
+    scored = training.Blocked._in_single
     monkeypatch.setattr(
-        training.BlockedTraining,
+        training.Blocked,
         "_in_single",
         lambda self, block: (kinds.append(scored(self, block)), kinds[-1])[1],
     )

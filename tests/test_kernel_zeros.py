@@ -318,9 +318,9 @@ def test_single_precision_that_skips_zeros_makes_the_mistakes_of_double(
     monkeypatch.setattr(training, "TOO_DOUBTFUL", 1.0)
     monkeypatch.setattr(functions, "CUSHION", 20.0)  # for some doubt with every kernel
     doubted = []
-    again = training.BlockedTraining._score_again
+    again = training.Blocked._score_again
     monkeypatch.setattr(
-        training.BlockedTraining,
+        training.Blocked,
         "_score_again",
         lambda self, *given: (doubted.append(1), again(self, *given))[1],
     )

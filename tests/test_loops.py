@@ -5,14 +5,17 @@ Where numbers are divided (renormalisation), rows are normal variates, on which 
 near 0, and agreement is asked up to the rounding of a few hundred operations.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 
+import naive
 from layouts import DENSE, LAYOUTS, ROUNDING, close, normal_rows, whole_numbers, whole_weights
-from naive import Draws, Learner, run
+from naive import Draws, run
 from rosenblatt.matrices import as_rows
-from rosenblatt.online import perceptron
-from rosenblatt.online.averaging import replay, vote
+from rosenblatt.online import perceptron, plan
+from rosenblatt.online.averaging import replay, steps, vote
 from rosenblatt.online.perceptron import (
     CLOCK,
     CURSOR,
@@ -24,12 +27,13 @@ from rosenblatt.online.perceptron import (
     WORK,
     Allowance,
     Log,
-    Plan,
     Rule,
     State,
 )
+from rosenblatt.online.plan import Plan
+from rosenblatt.rows import favoured
 
-PLAIN = Rule(1.0, 1.0, 1.0, False, False)
+PLAIN = Rule(1.0, np.ones(2), False)
 
 
 @pytest.fixture(params=LAYOUTS, ids=str)
@@ -42,6 +46,48 @@ def lift(request):
     return request.param
 
 
+class Problem(NamedTuple):
+    """Rows and their classes: as the twin knows them (signs, if there are two), and as codes."""
+
+    A: np.ndarray
+    y: np.ndarray
+    codes: np.ndarray
+    start: np.ndarray
+    classes: int | None
+
+    @classmethod
+    def of(cls, rows: tuple[np.ndarray, np.ndarray], classes: int) -> Any:
+        A, signs = rows
+        if classes == 2:
+            w = whole_weights(A.shape[1])
+            return cls(A, signs, (signs > 0).astype(np.int8), w, None)
+        random = np.random.default_rng(7)
+        w = random.integers(-4, 5, (classes, A.shape[1] + 1)).astype(float)
+        codes = np.append(np.arange(classes), random.integers(0, classes, len(A) - classes))
+        return cls(A, codes, codes, w, classes)
+
+    def twin(self, start=None, **options):
+        if self.classes:
+            options.pop("tie", None)
+        twin = naive.learner(self.A.shape[1], None, self.classes, **options)
+        twin.w = twin.w if start is None else start.copy()
+        return twin
+
+    def rows_and_state(self, layout, twin):
+        rows = layout.rows(self.A, twin.lift)
+        return rows, State.start(favoured(rows, twin.w.copy()), True)
+
+
+@pytest.fixture(params=[2, 6], ids="{} classes".format)
+def problem(request):
+    return Problem.of(whole_numbers(), request.param)
+
+
+@pytest.fixture(params=[2, 3], ids="{} normal classes".format)
+def classes(request):
+    return request.param
+
+
 # ---- random numbers
 
 
@@ -50,17 +96,17 @@ def test_draws_are_the_published_splitmix64():
     draws = Draws(1234567)
     assert [draws.word() for _ in words] == words
     seed = np.array([1234567], np.uint64)
-    assert [perceptron.draw(seed, 1000) for _ in words] == [word % 1000 for word in words]
+    assert [plan.draw(seed, 1000) for _ in words] == [word % 1000 for word in words]
 
 
-@pytest.mark.twin_of("online.perceptron.shuffle")
+@pytest.mark.twin_of("online.plan.shuffle")
 @pytest.mark.parametrize("seed", [0, 1, 2**31 - 2, 2**64 - 1])
 @pytest.mark.parametrize("n", [1, 2, 3, 50])
 def test_shuffle_is_the_naive_one_again_and_again(n, seed):
     sequence, state, draws = np.arange(n, dtype=np.uint32), np.array([seed], np.uint64), Draws(seed)
     expected = list(range(n))
     for _ in range(3):
-        perceptron.shuffle(sequence, state)
+        plan.shuffle(sequence, state)
         assert sequence.tolist() == draws.shuffle(expected)
     assert int(state[0]) == draws.state
 
@@ -68,31 +114,32 @@ def test_shuffle_is_the_naive_one_again_and_again(n, seed):
 # ---- presenting examples
 
 PLANS = {"cycle": (False, False), "first": (True, False), "random": (True, True)}
+WEIGHTS = (2.0, 3.0, 0.5, 1.0, 4.0, 0.25)
 RULES = {
     "plain": {},
-    "weighted": {"eta": 0.5, "weights": (2.0, 3.0)},
-    "weighted examples": {"weights": (2.0, 3.0), "samples": (1.0, 0.5, 4.0) * 7 + (2.0, 1.0)},
-    "zero is positive": {"tie": "positive"},
+    "weighted": {"eta": 0.5, "weights": WEIGHTS},
+    "weighted examples": {"weights": WEIGHTS, "samples": (1.0, 0.5, 4.0) * 7 + (2.0, 1.0)},
+    "zero is positive": {"eta": 2.0, "tie": "positive"},  # if there are two classes
 }
 
 
 def rule_of(twin):
-    samples = np.array(twin.samples)
-    return Rule(twin.eta, *twin.weights, twin.renormalize, twin.tie == "positive", samples)
+    weights = np.array(twin.weights or np.ones(6))
+    return Rule(twin.eta, weights, twin.renormalize, twin.tie == "positive", np.array(twin.samples))
 
 
 def plan_of(order, n, seed):
     sequence = np.arange(n if order in ("shuffle", "random") else 0, dtype=np.uint32)
     state = np.array([seed], np.uint64)
     if order == "shuffle":
-        perceptron.shuffle(sequence, state)
+        plan.shuffle(sequence, state)
     return Plan(sequence, *PLANS.get(order, (False, False)), state)
 
 
 def assert_same_state(state, twin, exact=True):
     same = np.testing.assert_array_equal if exact else close
     same(state.w, twin.w)
-    same(state.tally[CLOCK] * state.w - state.drift, sum(twin.held, np.zeros(twin.w.size)))
+    same(state.tally[CLOCK] * state.w - state.drift, sum(twin.held, np.zeros(twin.w.shape)))
     tally = state.tally[[LOOKS, MISTAKES, WORK, SEEN]]
     assert tally.tolist() == [twin.looks, twin.mistakes, twin.multiply_adds, len(twin.held)]
 
@@ -100,36 +147,34 @@ def assert_same_state(state, twin, exact=True):
 def assert_same_log(log, used, twin, exact=True):
     same = np.testing.assert_array_equal if exact else close
     assert used == len(twin.log)
-    for column, expected in zip(log, ("example", "score", "norm", "seen"), strict=True):
+    for column, expected in zip(log, ("example", "lead", "norm", "seen", "rival"), strict=True):
         same(column[: int(used)], [getattr(entry, expected) for entry in twin.log])
 
 
 @pytest.mark.twin_of("online.perceptron.present")
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("order", ["cycle", "shuffle", "first", "random"])
-def test_present_does_what_the_twin_does(layout, lift, order, rule):
-    A, signs = whole_numbers()
-    twin = Learner(whole_weights(), lift=lift, sparse=layout.sparse, **RULES[rule])
-    state, log = State.start(twin.w.copy(), True), Log.empty(100)
-    counts = np.zeros(len(A), np.uint32)
-    plan, allowance = plan_of(order, len(A), 7), Allowance(len(A), 100)
-    rows = layout.rows(A, lift)
-    perceptron.present(rows, signs, plan, rule_of(twin), state, counts, log, allowance)
-    ran = run(twin, A, signs, order, seed=7, max_looks=len(A))
+def test_present_does_what_the_twin_does(problem, layout, lift, order, rule):
+    twin = problem.twin(problem.start, lift=lift, sparse=layout.sparse, **RULES[rule])
+    rows, state = problem.rows_and_state(layout, twin)
+    n, log, codes = len(problem.A), Log.empty(100), problem.codes
+    counts, arrangement, allowance = np.zeros(n, np.uint32), plan_of(order, n, 7), Allowance(n, 100)
+    perceptron.present(rows, codes, arrangement, rule_of(twin), state, counts, log, allowance)
+    ran = run(twin, problem.A, problem.y, order, seed=7, max_looks=n)
     assert counts.tolist() == ran.counts
     assert_same_state(state, twin)
     assert_same_log(log, state.tally[LOGGED], twin)
 
 
 @pytest.mark.parametrize("order", ["cycle", "first"])
-def test_present_renormalises_like_the_twin(layout, lift, order):
-    A, signs = normal_rows(layout)
-    twin = Learner(np.zeros(6), lift=lift, renormalize=True, sparse=layout.sparse)
-    state, log = State.start(np.zeros(6), True), Log.empty(100)
-    counts, plan = np.zeros(40, np.uint32), plan_of(order, 40, 0)
-    rows, rule = layout.rows(A, lift), rule_of(twin)
-    perceptron.present(rows, signs, plan, rule, state, counts, log, Allowance(40, 100))
-    run(twin, A, signs, order, max_looks=40)
+def test_present_renormalises_like_the_twin(classes, layout, lift, order):
+    problem = Problem.of(normal_rows(layout), classes)
+    twin = problem.twin(lift=lift, renormalize=True, sparse=layout.sparse)
+    (rows, state), log = problem.rows_and_state(layout, twin), Log.empty(100)
+    counts, arrangement, rule = np.zeros(40, np.uint32), plan_of(order, 40, 0), rule_of(twin)
+    allowance = Allowance(40, 100)
+    perceptron.present(rows, problem.codes, arrangement, rule, state, counts, log, allowance)
+    run(twin, problem.A, problem.y, order, max_looks=40)
     assert_same_state(state, twin, exact=False)
     assert_same_log(log, state.tally[LOGGED], twin, exact=False)
     assert abs(np.linalg.norm(state.w) - 1) < ROUNDING
@@ -139,17 +184,17 @@ def present_whole_numbers(allowance, capacity=0, times=1):
     """Present the same rows in stored order, in portions; without a log if it has no room."""
     A, signs = whole_numbers()
     state, counts = State.start(np.zeros(8), True), np.zeros(len(A), np.uint32)
-    rows, plan = as_rows(A, 1.0), plan_of("cycle", len(A), 0)
-    log = Log.empty(capacity)
+    rows, arrangement = as_rows(A, 1.0), plan_of("cycle", len(A), 0)
+    log, codes = Log.empty(capacity), (signs > 0).astype(np.int8)
     for _ in range(times):
-        perceptron.present(rows, signs, plan, PLAIN, state, counts, log, allowance)
+        perceptron.present(rows, codes, arrangement, PLAIN, state, counts, log, allowance)
     return A, signs, state
 
 
 @pytest.mark.parametrize("looks", [0, 1, 10])
 def test_present_comes_back_after_the_looks_it_was_allowed_and_goes_on_from_there(looks):
     A, signs, state = present_whole_numbers(Allowance(looks, 100), times=2)
-    twin = Learner(np.zeros(8), lift=1.0)
+    twin = naive.learner(7, lift=1.0)
     for i in range(2 * looks):
         twin.present(A[i], signs[i], i)
     assert_same_state(state, twin)
@@ -158,7 +203,7 @@ def test_present_comes_back_after_the_looks_it_was_allowed_and_goes_on_from_ther
 
 def test_present_makes_exactly_the_updates_it_was_allowed():
     A, signs, state = present_whole_numbers(Allowance(100, 3))
-    twin = Learner(np.zeros(8), lift=1.0)
+    twin = naive.learner(7, lift=1.0)
     run(twin, A, signs, max_updates=3)
     assert_same_state(state, twin)
 
@@ -176,29 +221,27 @@ def test_present_comes_back_at_the_end_of_the_sequence():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_present_and_most_wrong_name_the_row_that_cannot_be_used(layout, bad):
     A = np.array([[1.0, 2], [0, bad], [3, 4]])
-    rows, signs = layout.rows(A, 0.0), np.ones(3, np.int8)
-    counts, plan, log = np.zeros(3, np.uint32), plan_of("cycle", 3, 0), Log.empty(0)
+    rows, codes = layout.rows(A, 0.0), np.ones(3, np.int8)
+    counts, arrangement, log = np.zeros(3, np.uint32), plan_of("cycle", 3, 0), Log.empty(0)
     state = State.start(np.array([1.0, 1.0, 0.0]), False)
-    perceptron.present(rows, signs, plan, PLAIN, state, counts, log, Allowance(3, 3))
+    perceptron.present(rows, codes, arrangement, PLAIN, state, counts, log, Allowance(3, 3))
     assert state.tally[[UNUSABLE, LOOKS, CURSOR]].tolist() == [2, 1, 1]
     state = State.start(np.array([1.0, 1.0, 0.0]), False)
-    assert perceptron.most_wrong(rows, signs, PLAIN, state) == -1
+    assert perceptron.most_wrong(rows, codes, PLAIN, state) == -1
     assert state.tally[UNUSABLE] == 2
 
 
 @pytest.mark.twin_of("online.perceptron.most_wrong", "online.perceptron.correct_one")
 @pytest.mark.parametrize("rule", RULES)
-def test_most_wrong_and_correct_one_do_what_the_twin_does(layout, lift, rule):
-    A, signs = whole_numbers()
-    twin = Learner(whole_weights(), lift=lift, sparse=layout.sparse, **RULES[rule])
-    state, log = State.start(twin.w.copy(), True), Log.empty(20)
-    counts, rows = np.zeros(len(A), np.uint32), layout.rows(A, lift)
+def test_most_wrong_and_correct_one_do_what_the_twin_does(problem, layout, lift, rule):
+    twin = problem.twin(problem.start, lift=lift, sparse=layout.sparse, **RULES[rule])
+    (rows, state), log = problem.rows_and_state(layout, twin), Log.empty(20)
+    counts, rule_used = np.zeros(len(problem.A), np.uint32), rule_of(twin)
     for _ in range(10):
-        i = perceptron.most_wrong(rows, signs, rule_of(twin), state)
-        assert i == twin.most_wrong(A, signs)
-        sign = float(signs[i])
-        perceptron.correct_one(rows, i, sign, rule_of(twin), state, counts, log)
-        twin.update(A[i], signs[i], i)
+        i = perceptron.most_wrong(rows, problem.codes, rule_used, state)
+        assert i == twin.most_wrong(problem.A, problem.y)
+        perceptron.correct_one(rows, i, problem.codes[i], rule_used, state, counts, log)
+        twin.update(problem.A[i], problem.y[i], i)
         twin.held.append(twin.w)
     assert counts.tolist() == np.bincount([m.example for m in twin.log], minlength=23).tolist()
     assert_same_state(state, twin)
@@ -206,9 +249,9 @@ def test_most_wrong_and_correct_one_do_what_the_twin_does(layout, lift, rule):
 
 
 def test_most_wrong_gives_minus_one_when_every_example_is_right(layout):
-    rows, signs = layout.rows(np.array([[1.0], [2.0]]), 0.0), np.ones(2, np.int8)
+    rows, codes = layout.rows(np.array([[1.0], [2.0]]), 0.0), np.ones(2, np.int8)
     state = State.start(np.array([1.0, 0.0]), False)
-    assert perceptron.most_wrong(rows, signs, PLAIN, state) == -1
+    assert perceptron.most_wrong(rows, codes, PLAIN, state) == -1
     assert state.tally[[LOOKS, WORK]].tolist() == [2, 2]
 
 
@@ -223,82 +266,101 @@ def padded_row(x):
 
 @pytest.mark.twin_of("online.perceptron.learn_row")
 @pytest.mark.parametrize("averaging", [True, False])
-def test_learn_row_does_what_the_twin_does(lift, averaging):
-    A, signs = whole_numbers()
-    twin = Learner(np.zeros(8), lift=lift, eta=0.5, weights=(2.0, 3.0), sparse=True)
-    state = State.start(np.zeros(8), averaging)
-    for x, y in zip(A, signs, strict=True):
-        step = twin.eta * twin.weights[int(y > 0)] * float(y)
-        outcome = perceptron.learn_row(*padded_row(x), step, lift, *state)
-        assert outcome == twin.present(x, y)
+def test_learn_row_does_what_the_twin_does(problem, lift, averaging):
+    twin = problem.twin(lift=lift, eta=0.5, weights=WEIGHTS, sparse=True)
+    state = State.start(twin.w.copy(order="F"), averaging)
+    for x, y, code in zip(problem.A, problem.y, problem.codes.tolist(), strict=True):
+        given = code, twin.eta * WEIGHTS[code], lift
+        outcome, wrong = perceptron.learn_row(*padded_row(x), given, *state), twin.present(x, y)
+        assert outcome == (twin.log[-1].rival if wrong else -1)
     np.testing.assert_array_equal(state.w, twin.w)
     if averaging:
         assert_same_state(state, twin)
 
 
-@pytest.mark.twin_of("online.perceptron.score_row")
-def test_score_row_equals_a_dot_product(lift):
-    w = whole_weights()
-    for x in whole_numbers()[0]:
-        assert perceptron.score_row(*padded_row(x), lift, w) == np.append(x, lift) @ w
+@pytest.mark.twin_of("online.perceptron.score_row", "online.perceptron.score_class_row")
+def test_scores_of_single_rows_equal_dot_products(problem, lift):
+    for x in problem.A:
+        row, expected, out = padded_row(x), problem.start @ np.append(x, lift), np.empty(6)
+        if problem.classes:
+            out = out[: problem.classes]
+            perceptron.score_class_row(*row, lift, problem.start, out)
+            assert out.tolist() == expected.tolist()
+        else:
+            assert perceptron.score_row(*row, lift, problem.start) == expected
 
 
 @pytest.mark.parametrize(("column", "value"), [(7, 1.0), (-1, 1.0), (2**40, 1.0), (0, np.nan)])
-def test_a_row_that_cannot_be_used_changes_nothing(column, value):
-    state, row = State.start(np.ones(8), True), (np.array([2, column]), np.array([1.0, value]), 2)
-    assert np.isnan(perceptron.score_row(*row, 1.0, state.w))
-    assert np.isnan(perceptron.learn_row(*row, 1.0, 1.0, *state))
-    assert state.w.tolist() == [1.0] * 8
+def test_a_row_that_cannot_be_used_changes_nothing(problem, column, value):
+    w = np.ones_like(problem.start)
+    state, row = State.start(w, True), (np.array([2, column]), np.array([1.0, value]), 2)
+    assert np.isnan(perceptron.learn_row(*row, (1, 1.0, 1.0), *state))
+    assert (state.w == 1.0).all()
     assert not state.tally.any()
+    if not problem.classes:
+        assert np.isnan(perceptron.score_row(*row, 1.0, state.w))
+
+
+@pytest.mark.parametrize("averaging", [True, False])
+def test_a_row_that_would_make_weights_infinite_changes_nothing(problem, averaging):
+    w = np.zeros_like(problem.start)
+    w[..., 0] = -1.7e308
+    state = State.start(w, averaging)
+    state.tally[CLOCK] = 2.0
+    before, row = [part.copy() for part in state], (np.array([0]), np.array([1e308]), 1)
+    # A positive push stays finite on one side alone, one of the other sign on none.
+    code = 0 if not problem.classes else 1
+    assert np.isnan(perceptron.learn_row(*row, (code, 1.0, 0.0), *state))
+    for part, kept in zip(state[:3], before, strict=False):
+        np.testing.assert_array_equal(part, kept)
 
 
 # ---- replaying and voting
 
 
-def logged_run(A, signs, **options):
-    """A naive run of two passes, and its log as arrays."""
-    twin = Learner(np.zeros(A.shape[1] + 1), **options)
-    run(twin, A, signs, max_looks=2 * len(A))
-    example, score, norm, seen, _ = zip(*twin.log, strict=True)
-    return twin, Log(np.array(example), np.array(score), np.array(norm, float), np.array(seen))
+def logged_run(problem, **options):
+    """A naive run of two passes, its log as arrays, and the steps."""
+    twin = problem.twin(**options)
+    run(twin, problem.A, problem.y, max_looks=2 * len(problem.A))
+    *columns, _ = (np.array(column) for column in zip(*twin.log, strict=True))
+    log = Log(*columns)._replace(norm=columns[2].astype(float))
+    return twin, log, steps(log, problem.codes, rule_of(twin))
 
 
-def replayed(rows, log, factors, comparator):
-    projection, square = np.empty(factors.size), np.empty(factors.size)
-    replay(rows, log, factors, comparator, (0.0, 0.0), projection, square)
+def replayed(problem, rows, log, factors, comparator):
+    projection, square = np.empty((2, factors.size))
+    replay(rows, log, problem.codes, factors, comparator, (0.0, 0.0), projection, square)
     return projection, square
 
 
 @pytest.mark.twin_of("online.averaging.replay")
-def test_replay_gives_the_quantities_of_the_proof_after_each_mistake(layout, lift):
-    A, signs = whole_numbers()
-    twin, log = logged_run(A, signs, lift=lift)
-    w = whole_weights()
-    rows, factors = layout.rows(A, lift), signs[log.example].astype(float)
-    projection, square = replayed(rows, log, factors, w)
-    np.testing.assert_array_equal(projection, [entry.w @ w for entry in twin.log])
-    np.testing.assert_array_equal(square, [entry.w @ entry.w for entry in twin.log])
+def test_replay_gives_the_quantities_of_the_proof_after_each_mistake(problem, layout, lift):
+    twin, log, factors = logged_run(problem, lift=lift, weights=WEIGHTS)
+    rows, w = layout.rows(problem.A, lift), problem.start
+    projection, square = replayed(problem, rows, log, factors, w)
+    np.testing.assert_array_equal(projection, [np.vdot(entry.w, w) for entry in twin.log])
+    np.testing.assert_array_equal(square, [np.vdot(entry.w, entry.w) for entry in twin.log])
 
 
-def test_replay_follows_a_renormalised_run(layout, lift):
-    A, signs = normal_rows(layout)
-    twin, log = logged_run(A, signs, lift=lift, renormalize=True)
-    w = np.arange(6.0)
-    rows, factors = layout.rows(A, lift), signs[log.example].astype(float)
-    projection, square = replayed(rows, log, factors, w)
-    close(projection, [entry.w @ w for entry in twin.log])
+def test_replay_follows_a_renormalised_run(classes, layout, lift):
+    problem = Problem.of(normal_rows(layout), classes)
+    twin, log, factors = logged_run(problem, lift=lift, renormalize=True)
+    w = problem.start / 8
+    projection, square = replayed(problem, layout.rows(problem.A, lift), log, factors, w)
+    close(projection, [np.vdot(entry.w, w) for entry in twin.log])
     close(square, np.ones(len(twin.log)))
 
 
 @pytest.mark.twin_of("online.averaging.vote")
 @pytest.mark.parametrize("renormalize", [False, True])
-def test_vote_counts_the_signs_of_all_vectors_held(lift, renormalize):
-    A, signs = whole_numbers() if not renormalize else normal_rows(DENSE)
-    twin, log = logged_run(A, signs, lift=lift, renormalize=renormalize)
-    products = A @ A.T + lift**2
+def test_vote_counts_the_votes_of_all_weights_held(classes, lift, renormalize):
+    problem = Problem.of(whole_numbers() if not renormalize else normal_rows(DENSE), classes)
+    twin, log, factors = logged_run(problem, lift=lift, renormalize=renormalize)
+    products = problem.A @ problem.A.T + lift**2
     held = np.diff([0, *log.seen, len(twin.held)]).astype(float)
-    out = np.empty(len(A))
-    step = signs[log.example].astype(float)
-    vote(products, np.zeros(len(A)), log.example, step, log.norm, held, out)
+    out = np.zeros((len(problem.A), *twin.w.shape[:-1]))
+    code = problem.codes[log.example].astype(np.int64)
+    mistakes = log.example, factors, log.norm, code, log.rival
+    vote(products, np.zeros(out.shape), mistakes, held, out)
     # Whole numbers of votes; their mean in the twin is one division away.
-    np.testing.assert_allclose(out / len(twin.held), twin.voted(A), rtol=1e-15)
+    np.testing.assert_allclose(out / len(twin.held), twin.voted(problem.A), rtol=1e-15)

@@ -22,8 +22,7 @@ import rosenblatt as rb
 from amount import crossed
 from layouts import DENSE, LAYOUTS, SPARSE
 from learners import assert_same, refused, snapshot
-from naive import ORDERS
-from naive_classes import GrowingLearner, class_learner
+from naive import ORDERS, GrowingLearner
 from planted import quickly, seed_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -64,7 +63,8 @@ def fitted(X, y, **options):
 
 
 def twin_run(A, codes, layout, order, *, start=None, passes=3, seed=0, **options):
-    twin = class_learner(codes.max() + 1, A.shape[1], start, sparse=layout.sparse, **options)
+    options |= {"sparse": layout.sparse, "classes": codes.max() + 1}
+    twin = naive.learner(A.shape[1], start, **options)
     return twin, naive.run(twin, A, codes, order, seed_of(seed), passes * len(codes))
 
 
@@ -81,12 +81,6 @@ def assert_same_run(learner, twin, ran):
 # ---- D18: the rule
 
 
-@pytest.mark.twin_of(
-    "online.discriminators.present_classes",
-    "online.discriminators.furthest_behind",
-    "online.discriminators.correct_one_of_many",
-    "online.class_votes.vote_classes",
-)
 @crossed(7, layout=LAYOUTS, order=ORDERS, output=OUTPUTS)
 def test_a_learner_does_what_its_naive_twin_does(layout, order, output):
     A, codes = whole_numbers()
@@ -295,7 +289,6 @@ def exact_class_bound(X, codes, W, lift, factors):
     return 2 * steepest * sum(naive.exact_dot(w, w) for w in W) / min(leads)
 
 
-@pytest.mark.twin_of("online.discriminators.replay_classes")
 def test_the_proof_can_be_watched():
     learner = fitted(X, y, fit_intercept=False, comparator=W_STAR)
     bound, history = learner.bound(X, y, W_STAR), learner.run_.history
@@ -386,7 +379,6 @@ def test_rows_and_batches_meet_new_classes_alike(output, options, labels):
     )
 
 
-@pytest.mark.twin_of("online.discriminators.learn_class_row")
 @pytest.mark.parametrize("labels", ["abcde", "edcba", "cabed"])
 def test_growing_classes_are_those_of_the_twin(labels):
     A, codes = whole_numbers(60, 5, 5)
@@ -515,7 +507,7 @@ def test_columns_out_of_range_are_refused():
             act(broken, y)
 
 
-@pytest.mark.twin_of("online.discriminators.score_class_row")
+@pytest.mark.twin_of("online.perceptron.score_class_row")
 @every_output
 def test_one_row_is_answered_as_many_are(output):
     A, codes = whole_numbers(k=5)

@@ -22,8 +22,9 @@ from rosenblatt.kernel.walk import DONE, DOUBT, UNKNOWN, UNUSABLE_SCORE, Doubt, 
 from rosenblatt.margin.class_bounds import class_extremes
 from rosenblatt.margin.class_rows import padded
 from rosenblatt.margin.joint_sweeps import Dual, Problem, fill_gains, fill_weights, total_loss
-from rosenblatt.online.perceptron import CURSOR, LOOKS, UNUSABLE, Plan
-from rosenblatt.rows import class_scores, favoured, fill_squares
+from rosenblatt.online.perceptron import CURSOR, LOOKS, UNUSABLE
+from rosenblatt.online.plan import Plan
+from rosenblatt.rows import favoured, fill_squares, scores
 
 SOURCE, TESTS = Path(rosenblatt.__file__).parent, Path(__file__).parent
 COMPILED = {"loop", "exact_loop"}
@@ -237,14 +238,14 @@ def test_all_expansions_vote_for_their_best_class(classes):
 # ---- rows of several classes
 
 
-@pytest.mark.twin_of("rows.class_scores", "rows.fill_squares")
+@pytest.mark.twin_of("rows.scores", "rows.fill_squares")
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_scores_of_classes_and_squares_are_those_of_numpy(layout):
     A, _ = whole_numbers()
     lifted = np.column_stack([A, np.full(len(A), 3.0)])
     W = np.random.default_rng(2).integers(-4, 5, (5, lifted.shape[1])).astype(float)
     rows, out, squares = layout.rows(A, 3.0), np.empty((len(A), 5)), np.empty(len(A))
-    class_scores(rows, favoured(rows, W), out)
+    scores(rows, favoured(rows, W), out)
     np.testing.assert_array_equal(out, lifted @ W.T)
     fill_squares(rows, squares)
     np.testing.assert_array_equal(squares, (lifted**2).sum(axis=1))

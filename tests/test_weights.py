@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 import naive
 import rosenblatt as rb
 from naive import ORDERS, SIX_X, SIX_Y, exact_bound
-from naive_classes import class_learner
 from naive_kernel import Dual, gaussian, polynomial
 from planted import planted, quickly, seed_of, whole
 
@@ -50,7 +49,7 @@ def test_a_weighted_run_is_that_of_its_naive_twin(classes, output, order):
     if classes == 2:
         twin, marks = naive.learner(4, lift=1.0, samples=tuple(weights)), 2 * y - 1
     else:
-        twin, marks = class_learner(3, 4, lift=1.0, samples=tuple(weights)), y
+        twin, marks = naive.learner(4, classes=3, lift=1.0, samples=tuple(weights)), y
     ran = naive.run(twin, X, marks, order, seed_of(5), 3 * len(y))
     assert learner.run_.counts.tolist() == ran.counts
     assert learner.run_.mistakes_per_pass == ran.mistakes_per_pass

@@ -264,9 +264,11 @@ def as_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.fromiter((places[label] for label in labels.tolist()), np.intp, labels.size)
 
 
-def as_marks(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Give what a perceptron learns from: signs for two classes, else the places of the classes."""
-    return as_signs(labels, classes) if classes.size <= 2 else as_codes(labels, classes)
+def as_few_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Give for each label the place of its class; of two classes at most, in a byte each."""
+    if classes.size > 2:
+        return as_codes(labels, classes)
+    return (as_signs(labels, classes) > 0).view(np.int8)
 
 
 # ---- weights

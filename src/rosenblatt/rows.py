@@ -1,6 +1,7 @@
 """Rows: the only place that knows how examples lie in memory.
 
-A set of rows is a `Dense` or a `Sparse` NamedTuple. Loops never look inside; they call
+A set of rows is a `Dense` or a `Sparse` NamedTuple, one row of a stream is a `Single`. Loops never
+look inside; they call
 
     dot(rows, i, w)        x·w for row i; NaN if a column lies outside w
     dots(rows, i, W, out)  x·w for each row w of W, all of them NaN if a column lies outside W
@@ -55,6 +56,15 @@ class Sparse(NamedTuple):
     lift: float
 
 
+class Single(NamedTuple):
+    """One sparse row, in the first entries of its arrays; columns are signed, in any order."""
+
+    columns: np.ndarray
+    values: np.ndarray
+    length: int
+    lift: float
+
+
 Rows = Dense | Sparse
 
 
@@ -76,13 +86,25 @@ def is_dense(rows: Any) -> bool:
     return getattr(rows, "instance_class", None) is Dense
 
 
-def dot(rows: Rows, i: int | np.int64, w: np.ndarray) -> float:
+def _chosen(rows: Any, dense: Any, sparse: Any, single: Any) -> Any:
+    """Give the body for a Numba type of rows."""
+    if is_dense(rows):
+        return dense
+    return single if getattr(rows, "instance_class", None) is Single else sparse
+
+
+def dot(rows: Rows | Single, i: int | np.int64, w: np.ndarray) -> float:
     """Give x·w for the lifted row i, NaN if a column lies outside w (compiled code only)."""
     raise TypeError("row primitives are called from compiled loops")
 
 
-def dots(rows: Rows, i: int | np.int64, W: np.ndarray, out: np.ndarray) -> None:
+def dots(rows: Rows | Single, i: int | np.int64, W: np.ndarray, out: np.ndarray) -> None:
     """Write x·w for each row w of W, NaN if a column lies outside (compiled code only)."""
+    raise TypeError("row primitives are called from compiled loops")
+
+
+def write_score(rows: Rows, i: int | np.int64, w: np.ndarray, out: np.ndarray) -> None:
+    """Write the score of row i by w, or those by each row of w (compiled code only)."""
     raise TypeError("row primitives are called from compiled loops")
 
 
@@ -91,7 +113,7 @@ def absolute_dot(rows: Rows, i: int | np.int64, w: np.ndarray) -> float:
     raise TypeError("row primitives are called from compiled loops")
 
 
-def add(rows: Rows, i: int | np.int64, a: float, w: np.ndarray) -> None:
+def add(rows: Rows | Single, i: int | np.int64, a: float, w: np.ndarray) -> None:
     """Add a·x to w in place for the lifted row i (compiled code only)."""
     raise TypeError("row primitives are called from compiled loops")
 
@@ -101,7 +123,7 @@ def sqnorm(rows: Rows, i: int | np.int64) -> float:
     raise TypeError("row primitives are called from compiled loops")
 
 
-def size(rows: Rows, i: int | np.int64) -> int:
+def size(rows: Rows | Single, i: int | np.int64) -> int:
     """Give the number of stored entries of row i, the lifted one included (compiled code only)."""
     raise TypeError("row primitives are called from compiled loops")
 
@@ -142,7 +164,17 @@ def _dot(rows, i, w):  # type: ignore[no-untyped-def]
             return np.nan
         return total + rows.lift * w[w.size - 1]
 
-    return dense if is_dense(rows) else sparse
+    def single(rows, i, w):  # type: ignore[no-untyped-def]
+        last = w.size - 1
+        total = rows.lift * w[last]
+        for k in range(rows.length):
+            column = rows.columns[k]
+            if column < 0 or column >= last:
+                return np.nan
+            total += rows.values[k] * w[column]
+        return total
+
+    return _chosen(rows, dense, sparse, single)
 
 
 # Equal rows of W must get equal scores, since ties are looked for: every class goes through the
@@ -194,7 +226,19 @@ def _dots(rows, i, W, out):  # type: ignore[no-untyped-def]
         if largest >= last and rows.starts[i] < rows.starts[i + 1]:
             out[:] = np.nan
 
-    return dense if is_dense(rows) else sparse
+    def single(rows, i, W, out):  # type: ignore[no-untyped-def]
+        last = W.shape[1] - 1
+        for r in range(W.shape[0]):
+            out[r] = rows.lift * W[r, last]
+        for k in range(rows.length):
+            column, x = rows.columns[k], rows.values[k]
+            if column < 0 or column >= last:
+                out[:] = np.nan
+                return
+            for r in range(W.shape[0]):
+                out[r] += x * W[r, column]
+
+    return _chosen(rows, dense, sparse, single)
 
 
 def favoured(rows: Rows, W: np.ndarray) -> np.ndarray:
@@ -233,7 +277,12 @@ def _add(rows, i, a, w):  # type: ignore[no-untyped-def]
             w[rows.columns[k]] += a * rows.values[k]
         w[w.size - 1] += a * rows.lift
 
-    return dense if is_dense(rows) else sparse
+    def single(rows, i, a, w):  # type: ignore[no-untyped-def]
+        for k in range(rows.length):
+            w[rows.columns[k]] += a * rows.values[k]
+        w[w.size - 1] += a * rows.lift
+
+    return _chosen(rows, dense, sparse, single)
 
 
 @primitive(sqnorm)
@@ -262,7 +311,10 @@ def _size(rows, i):  # type: ignore[no-untyped-def]
     def sparse(rows, i):  # type: ignore[no-untyped-def]
         return np.int64(rows.starts[i + 1]) - np.int64(rows.starts[i]) + (rows.lift != 0.0)
 
-    return dense if is_dense(rows) else sparse
+    def single(rows, i):  # type: ignore[no-untyped-def]
+        return rows.length + (rows.lift != 0.0)
+
+    return _chosen(rows, dense, sparse, single)
 
 
 @primitive(rows_ahead)
@@ -314,24 +366,25 @@ def prefetch_entry(typing_context, array, k):  # type: ignore[no-untyped-def]
     return signature, generate
 
 
-@loop
-def scores(rows: Rows, w: np.ndarray, out: np.ndarray) -> None:
-    """Write x·w of every row into `out`; NaN where a column lies outside w."""
-    n, ahead = out.size, rows_ahead(rows, False)
-    for i in range(n):
-        if ahead and i + ahead < n:
-            prefetch(rows, i + ahead)
+@primitive(write_score)
+def _write_score(rows, i, w, out):  # type: ignore[no-untyped-def]
+    def one(rows, i, w, out):  # type: ignore[no-untyped-def]
         out[i] = dot(rows, i, w)
 
+    def many(rows, i, w, out):  # type: ignore[no-untyped-def]
+        dots(rows, i, w, out[i])
+
+    return one if w.ndim == 1 else many
+
 
 @loop
-def class_scores(rows: Rows, W: np.ndarray, out: np.ndarray) -> None:
-    """Write x·w for every row x and each row w of W; NaN where a column lies outside W."""
+def scores(rows: Rows, w: np.ndarray, out: np.ndarray) -> None:
+    """Write x·w of every row, or that of each row of w; NaN where a column lies outside w."""
     n, ahead = out.shape[0], rows_ahead(rows, False)
     for i in range(n):
         if ahead and i + ahead < n:
             prefetch(rows, i + ahead)
-        dots(rows, i, W, out[i])
+        write_score(rows, i, w, out)
 
 
 @loop

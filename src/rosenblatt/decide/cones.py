@@ -283,7 +283,7 @@ def cycle(
             break
         i = tally[CURSOR]
         score = scales[i] * dot(rows, i, w) - doubt(size(rows, i), tally[STEPS])
-        if mistaken(1.0, score, False):
+        if mistaken(score):
             if made == allowance.mistakes:
                 return True
             add(rows, i, scales[i], w)

@@ -28,7 +28,8 @@ import numpy as np
 
 from rosenblatt.kernel.walk import DONE, UNUSABLE_SCORE, Found, rivals
 from rosenblatt.loops import loop, part
-from rosenblatt.online.perceptron import draw, mistaken
+from rosenblatt.online.perceptron import mistaken
+from rosenblatt.online.plan import draw
 
 FORGETTING = ("oldest", "random", "project")
 OLDEST, RANDOM, PROJECT = range(3)
@@ -126,7 +127,7 @@ def walk_within(
         rival, lead, _ = rivals(scores, 0, codes[t])
         if not (abs(lead) < np.inf and abs(table[t, stored + t]) < np.inf):
             return t, made, UNUSABLE_SCORE
-        if mistaken(1.0, lead, False):
+        if mistaken(lead):
             found.place[made], found.rival[made] = t, rival
             made += 1
             slot = slot_for(table, t, examples[t], shelf, rule, stored)

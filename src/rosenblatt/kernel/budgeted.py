@@ -14,19 +14,20 @@ import numpy as np
 from rosenblatt.kernel.budget import FORGETTING, Budget, Forgetting, Shelf, walk_within
 from rosenblatt.kernel.scoring import BLOCK_ENTRIES, gram
 from rosenblatt.kernel.store import Block
-from rosenblatt.kernel.training import KernelTraining, room_for
+from rosenblatt.kernel.training import KernelPresenter, room_for
 from rosenblatt.kernel.walk import DONE
 from rosenblatt.online.driver import UnusableRowError
-from rosenblatt.online.perceptron import MISTAKES
+from rosenblatt.online.perceptron import MISTAKES, Allowance
+from rosenblatt.online.plan import Plan
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 256
 
 
-class BudgetedTraining(KernelTraining):
+class Budgeted(KernelPresenter):
     """Presents blocks of examples to a learner that stores at most B of them."""
 
-    def __init__(self, *given: Any, block_rows: int | None = None, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *given: Any, block_rows: int | None = None) -> None:
+        super().__init__(*given)
         assert self.expansion.budget is not None
         budget: Budget = self.expansion.budget
         affordable = min(max(BLOCK_ENTRIES // budget.most, SMALLEST_BLOCK), LARGEST_BLOCK)
@@ -45,21 +46,23 @@ class BudgetedTraining(KernelTraining):
             np.empty(budget.most),
         )
 
-    def _portion(self) -> bool:
-        chosen = self._upcoming(self.block_rows)
+    def present(self, plan: Plan, allowance: Allowance) -> None:
+        """Present the next block."""
+        chosen = self._upcoming(plan, self.block_rows)
         examples = self._numbers(chosen)
         block = self._block(chosen).doubled()
         before = self.expansion.size
-        place, made, why = self._walk(block, examples)
+        place, made, why = self._walk(block, examples, allowance.mistakes)
         self.counts[examples[made]] += 1
-        self.state.tally[MISTAKES] += made.size
+        self.tally[MISTAKES] += made.size
         self._take_over(block, before)
         self._passed(place)
         if why != DONE:
             raise UnusableRowError(int(examples[place]))
-        return False
 
-    def _walk(self, block: Block, examples: np.ndarray) -> tuple[int, np.ndarray, int]:
+    def _walk(
+        self, block: Block, examples: np.ndarray, allowed: int
+    ) -> tuple[int, np.ndarray, int]:
         learned = self.expansion
         own = gram(learned.space, block, block, self.apply)
         others = gram(learned.space, block, learned.store.span(), self.apply)
@@ -74,7 +77,7 @@ class BudgetedTraining(KernelTraining):
             np.zeros((1, learned.classes)),
             shelf,
             self.rule_of_forgetting,
-            self._updates_left(),
+            allowed,
             found,
         )
         self.used = int(used[0])

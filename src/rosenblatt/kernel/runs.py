@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Presented
-from rosenblatt.kernel.budgeted import BudgetedTraining
+from rosenblatt.kernel.budgeted import Budgeted
 from rosenblatt.kernel.expansion import Expansion
-from rosenblatt.kernel.training import BlockedTraining, KernelTraining, ResidentTraining
+from rosenblatt.kernel.threads import Apply, working_on
+from rosenblatt.kernel.training import Blocked, KernelPresenter, Resident
 from rosenblatt.matrices import check_finite
-from rosenblatt.online.driver import Limits, UnusableRowError, Watch
+from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
 from rosenblatt.run import Run
 
 GRAM_BYTES = 2**30
+BLOCKWISE = ("cycle", "shuffle", "once")  # orders that are known before a block begins
 GRAM_PAYS = 3  # passes from which on the whole Gram matrix is cheaper than values as needed
 
 
@@ -34,43 +36,50 @@ class Manner:
 
 def fit(learned: Expansion, shown: Presented, codes: np.ndarray, manner: Manner) -> Run:
     """Pass over the examples until convergence, a limit or an interrupt."""
-    check_finite(shown.X)
-    options: dict[str, Any] = {
-        "order": manner.order,
-        "seed": manner.seed,
-        "limits": manner.limits,
-        "watch": manner.watch,
-    }
+
+    def train(apply: Apply) -> Run:
+        presenter = _presenter(learned, shown, codes, manner, apply)
+        order, seed, limits, watch = manner.order, manner.seed, manner.limits, manner.watch
+        return Training(presenter, order, seed, limits, watch).run()
+
+    return _told(train, learned, shown)
+
+
+def _presenter(
+    learned: Expansion, shown: Presented, codes: np.ndarray, manner: Manner, apply: Apply
+) -> KernelPresenter:
     n, passes = codes.size, manner.limits.passes
     affordable = 8 * n * n <= manner.gram_bytes
-    sequential = manner.order in ("cycle", "shuffle")
+    many = passes is None or passes >= GRAM_PAYS
     if learned.budget is not None:
-        training: KernelTraining = BudgetedTraining(
-            learned, shown, codes, block_rows=manner.block_rows, **options
-        )
-    elif sequential and not (affordable and (passes is None or passes >= GRAM_PAYS)):
-        training = BlockedTraining(learned, shown, codes, block_rows=manner.block_rows, **options)
-    else:
-        training = ResidentTraining(learned, shown, codes, keep_gram=affordable, **options)
-    return _explained(training.run, shown)
+        return Budgeted(learned, shown, codes, apply, block_rows=manner.block_rows)
+    if manner.order in BLOCKWISE and not (affordable and many):
+        return Blocked(learned, shown, codes, apply, block_rows=manner.block_rows)
+    return Resident(learned, shown, codes, apply, keep_gram=affordable)
 
 
 def once(
     learned: Expansion, shown: Presented, codes: np.ndarray, block_rows: int | None = None
 ) -> Run:
     """Present each example once, in the order given."""
+    manner = Manner("once", block_rows=block_rows, gram_bytes=0)
+
+    def train(apply: Apply) -> Run:
+        return Training(_presenter(learned, shown, codes, manner, apply), "once").once()
+
+    return _told(train, learned, shown)
+
+
+def _told(train: Callable[[Apply], Run], learned: Expansion, shown: Presented) -> Run:
+    """Train with threads, where they pay; say which row cannot be used."""
     check_finite(shown.X)
-    kind = BlockedTraining if learned.budget is None else BudgetedTraining
-    training = kind(learned, shown, codes, order="once", block_rows=block_rows)
-    return _explained(training.once, shown)
-
-
-def _explained(present: Any, shown: Presented) -> Run:
     try:
-        run: Run = shown.told(present())
+        with working_on(shown.labels.size) as apply:
+            run = train(apply)
     except UnusableRowError as unusable:
         row = shown.numbers()[unusable.row]
         raise InputError(
             f"the score of row {row} is too large for float64; divide X by a constant"
         ) from None
-    return run
+    learned.presented += shown.rows
+    return shown.told(run)

@@ -1,4 +1,4 @@
-"""Training of an expansion: three ways to present examples, under the one driver.
+"""Training of an expansion: three ways to present examples, for the one driver.
 
 Blocked    The next B rows meet all stored rows by one matrix product; then the rule runs through
            the block in order, and a mistake corrects the scores of the rows behind it, by values
@@ -18,7 +18,8 @@ scored again in float64. If that happens too often, single precision is given up
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.scoring import weighed, wide_gram
 from rosenblatt.kernel.space import TILE
 from rosenblatt.kernel.store import Block
-from rosenblatt.kernel.threads import Apply, in_turn, working_on
+from rosenblatt.kernel.threads import Apply, in_turn
 from rosenblatt.kernel.walk import (
     DONE,
     DOUBT,
@@ -44,15 +45,9 @@ from rosenblatt.kernel.walk import (
     worst_mistake,
 )
 from rosenblatt.kernel.zeros import Panels, skipping_pays
-from rosenblatt.online.driver import (
-    Limits,
-    Training,
-    UnusableRowError,
-    Watch,
-)
-from rosenblatt.online.perceptron import CLOCK, CURSOR, LOOKS, SEEN, WORK, Rule, State
-from rosenblatt.rows import Dense
-from rosenblatt.run import Run
+from rosenblatt.online.driver import UnusableRowError
+from rosenblatt.online.perceptron import CLOCK, CURSOR, LOOKS, SEEN, WORK, Allowance
+from rosenblatt.online.plan import Plan
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 256, 1024
 STORED_FOR_EACH = 4  # rows stored for each row of a block, so that values within it cost little
@@ -64,57 +59,32 @@ NOTED = 1024  # mistakes noted before they are learned from
 JUDGED = 2048  # rows after which that share is looked at
 
 
-class KernelTraining(Training):
-    """A run in progress; how examples are presented is up to those that derive from it."""
+class KernelPresenter:
+    """Examples and the expansion that learns from them; those that derive from it present them."""
 
     def __init__(
-        self,
-        expansion: Expansion,
-        shown: Presented,
-        codes: np.ndarray,
-        *,
-        order: str = "cycle",
-        seed: int = 0,
-        limits: Limits | None = None,
-        watch: Watch | None = None,
+        self, expansion: Expansion, shown: Presented, codes: np.ndarray, apply: Apply
     ) -> None:
         self.expansion, self.X, self.weights = expansion, shown.X, shown.weights
-        self.codes = np.ascontiguousarray(codes, np.int64)
-        self.given = shown.rows
+        self.codes, self.apply = np.ascontiguousarray(codes, np.int64), apply
+        self.tally, self.counts = expansion.tally, np.zeros(codes.size, np.uint32)
         self.numbers = expansion.presented + shown.numbers()
         self.place_of = np.full(codes.size, -1, np.int64)  # where a row is stored
-        super().__init__(
-            Dense(np.zeros((0, 0)), 0.0),
-            self.codes,
-            Rule(1.0, 1.0, 1.0, False, False),
-            State(np.zeros(0), np.zeros(0), expansion.tally),
-            order=order,
-            seed=seed,
-            limits=limits or Limits(),
-            watch=watch,
-        )
 
-    def run(self) -> Run:
-        """Train until convergence, a limit or an interrupt."""
-        return self._at_work(super().run)
-
-    def once(self) -> Run:
-        """Present each example once, in the order given."""
-        return self._at_work(super().once)
-
-    def _at_work(self, present: Callable[[], Run]) -> Run:
-        with working_on(self.codes.size) as apply:
-            self.apply: Apply = apply
-            self._prepare()
-            run = present()
-        self.expansion.presented += self.given
-        return run
-
-    def _prepare(self) -> None:
-        """Compute beforehand what takes long, if anything."""
-
-    def _load_loops(self) -> None:
+    def load(self, plan: Plan, order: str) -> None:
         """Loops are loaded when they are first called: the products take longer."""
+
+    def present(self, plan: Plan, allowance: Allowance) -> None:
+        """Present examples from the cursor on."""
+        raise NotImplementedError
+
+    def correct_worst(self) -> bool:
+        """Look at all examples and learn from the worst; tell whether one was a mistake."""
+        raise NotImplementedError
+
+    def stalled(self, mistakes_per_pass: Sequence[int], patience: int) -> bool:
+        """Tell whether passes made no progress: runs of kernels are not judged by that."""
+        return False
 
     def _block(self, places: np.ndarray | slice) -> Block:
         return self.expansion.space.block(self.X, places, self.numbers[places])
@@ -124,11 +94,11 @@ class KernelTraining(Training):
             return np.arange(*places.indices(self.codes.size))
         return places
 
-    def _upcoming(self, most: int) -> np.ndarray | slice:
+    def _upcoming(self, plan: Plan, most: int) -> np.ndarray | slice:
         """Give the examples whose turn comes next; a slice where they lie side by side."""
-        cursor = int(self.state.tally[CURSOR])
+        cursor = int(self.tally[CURSOR])
         inside = slice(cursor, min(cursor + most, self.codes.size))
-        return self.plan.sequence[inside].astype(np.int64) if self.plan.sequence.size else inside
+        return plan.sequence[inside].astype(np.int64) if plan.sequence.size else inside
 
     def _weighed(self, values: np.ndarray, examples: Any) -> np.ndarray:
         """Give the values of examples beside others, a row each, times their weights."""
@@ -137,7 +107,7 @@ class KernelTraining(Training):
 
     def _passed(self, rows: int) -> None:
         """Count rows that were presented; each was compared with the stored ones."""
-        tally = self.state.tally
+        tally = self.tally
         tally[[CURSOR, LOOKS, SEEN, CLOCK]] += rows
         tally[WORK] += rows * self.expansion.size * self._width
 
@@ -157,30 +127,30 @@ class KernelTraining(Training):
         np.add.at(self.counts, examples, 1)
 
 
-class BlockedTraining(KernelTraining):
+class Blocked(KernelPresenter):
     """Presents blocks of examples, in stored order or shuffled."""
 
-    def __init__(self, *given: Any, block_rows: int | None = None, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *given: Any, block_rows: int | None = None) -> None:
+        super().__init__(*given)
         self.block_rows = block_rows
         self.single = True
         self.doubted = self.walked = 0
         self.panels = Panels()
 
-    def _portion(self) -> bool:
+    def present(self, plan: Plan, allowance: Allowance) -> None:
+        """Present the next block."""
         rows = self.block_rows or min(
             max(SMALLEST_BLOCK, self.expansion.size // STORED_FOR_EACH), LARGEST_BLOCK
         )
-        chosen = self._upcoming(rows)
-        self._present(self._block(chosen), self._numbers(chosen))
-        return False
+        chosen = self._upcoming(plan, rows)
+        self._present(self._block(chosen), self._numbers(chosen), allowance.mistakes)
 
-    def _present(self, block: Block, examples: np.ndarray) -> None:
+    def _present(self, block: Block, examples: np.ndarray, allowed: int) -> None:
         """Walk through a block; where it stops for something to be computed, do so and go on."""
         block, scores, doubt = self._scored(block)
         codes, found = self.codes[examples], room_for(examples.size)
         within = Within(np.empty((0, codes.size), block.rows.dtype), np.full(codes.size, -1))
-        allowed, place, made, learned = self._updates_left(), 0, 0, 0
+        place, made, learned = 0, 0, 0
         while True:
             place, made, why = walk(codes, scores, within, doubt, place, made, allowed, found)
             if why == UNKNOWN:
@@ -277,72 +247,69 @@ class BlockedTraining(KernelTraining):
         doubt.slack[places] = 0.0
 
 
-class ResidentTraining(KernelTraining):
+class Resident(KernelPresenter):
     """Keeps the scores of all examples; and their Gram matrix, if that fits."""
 
-    def __init__(self, *given: Any, keep_gram: bool, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *given: Any, keep_gram: bool) -> None:
+        super().__init__(*given)
         self.keep_gram = keep_gram
 
-    def _prepare(self) -> None:
+    @cached_property
+    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+        """The scores of all examples, and the Gram matrix; empty if it is not kept."""
         learned, n = self.expansion, self.codes.size
-        self.scores = np.zeros((n, learned.classes))
-        self.gram = np.zeros((n, n) if self.keep_gram else (0, 0))
+        scores = np.zeros((n, learned.classes))
+        gram = np.zeros((n, n) if self.keep_gram else (0, 0))
         everything = self._block(slice(None)).doubled() if self.keep_gram else None
 
         def work(start: int) -> None:
             inside = slice(start, min(start + TILE, n))
             block = self._block(inside).doubled()
             if learned.size:
-                self.scores[inside] = weighed(
+                scores[inside] = weighed(
                     learned.space, block, learned.store, learned.alphas, in_turn
                 )[0]
             if everything is not None:
                 # Row i holds K(·, x_i), not K(x_i, ·): values need not be symmetric to the last
                 # bit, and blocks of rows use the former.
                 values = learned.space.values(everything, block).T
-                self.gram[inside] = self._weighed(values, inside)
+                gram[inside] = self._weighed(values, inside)
 
         self.apply(work, range(0, n, TILE))
+        return scores, gram
 
-    def _portion(self) -> bool:
-        """Go on for a while; tell whether every example was seen without a mistake."""
-        tally, n, before = self.state.tally, self.codes.size, int(self.state.tally[LOOKS])
-        looks = n - self._gained(LOOKS, self.pass_began)
-        found = room_for(min(NOTED, self._updates_left()))
-        gram = self.gram
-        made = run_through(self.codes, self.scores, gram, self.plan, tally, looks, found)
-        self._check_usable()
+    def present(self, plan: Plan, allowance: Allowance) -> None:
+        """Go on until there is no room to note mistakes."""
+        (scores, gram), tally, before = self.kept, self.tally, int(self.tally[LOOKS])
+        found = room_for(min(NOTED, allowance.mistakes))
+        made = run_through(self.codes, scores, gram, plan, tally, allowance.looks, found)
         examples, rivals, earlier = (column[:made] for column in found)
         if made and not gram.size:
             self._move(examples[0], rivals[0])
         self._correct(examples, rivals, earlier.astype(np.float64))
         tally[[SEEN, CLOCK]] += int(tally[LOOKS]) - before
-        tally[WORK] += made * n * self._width
-        return self.plan.restart and bool(tally[CURSOR] == n)
+        tally[WORK] += made * self.codes.size * self._width
 
-    def _scan(self) -> bool:
-        """Look at all examples and learn from the worst; tell whether none was a mistake."""
-        tally = self.state.tally
-        worst, rival = worst_mistake(self.codes, self.scores)
-        tally[LOOKS] += self.codes.size
+    def correct_worst(self) -> bool:
+        """Look at all examples and learn from the worst; tell whether one was a mistake."""
+        worst, rival = worst_mistake(self.codes, self.kept[0])
+        self.tally[LOOKS] += self.codes.size
         if worst < 0:
-            tally[[SEEN, CLOCK]] += self.codes.size
-            return True
+            return False
         self._move(worst, rival)
         self._correct(np.array([worst]), np.array([rival]), np.zeros(1))
-        tally[[SEEN, CLOCK]] += 1
-        tally[WORK] += self.codes.size * self._width
-        return False
+        self.tally[[SEEN, CLOCK]] += 1
+        self.tally[WORK] += self.codes.size * self._width
+        return True
 
     def _move(self, example: int, rival: int) -> None:
-        if not move(self.scores, self._column(example), self.codes[example], rival):
+        if not move(self.kept[0], self._column(example), self.codes[example], rival):
             raise UnusableRowError(int(example))
 
     def _column(self, example: int) -> np.ndarray:
         """Give the kernel's values of all examples beside one, times its weight."""
-        if self.gram.size:
-            kept: np.ndarray = self.gram[example]
+        if self.keep_gram:
+            kept: np.ndarray = self.kept[1][example]
             return kept
         one = self._block(np.array([example])).doubled()
 

@@ -16,14 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.loops import loop, part
-from rosenblatt.online.perceptron import (
-    CURSOR,
-    LOOKS,
-    UNUSABLE,
-    Plan,
-    mistaken,
-    upcoming,
-)
+from rosenblatt.online.perceptron import CURSOR, LOOKS, UNUSABLE, mistaken
+from rosenblatt.online.plan import Plan, upcoming
 
 DONE, DOUBT, UNUSABLE_SCORE, UNKNOWN = range(4)
 
@@ -108,7 +102,7 @@ def walk(
             return t, made, DOUBT
         if not abs(lead) < np.inf:
             return t, made, UNUSABLE_SCORE
-        if mistaken(1.0, lead, False):
+        if mistaken(lead):
             if within.line[t] < 0:
                 return t, made, UNKNOWN
             found.place[made], found.rival[made] = t, rival
@@ -163,7 +157,7 @@ def run_through(
         i = upcoming(plan, cursor, n)
         rival, lead, _ = rivals(scores, i, codes[i])
         cursor += 1
-        if mistaken(1.0, lead, False):
+        if mistaken(lead):
             found.place[made], found.rival[made], found.earlier[made] = i, rival, seen
             made += 1
             cursor = 0 if plan.restart else cursor
@@ -184,7 +178,7 @@ def worst_mistake(codes: np.ndarray, scores: np.ndarray) -> tuple[int, int]:
     worst, rival, furthest = -1, -1, np.inf
     for i in range(codes.size):
         best, lead, _ = rivals(scores, i, codes[i])
-        if lead < furthest and mistaken(1.0, lead, False):
+        if lead < furthest and mistaken(lead):
             worst, rival, furthest = i, best, lead
     return worst, rival
 
@@ -204,4 +198,4 @@ def move(scores: np.ndarray, column: np.ndarray, y: int, rival: int) -> bool:
 def judge(scores: np.ndarray, y: int) -> tuple[int, float, bool]:
     """Give the best wrong class for the scores of one row, the lead of class y, and the verdict."""
     best, lead, _ = rivals(scores, 0, y)
-    return best, lead, mistaken(1.0, lead, False)
+    return best, lead, mistaken(lead)

@@ -135,8 +135,7 @@ def _steps(model: Perceptron, history: History, matrix: Matrix, y: Any) -> Steps
     if matrix.shape != shape:
         raise InputError(f"{FOREIGN}; X has the shape {matrix.shape}, not {shape}")
     signs = as_signs(as_labels(y, shape[0]), model.classes_)
-    negative, positive = halfspace.moves()
-    moves = np.where(signs > 0, positive, negative)
+    moves = signs * halfspace.rule.eta * halfspace.rule.weights[(signs > 0).astype(np.intp)]
     return Steps(matrix, halfspace.lift, history.example, moves[history.example])
 
 

@@ -23,11 +23,8 @@ from rosenblatt.learners.values import (
     width_of,
 )
 from rosenblatt.online.averaging import AVERAGING, Ballot, Votes, as_wide
-from rosenblatt.online.class_votes import ClassBallot, ClassVotes
-from rosenblatt.online.discriminators import ClassRule, ClassState
-from rosenblatt.online.halfspace import Halfspace
-from rosenblatt.online.partition import Partition
 from rosenblatt.online.perceptron import PLACES, SEEN, Rule, State
+from rosenblatt.online.separator import Separator
 from rosenblatt.run import History, Operations, Run, Stop
 
 RUN_NUMBERS = ("mistakes", "updates", "passes", "converged")
@@ -42,74 +39,74 @@ def perceptron_parts(learner: Perceptron) -> tuple[Settings, Tensors]:
         **shared_parts(learner),
         **stream_parts(learner, tensors),
         "options": _options(learner, tensors),
-        "rule": _rule_parts(separator.rule),
+        "rule": _rule_parts(separator, tensors),
         "lift": separator.lift,
         "output": separator.output,
     }
-    if isinstance(separator, Partition):
-        tensors["rule.weights"] = separator.rule.weights
+    if not separator.is_halfspace:
         settings["by_column"] = not state.w.flags.c_contiguous  # how the weights lie in memory
     if separator.votes is not None:
-        settings["votes"] = _vote_parts(separator, tensors)
+        settings["votes"] = _vote_parts(separator, separator.votes.ballot(), tensors)
     return settings, tensors
-
-
-def _rule_parts(rule: Rule | ClassRule) -> Settings:
-    """Give the numbers of a rule; weights of examples are those of one run."""
-    return {k: v for k, v in rule._asdict().items() if not isinstance(v, np.ndarray)}
 
 
 def perceptron_from(settings: Settings, tensors: Tensors) -> Perceptron:
     """Put a perceptron together again, checking that the parts fit."""
     classes = classes_from(settings["classes"])
     require(classes.size >= 1, "it does not name a class")
-    width = width_of(settings, least=0)
-    if classes.size > 2:
-        separator: Halfspace | Partition = _partition(settings, tensors, classes.size, width)
-    else:
-        separator = _halfspace(settings, tensors, width)
+    separator = _separator(settings, tensors, classes.size, width_of(settings, least=0))
     learner = Perceptron(**_options_back(settings["options"], tensors))
     learner.check_options()
     take_over(learner, separator, classes, settings, tensors)
     return learner
 
 
-def _halfspace(settings: Settings, tensors: Tensors, width: int) -> Halfspace:
-    state = State(tensors["w"], tensors["drift"], tensors["tally"])
-    _check_state(settings, tensors, (width + 1,), (0,))
+def _separator(settings: Settings, tensors: Tensors, classes: int, width: int) -> Separator:
+    vectors = (classes,) if classes > 2 else ()
+    _check_state(settings, tensors, (*vectors, width + 1), (*vectors, 0))
+    laid = np.asfortranarray if settings.get("by_column") else np.ascontiguousarray
+    w, drift, lift = laid(tensors["w"]), laid(tensors["drift"]), float(settings["lift"])
     votes = None
     if "votes" in settings:
-        ballot = _ballot(settings["votes"], tensors, width)
-        votes = Votes(float(settings["lift"]), (ballot,))
-    return Halfspace(
-        Rule(**settings["rule"]),
-        float(settings["lift"]),
-        state,
+        votes = Votes(lift, (_ballot(settings["votes"], tensors, classes, width),))
+    return Separator(
+        _rule(settings["rule"], tensors, classes),
+        lift,
+        State(w, drift, tensors["tally"], np.zeros(vectors or 1)),
         settings["output"],
         tensors["start"],
         votes,
     )
 
 
-def _partition(settings: Settings, tensors: Tensors, classes: int, width: int) -> Partition:
-    _check_state(settings, tensors, (classes, width + 1), (classes, 0))
+# Files name the weights of two classes, and give the steps of their votes a sign.
+
+
+def _rule_parts(separator: Separator, tensors: Tensors) -> Settings:
+    """Give the numbers of a rule; weights of examples are those of one run."""
+    rule = separator.rule
+    if not separator.is_halfspace:
+        tensors["rule.weights"] = rule.weights
+        return {"eta": rule.eta, "renormalize": rule.renormalize}
+    weights = rule.weights.tolist()
+    return {
+        "eta": rule.eta,
+        "negative_weight": weights[0],
+        "positive_weight": weights[-1],
+        "renormalize": rule.renormalize,
+        "zero_is_positive": rule.zero_is_positive,
+    }
+
+
+def _rule(parts: Settings, tensors: Tensors, classes: int) -> Rule:
+    parts = dict(parts)
+    if classes <= 2:
+        weights = np.array([parts.pop("negative_weight"), parts.pop("positive_weight")])
+        return Rule(weights=weights, **parts)
     weights = tensors["rule.weights"]
     require(weights.shape == (classes,), "the weights of the classes have another number")
     require_numbers(weights, "the weights of the classes")
-    laid = np.asfortranarray if settings["by_column"] else np.ascontiguousarray
-    w, drift = laid(tensors["w"]), laid(tensors["drift"])
-    votes = None
-    if "votes" in settings:
-        ballot = _class_ballot(settings["votes"], tensors, classes, width)
-        votes = ClassVotes(float(settings["lift"]), (ballot,))
-    return Partition(
-        ClassRule(weights=weights, **settings["rule"]),
-        float(settings["lift"]),
-        ClassState(w, drift, tensors["tally"], np.zeros(classes)),
-        settings["output"],
-        tensors["start"],
-        votes,
-    )
+    return Rule(weights=weights, **parts)
 
 
 def _check_state(
@@ -151,13 +148,14 @@ def _options_back(options: Settings, tensors: Tensors) -> Settings:
 # ---- votes
 
 
-def _vote_parts(separator: Halfspace | Partition, tensors: Tensors) -> Settings:
-    assert separator.votes is not None
-    ballot = separator.votes.ballot()
+def _vote_parts(separator: Separator, ballot: Ballot, tensors: Tensors) -> Settings:
     tensors["votes.held"] = ballot.held(float(separator.state.tally[SEEN]))
-    names = ("row", "step", "norm")
-    for name in (*names, "code", "rival") if isinstance(ballot, ClassBallot) else names:
-        tensors[f"votes.{name}"] = getattr(ballot, name)
+    tensors["votes.row"], tensors["votes.norm"] = ballot.row, ballot.norm
+    if separator.is_halfspace:
+        tensors["votes.step"] = np.where(ballot.code, ballot.step, -ballot.step)
+    else:
+        for name in ("step", "code", "rival"):
+            tensors[f"votes.{name}"] = getattr(ballot, name)
     support = as_wide(ballot.support, separator.width)
     if sparse.issparse(support):
         for name in ("data", "indices", "indptr"):
@@ -167,7 +165,7 @@ def _vote_parts(separator: Halfspace | Partition, tensors: Tensors) -> Settings:
     return {"sparse": False, "rows": support.shape[0]}
 
 
-def _ballot(parts: Settings, tensors: Tensors, width: int) -> Ballot:
+def _ballot(parts: Settings, tensors: Tensors, classes: int, width: int) -> Ballot:
     shape = (int(parts["rows"]), width)
     if parts["sparse"]:
         arrays = [tensors[f"votes.support.{name}"] for name in ("data", "indices", "indptr")]
@@ -176,20 +174,19 @@ def _ballot(parts: Settings, tensors: Tensors, width: int) -> Ballot:
     else:
         support = tensors["votes.support"]
     row, step, norm, held = (tensors[f"votes.{name}"] for name in ("row", "step", "norm", "held"))
+    if classes > 2:
+        code, rival = tensors["votes.code"], tensors["votes.rival"]
+    else:
+        code = (step > 0).astype(np.int64)
+        step, rival = np.abs(step), 1 - code
     require(support.shape == shape, "the stored mistakes have another width")
-    require(row.size == step.size == norm.size == held.size - 1, "the votes are incomplete")
+    sizes = {part.size for part in (row, step, norm, code, rival)}
+    require(sizes == {held.size - 1}, "the votes are incomplete")
     require(bool(np.all((row >= 0) & (row < shape[0]))), "a vote names a row that is not there")
-    return Ballot(support, row, step, norm, np.cumsum(held)[:-1])
-
-
-def _class_ballot(parts: Settings, tensors: Tensors, classes: int, width: int) -> ClassBallot:
-    plain = _ballot(parts, tensors, width)
-    code, rival = tensors["votes.code"], tensors["votes.rival"]
-    require(code.size == rival.size == plain.row.size, "the votes are incomplete")
     for places in (code, rival):
-        known = (places >= 0) & (places < classes)
+        known = (places >= 0) & (places < max(classes, 2))
         require(bool(known.all()), "a vote names a class that is not there")
-    return ClassBallot(**vars(plain), code=code, rival=rival)
+    return Ballot(support, row, step, norm, np.cumsum(held)[:-1], code, rival)
 
 
 # ---- streams

@@ -1,8 +1,7 @@
 """`Perceptron`: the online and batch perceptron.
 
-The mathematics is in `rosenblatt.online.perceptron` and `rosenblatt.online.discriminators`; this
-module turns what people hand over into rows and marks (signs, or codes of more than two classes),
-and what was learned into attributes.
+The mathematics is in `rosenblatt.online.perceptron`; this module turns what people hand over into
+rows and codes, and what was learned into attributes.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples, Presented
 from rosenblatt.labels import (
     ALL_ONE,
+    as_few_codes,
     as_labels,
-    as_marks,
     as_signs,
     class_factors,
     joint_classes,
@@ -34,13 +33,10 @@ from rosenblatt.learners.stream import StreamLearner
 from rosenblatt.margin.bounds import MistakeBound, lifted, unit
 from rosenblatt.margin.class_bounds import class_theorem, lifted_classes
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, without_duplicates
-from rosenblatt.online.discriminators import ClassRule
 from rosenblatt.online.driver import Limits, Watch
 from rosenblatt.online.growth import Length, length_of
-from rosenblatt.online.halfspace import Halfspace
-from rosenblatt.online.partition import Partition
 from rosenblatt.online.perceptron import LOST, Rule
-from rosenblatt.online.separator import OneRow, check_room, check_start
+from rosenblatt.online.separator import Move, OneRow, Separator, check_room, check_start
 from rosenblatt.run import Run, Stop
 
 if TYPE_CHECKING:
@@ -49,7 +45,7 @@ if TYPE_CHECKING:
 STARTS = ("zero", "unit", "random")
 TIES = ("mistake", "positive")
 NARROW = 2**14  # columns of rows that are faster dense than sparse, one at a time
-UNKNOWN = np.zeros(0, np.int8)  # the marks of a stream, most of which are still to come
+UNKNOWN = np.zeros(0, np.int8)  # the codes of a stream, most of which are still to come
 
 
 class Perceptron(StreamLearner):
@@ -164,7 +160,7 @@ class Perceptron(StreamLearner):
     Converged: the final weights classify every example correctly.
     """
 
-    _learned: Halfspace | Partition
+    _learned: Separator
 
     def __init__(
         self,
@@ -236,27 +232,26 @@ class Perceptron(StreamLearner):
         X: Matrix,
         classes: np.ndarray,
         output: str,
-        marks: np.ndarray = UNKNOWN,
+        codes: np.ndarray = UNKNOWN,
         weights: np.ndarray = ALL_ONE,
-    ) -> Halfspace | Partition:
-        """Begin at the chosen start; no marks where all that is to come is not known."""
+    ) -> Separator:
+        """Begin at the chosen start; no codes where all that is to come is not known."""
         vectors = 1 if classes.size <= 2 else int(classes.size)  # one serves two classes
         check_start(X.shape[1], vectors)
         lift = self._lift_of(X)
         w = self._start(X.shape[1], lift, vectors)
         if vectors > 1 and sparse.issparse(X):  # as `rows.favoured` has it
             w = np.asfortranarray(w) if w.any() else np.zeros(w.shape, order="F")
-        return _begun(w, lift, self._rule(classes, marks, weights), output)
+        return Separator.begin(w, lift, self._rule(classes, codes, weights), output)
 
-    def _begin_again(
-        self, shown: Presented, classes: np.ndarray, marks: np.ndarray
-    ) -> Halfspace | Partition:
+    def _begin_again(self, shown: Presented, classes: np.ndarray, codes: np.ndarray) -> Separator:
         """Begin from the last weights of an earlier run, in the same lifted space or another."""
-        earlier = self._prepared(shown.X.shape[1], classes, shown.labels, marks)
+        earlier = self._prepared(shown.X.shape[1], classes, shown.labels, codes)
         lift = self._lift_of(shown.X)
         w = earlier.state.w.copy()
         w[..., -1] = w[..., -1] * earlier.lift / lift if lift else 0.0
-        return _begun(w, lift, self._rule(classes, marks, shown.weights), self.output)
+        rule = self._rule(classes, codes, shown.weights)
+        return Separator.begin(w, lift, rule, self.output)
 
     def _start(self, width: int, lift: float, vectors: int) -> np.ndarray:
         """Give the starting weights in the lifted space (theory D5): a row for each class."""
@@ -274,28 +269,15 @@ class Perceptron(StreamLearner):
             w /= np.linalg.norm(w)
         return w[0] if vectors == 1 else w
 
-    def _rule(
-        self, classes: np.ndarray, marks: np.ndarray, weights: np.ndarray = ALL_ONE
-    ) -> Rule | ClassRule:
-        """Give the rule of the updates; no marks where all that is to come is not known."""
-        codes = marks if classes.size > 2 else (marks > 0).astype(np.intp)
-        known = codes if marks.size else None
-        factors = class_factors(self.class_weight, classes, known, weights)
-        if classes.size > 2:
-            if self.tie == "positive":
-                raise InputError(
-                    "Only binary classification is supported. The type of the target is "
-                    f"multiclass: tie='positive' is about two classes, got {classes.size}; leave "
-                    "tie out"
-                )
-            return ClassRule(float(self.eta0), factors, bool(self.renormalize))
-        return Rule(
-            eta=float(self.eta0),
-            negative_weight=float(factors[0]),
-            positive_weight=float(factors[-1]),
-            renormalize=bool(self.renormalize),
-            zero_is_positive=self.tie == "positive",
-        )
+    def _rule(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray = ALL_ONE) -> Rule:
+        """Give the rule of the updates; no codes where all that is to come is not known."""
+        factors = class_factors(self.class_weight, classes, codes if codes.size else None, weights)
+        if classes.size > 2 and self.tie == "positive":
+            raise InputError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"tie='positive' is about two classes, got {classes.size}; leave tie out"
+            )
+        return Rule(float(self.eta0), factors, bool(self.renormalize), self.tie == "positive")
 
     # ---- learning
 
@@ -316,17 +298,17 @@ class Perceptron(StreamLearner):
         shown = Presented.of(matrix, labels, sample_weight)
         if warm:
             classes = joint_classes(shown.labels, None, self.classes_)
-            marks = as_marks(shown.labels, classes)
-            separator = self._begin_again(shown, classes, marks)
+            codes = as_few_codes(shown.labels, classes)
+            separator = self._begin_again(shown, classes, codes)
         else:
             classes = several_classes(labels)
             shown.check_classes(classes)
-            marks = as_marks(shown.labels, classes)
-            separator = self._begin(shown.X, classes, self.output, marks, shown.weights)
+            codes = as_few_codes(shown.labels, classes)
+            separator = self._begin(shown.X, classes, self.output, codes, shown.weights)
         patience = self.passes_without_progress()
         run = separator.fit(
             shown.X,
-            marks,
+            codes,
             weights=shown.weights,
             order=self.order,
             seed=self._draw_seed(),
@@ -340,11 +322,9 @@ class Perceptron(StreamLearner):
         self._weighted = shown.weighted
         return self
 
-    def _present_once(
-        self, learned: Halfspace | Partition, shown: Presented, classes: np.ndarray
-    ) -> Run:
-        marks = as_marks(shown.labels, classes)
-        return shown.told(learned.once(shown.X, marks, shown.weights))
+    def _present_once(self, learned: Separator, shown: Presented, classes: np.ndarray) -> Run:
+        codes = as_few_codes(shown.labels, classes)
+        return shown.told(learned.once(shown.X, codes, shown.weights))
 
     def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
         """Predict one example, then learn its label.
@@ -383,12 +363,12 @@ class Perceptron(StreamLearner):
                 outcome = self._learn_with_care(row, move, weight)
             if weight != 1.0:
                 self._weighted = True
-            if outcome > 0.0:
+            if outcome >= 0.0:
                 self._missed_one()
                 return True
             return False
 
-    def _learn_with_care(self, row: OneRow, move: Any, weight: float) -> float:
+    def _learn_with_care(self, row: OneRow, move: Move, weight: float) -> float:
         """Learn a row that needs more columns or another rule than the short path knows."""
         separator, needed = self._learned, self._reader.check(row)
         if needed > separator.width:
@@ -400,12 +380,13 @@ class Perceptron(StreamLearner):
                 raise InputError("the row is too large for float64; divide it by a constant")
             return outcome
         learned = separator.copied()
-        matrix, mark = as_one_row_matrix(row, separator.width), separator.mark_of(move)
-        run = learned.once(matrix, mark, np.array([weight]))
+        matrix = as_one_row_matrix(row, separator.width)
+        code = np.array([move[0]], np.int8 if separator.is_halfspace else np.int64)
+        run = learned.once(matrix, code, np.array([weight]))
         self._learned = learned
-        return float(run.mistakes)
+        return 0.0 if run.mistakes else -1.0
 
-    def _meet(self, x: Any, label: Hashable) -> tuple[OneRow, Any]:
+    def _meet(self, x: Any, label: Hashable) -> tuple[OneRow, Move]:
         """Take in a row whose label or names are new; give it with the move of that label."""
         met = self._met(x, label)
         if not self.is_fitted:
@@ -469,7 +450,7 @@ class Perceptron(StreamLearner):
         except AttributeError:
             return None
         row = self._reader.read_known(x)
-        if isinstance(separator, Partition):
+        if not separator.is_halfspace:
             return self._best_class(separator, row)
         score = np.nan if separator.votes else separator.score(row)
         if not -np.inf < score < np.inf:
@@ -479,11 +460,11 @@ class Perceptron(StreamLearner):
             return self._labels[1] if self.tie == "positive" else None
         return self._labels[bool(score > 0.0)]
 
-    def _best_class(self, partition: Partition, row: OneRow) -> Any:
-        scores = np.full(1, np.nan) if partition.votes else partition.score(row)
+    def _best_class(self, separator: Separator, row: OneRow) -> Any:
+        scores = np.full(1, np.nan) if separator.votes else separator.score(row)
         if not np.isfinite(scores).all():
             row = self._known_part(row)
-            scores = partition.scores(_as_one_row(row, partition.width))[0]
+            scores = separator.scores(_as_one_row(row, separator.width))[0]
         best = scores.argmax()
         return None if np.count_nonzero(scores == scores[best]) > 1 else self._labels[best]
 
@@ -515,16 +496,15 @@ class Perceptron(StreamLearner):
         return np.atleast_2d(self._learned.weights())[:, -1] * self._learned.lift
 
     @property
-    def separator(self) -> Halfspace | Partition:
+    def separator(self) -> Separator:
         """The state of the learner: last weights, start, rule and lifting."""
         self.check_fitted()
         return self._learned
 
     def _counters(self) -> np.ndarray:
-        tally: np.ndarray = self._learned.state.tally
-        return tally
+        return self._learned.state.tally
 
-    def _keep(self, learned: Halfspace | Partition, classes: np.ndarray) -> None:
+    def _keep(self, learned: Separator, classes: np.ndarray) -> None:
         self._learned = learned
         self.n_features_in_ = learned.width
         self.classes_ = classes
@@ -532,16 +512,16 @@ class Perceptron(StreamLearner):
         if classes.size == 1:
             self._labels.append(None)  # the other side is unknown
         # What the short path for single rows wants to know of each label.
-        self._moves: dict[Any, Any] = dict(zip(classes.tolist(), learned.moves(), strict=False))
+        self._moves: dict[Any, Move] = dict(zip(classes.tolist(), learned.moves(), strict=False))
 
-    def _widened(self, width: int) -> Halfspace | Partition:
+    def _widened(self, width: int) -> Separator:
         """Give what was learned, with room for rows of this width."""
         learned = self._learned
         return learned.widened(width) if width > learned.width else learned
 
     def _prepared(
-        self, width: int, classes: np.ndarray, labels: np.ndarray, marks: np.ndarray = UNKNOWN
-    ) -> Halfspace | Partition:
+        self, width: int, classes: np.ndarray, labels: np.ndarray, codes: np.ndarray = UNKNOWN
+    ) -> Separator:
         """Give what was learned as it is for more columns, and for more classes, which begin at 0.
 
         The first class of a stream counts as negative until the second one is known, and may have
@@ -550,15 +530,11 @@ class Perceptron(StreamLearner):
         separator = self._widened(width)
         if classes.size == self.classes_.size:
             return separator
-        rule = self._rule(classes, marks)
+        rule = self._rule(classes, codes)
         moved = moved_places(self.classes_, labels, classes)
-        if isinstance(rule, Rule):
-            assert isinstance(separator, Halfspace)
-            return (separator.turned() if moved[0] else separator).ruled_by(rule)
-        check_room(separator.width, classes.size)
-        if isinstance(separator, Halfspace):
-            return Partition.of(separator, moved, classes.size, rule)
-        return separator.with_classes(moved, classes.size, rule)
+        if classes.size > 2:
+            check_room(separator.width, classes.size)
+        return separator.among(moved, classes.size, rule)
 
     # ---- passes over a stream
 
@@ -581,8 +557,8 @@ class Perceptron(StreamLearner):
         for X, y, weights in ((block.X, block.y, block.weights) for block in blocks()):
             matrix = as_matrix(X)
             shown = Presented.of(matrix, as_labels(y, matrix.shape[0]), weights)
-            marks = as_marks(shown.labels, self.classes_)
-            wrong += self._learned.errors(shown.X, marks, shown.weights)
+            codes = as_few_codes(shown.labels, self.classes_)
+            wrong += self._learned.errors(shown.X, codes, shown.weights)
         return wrong
 
     # ---- bounds
@@ -623,18 +599,17 @@ class Perceptron(StreamLearner):
                 "row of weights for each class"
             )
         shown = self._examples_of_the_run(X, y, sample_weight)
-        partition = self._widened(shown.X.shape[1])
-        assert isinstance(partition, Partition)
+        separator = self._widened(shown.X.shape[1])
         joint_classes(shown.labels, self.classes_, None)  # which refuses strangers
-        codes = as_marks(shown.labels, self.classes_)
+        codes = as_few_codes(shown.labels, self.classes_)
         return class_theorem(
             shown.X,
             codes,
-            _lifted(comparator, partition),
-            partition.start,
-            lift=partition.lift,
-            eta=partition.rule.eta,
-            weights=shown.times(partition.rule.weights[codes]),
+            _lifted(comparator, separator),
+            separator.start,
+            lift=separator.lift,
+            eta=separator.rule.eta,
+            weights=shown.times(separator.rule.weights[codes]),
         )
 
     def mistake_problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
@@ -644,14 +619,12 @@ class Perceptron(StreamLearner):
         self.check_fitted()
         shown = self._examples_of_the_run(X, y, sample_weight)
         halfspace = self._widened(shown.X.shape[1])
-        if isinstance(halfspace, Partition):
+        if not halfspace.is_halfspace:
             two_classes(self.classes_)  # which says what is wrong
-        assert isinstance(halfspace, Halfspace)
         signs = as_signs(shown.labels, self.classes_)
-        rule = halfspace.rule
-        factors = np.where(signs > 0, rule.positive_weight, rule.negative_weight)
-        most = self._most_on_a_row(signs.size)
-        runs = Runs(halfspace.lift, halfspace.start, rule.eta, shown.times(factors), most)
+        factors = halfspace.rule.weights[(signs > 0).astype(np.intp)]
+        most, eta = self._most_on_a_row(signs.size), halfspace.rule.eta
+        runs = Runs(halfspace.lift, halfspace.start, eta, shown.times(factors), most)
         return Problem(shown.X, signs, self.classes_, runs)
 
     def _examples_of_the_run(self, X: Any, y: Any, sample_weight: Any) -> Presented:
@@ -687,14 +660,6 @@ class Perceptron(StreamLearner):
         return tags
 
 
-def _begun(
-    w: np.ndarray, lift: float, rule: Rule | ClassRule, output: str
-) -> Halfspace | Partition:
-    if isinstance(rule, Rule):
-        return Halfspace.begin(w, lift, rule, output)
-    return Partition.begin(w, lift, rule, output)
-
-
 def _as_one_row(row: OneRow, width: int) -> Matrix:
     """Give a row as a matrix: dense where that is faster to make."""
     if width > NARROW:
@@ -705,8 +670,8 @@ def _as_one_row(row: OneRow, width: int) -> Matrix:
     return matrix
 
 
-def _lifted(comparator: Any, separator: Halfspace | Partition) -> np.ndarray:
+def _lifted(comparator: Any, separator: Separator) -> np.ndarray:
     width, lift = separator.width, separator.lift
-    if isinstance(separator, Partition):
+    if not separator.is_halfspace:
         return lifted_classes(comparator, separator.start.shape[0], width, lift)
     return lifted(comparator, width, lift)

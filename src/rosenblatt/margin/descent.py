@@ -25,7 +25,7 @@ from rosenblatt.loops import loop
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
 from rosenblatt.margin.sums import rounding_of
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.online.perceptron import shuffle
+from rosenblatt.online.plan import shuffle
 from rosenblatt.rows import Rows, add, combine, dot, fill_squares, prefetch, rows_ahead, scores
 
 LARGEST, SMALLEST, GAP = range(3)  # places in what a sweep found

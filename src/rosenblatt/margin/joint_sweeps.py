@@ -25,7 +25,7 @@ import numpy as np
 
 from rosenblatt.loops import loop, part
 from rosenblatt.margin.class_rows import class_add, class_dots
-from rosenblatt.online.perceptron import shuffle
+from rosenblatt.online.plan import shuffle
 from rosenblatt.rows import Rows, prefetch, prefetch_entry, rows_ahead
 
 CURSOR, KEPT, ACTIVE, SWEEPS, LAST, MEMBERS, SINCE = range(7)  # places in a tally

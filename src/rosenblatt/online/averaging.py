@@ -8,14 +8,15 @@ w_{k+1} = (w_k + a_k·x_k) / ρ_k, with ρ_k = 1 unless the run renormalises. He
                                                 mistaken rows, then a running sum
 
 c_k counts the examples after which w_k was held; an example that causes an update counts for the
-new w, as in Freund & Schapire 1999.
+new w, as in Freund & Schapire 1999. Of many classes, every W_k votes for its best class, and the
+score of a class is its share of all votes; a tie for the best is no vote (D18).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,19 +24,18 @@ from scipy import sparse
 from rosenblatt.errors import InputError
 from rosenblatt.loops import loop
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.online.discriminators import ClassLog, ClassRule, ClassState
+from rosenblatt.online.classes import cast, lead_over, move, pushed
 from rosenblatt.online.perceptron import CLOCK, SEEN, Log, Rule, State
-from rosenblatt.rows import Rows, dot, scores, sqnorm
+from rosenblatt.rows import Rows, favoured, scores, sqnorm
 from rosenblatt.run import History
 
 NOTED = 1024  # mistakes of single rows that are noted before they become a ballot
 BLOCK_ENTRIES = 2**22  # products held at a time while voting, 32 MiB
-LogKind = TypeVar("LogKind", bound=tuple[np.ndarray, ...])
 
 AVERAGING = ("averaged", "auto")  # the kinds of output that need averages
 
 
-def mean_weights(state: State | ClassState) -> np.ndarray:
+def mean_weights(state: State) -> np.ndarray:
     """Give the mean of the weights over all examples presented so far."""
     seen = state.tally[SEEN]
     if not seen:
@@ -44,31 +44,28 @@ def mean_weights(state: State | ClassState) -> np.ndarray:
     return mean
 
 
-def steps(log: Log, signs: np.ndarray, rule: Rule) -> np.ndarray:
-    """Give the factor η·c·y with which each logged row was added."""
-    weights = np.array([rule.negative_weight, 0.0, rule.positive_weight])
-    signed = signs[log.example]
-    return np.asarray(rule.eta * weights[signed + 1] * signed) * sample_weights(rule, log)
+def linear_scores(X: Matrix, w: np.ndarray, lift: float) -> np.ndarray:
+    """Give the score of each row by w, or one by each row of w."""
+    rows, out = as_rows(X, lift), np.empty((X.shape[0], *w.shape[:-1]))
+    scores(rows, favoured(rows, w), out)
+    return out
 
 
-def sample_weights(rule: Rule | ClassRule, log: Log | ClassLog) -> np.ndarray | float:
-    """Give the weights of the logged examples."""
-    return rule.sample_weight[log.example] if rule.sample_weight.size else 1.0
+def steps(log: Log, codes: np.ndarray, rule: Rule) -> np.ndarray:
+    """Give the factor η·c with which each logged row was added."""
+    samples = rule.sample_weight[log.example] if rule.sample_weight.size else 1.0
+    return np.asarray(rule.eta * rule.weights[codes[log.example]]) * samples
 
 
-def trim(log: LogKind, used: int) -> LogKind:
-    """Drop the unused end of a log."""
-    return type(log)(*(column[:used].copy() for column in log))
-
-
-def history(rows: Rows, signs: np.ndarray, rule: Rule, log: Log, frame: np.ndarray) -> History:
+def history(rows: Rows, codes: np.ndarray, rule: Rule, log: Log, frame: np.ndarray) -> History:
     """Replay a log and give w·w* and ‖w‖² after each mistake.
 
-    `frame` holds the starting weights and the comparator, as two rows.
+    `frame` holds the starting weights and the comparator.
     """
-    projection, square = np.empty(log.example.size), np.empty(log.example.size)
-    start = (float(frame[0] @ frame[1]), float(frame[0] @ frame[0]))
-    replay(rows, log, steps(log, signs, rule), frame[1], start, projection, square)
+    begin, comparator = frame
+    start = (float(np.vdot(begin, comparator)), float(np.vdot(begin, begin)))
+    projection, square = np.empty((2, log.example.size))
+    replay(rows, log, codes, steps(log, codes, rule), comparator, start, projection, square)
     return History(np.arange(1, log.example.size + 1), log.example, projection, square)
 
 
@@ -76,6 +73,7 @@ def history(rows: Rows, signs: np.ndarray, rule: Rule, log: Log, frame: np.ndarr
 def replay(
     rows: Rows,
     log: Log,
+    codes: np.ndarray,
     factors: np.ndarray,
     comparator: np.ndarray,
     start: tuple[float, float],
@@ -86,8 +84,10 @@ def replay(
     along, squared = start
     for k in range(factors.size):
         i, a, norm = log.example[k], factors[k], log.norm[k]
-        along = (along + a * dot(rows, i, comparator)) / norm
-        squared = (squared + 2 * a * log.score[k] + a * a * sqnorm(rows, i)) / (norm * norm)
+        gain = lead_over(rows, i, codes[i], log.rival[k], comparator)
+        along = (along + a * gain) / norm
+        brought = pushed(comparator) * a * a * sqnorm(rows, i)
+        squared = (squared + 2 * a * log.lead[k] + brought) / (norm * norm)
         projection[k], square[k] = along, squared
 
 
@@ -96,7 +96,8 @@ class Ballot:
     """Some mistakes of a run, in order.
 
     `row` numbers the distinct mistaken rows in `support`; `step` is the factor a_k with which the
-    row was added, `norm` the ρ_k of renormalisation, and `seen` the examples presented before.
+    row was added for the class `code` and taken from its `rival`, `norm` the ρ_k of
+    renormalisation, and `seen` the examples presented before.
     """
 
     support: Matrix
@@ -104,34 +105,43 @@ class Ballot:
     step: np.ndarray
     norm: np.ndarray
     seen: np.ndarray
-    FACTS: ClassVar[tuple[Any, ...]] = (np.float64, np.float64)  # the types of step and seen
+    code: np.ndarray
+    rival: np.ndarray
 
     @classmethod
-    def of(cls, X: Matrix, log: Log | ClassLog, factors: np.ndarray) -> Ballot:
+    def of(cls, X: Matrix, log: Log, codes: np.ndarray, rule: Rule) -> Ballot:
         """Collect the mistakes of a log."""
         support, row = np.unique(log.example, return_inverse=True)
-        return cls(as_double(X[support]), row, factors, log.norm, log.seen.astype(np.float64))
+        factors, seen = steps(log, codes, rule), log.seen.astype(np.float64)
+        code = codes[log.example].astype(np.int64)
+        return cls(as_double(X[support]), row, factors, log.norm, seen, code, log.rival)
 
     @classmethod
-    def of_noted(cls, noted: Sequence[tuple[Any, ...]]) -> Self:
-        """Collect mistakes that were noted one by one, each as a row and its `FACTS`."""
+    def of_noted(cls, noted: Sequence[tuple[Any, ...]]) -> Ballot:
+        """Collect mistakes that were noted one by one: row, step, examples before, classes."""
         rows = [row for row, *_ in noted]
-        step, seen, *others = (
-            np.array([facts[k] for _, *facts in noted], kind) for k, kind in enumerate(cls.FACTS)
+        kinds = (np.float64, np.float64, np.int64, np.int64)
+        step, seen, code, rival = (
+            np.array([facts[k] for facts in noted], kind) for k, kind in enumerate(kinds, start=1)
         )
-        return cls(_sparse(rows), np.arange(len(rows)), step, np.ones(len(rows)), seen, *others)
+        row, norm = np.arange(len(rows)), np.ones(len(rows))
+        return cls(_sparse(rows), row, step, norm, seen, code, rival)
 
-    def followed_by(self, *later: Self) -> Self:
+    def followed_by(self, *later: Ballot) -> Ballot:
         """Join mistakes with later ones."""
         parts = (self, *later)
         sizes = np.cumsum([0, *(part.support.shape[0] for part in parts)])
         numbered = [part.row + before for part, before in zip(parts, sizes, strict=False)]
         names = [field.name for field in fields(self) if field.name not in ("support", "row")]
-        return type(self)(
+        return Ballot(
             support=_stacked([part.support for part in parts]),
             row=np.concatenate(numbered),
             **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names},
         )
+
+    def renamed(self, places: np.ndarray) -> Ballot:
+        """Give the same mistakes with class r called places[r]."""
+        return replace(self, code=places[self.code], rival=places[self.rival])
 
     def held(self, seen: float) -> np.ndarray:
         """Give for how many examples each of the weights was held, of so many in all."""
@@ -147,11 +157,9 @@ class Votes:
     threads may ask at once.
     """
 
-    kind: type[Any] = Ballot
-
-    def __init__(self, lift: float, ballots: tuple[Any, ...] = ()) -> None:
+    def __init__(self, lift: float, ballots: tuple[Ballot, ...] = ()) -> None:
         self.lift = lift
-        self._kept: tuple[tuple[Any, ...], list[tuple[Any, ...]]] = (ballots, [])
+        self._kept: tuple[tuple[Ballot, ...], list[tuple[Any, ...]]] = (ballots, [])
 
     def append(self, ballot: Ballot) -> None:
         """Add the mistakes of a stretch of training."""
@@ -163,39 +171,41 @@ class Votes:
         ballots, noted = self._kept
         noted.append(((columns[:length].copy(), values[:length].copy()), *facts))
         if len(noted) == NOTED:
-            self._kept = (_joined(ballots, self.kind.of_noted(noted)), [])
+            self._kept = (_joined(ballots, Ballot.of_noted(noted)), [])
 
-    def ballot(self) -> Any:
+    def ballot(self) -> Ballot:
         """Give all mistakes as one ballot."""
         ballots, noted = self._ballots(), self._kept[1]
         if len(ballots) != 1 or noted:
-            first = self.kind.of_noted([])
+            first = Ballot.of_noted([])
             ballots = (ballots[0].followed_by(*ballots[1:]) if ballots else first,)
             self._kept = (ballots, [])
         return ballots[0]
 
-    def _ballots(self) -> tuple[Any, ...]:
+    def _ballots(self) -> tuple[Ballot, ...]:
         """Give all mistakes, those that were noted one by one in a ballot of their own."""
         ballots, noted = self._kept
-        return (*ballots, self.kind.of_noted(noted)) if noted else ballots
+        return (*ballots, Ballot.of_noted(noted)) if noted else ballots
 
-    def copied(self) -> Self:
+    def copied(self) -> Votes:
         """Give votes that can grow apart from these."""
-        return type(self)(self.lift, self._ballots())
+        return Votes(self.lift, self._ballots())
 
-    def turned(self) -> Votes:
-        """Give the votes of the opposite weights."""
-        return Votes(self.lift, tuple(replace(b, step=-b.step) for b in self._ballots()))
+    def renamed(self, places: np.ndarray) -> Votes:
+        """Give the same votes with class r called places[r]."""
+        return Votes(self.lift, tuple(ballot.renamed(places) for ballot in self._ballots()))
 
     def scores(self, X: Matrix, start: np.ndarray, seen: float) -> np.ndarray:
         """Give the voted score of each row, as a share of all votes: between -1 and 1.
 
-        The run began with the weights `start`, and has seen so many examples.
+        Of many classes, each has its share. The run began with the weights `start`, and has seen so
+        many examples.
         """
         ballot, width = self.ballot(), X.shape[1]
         support = as_wide(ballot.support, width)
         support = support if support.shape[1] == width else support[:, :width]
-        block = max(1, BLOCK_ENTRIES // max(support.shape[0], 1))
+        mistakes = ballot.row, ballot.step, ballot.norm, ballot.code, ballot.rival
+        held, block = ballot.held(seen), max(1, BLOCK_ENTRIES // max(support.shape[0], 1))
         found = []
         for begin in range(0, X.shape[0], block):
             part = as_double(X[begin : begin + block])
@@ -203,20 +213,14 @@ class Votes:
                 products = products_of(part, support) + self.lift**2
             if not np.isfinite(products).all():
                 raise InputError("the scores are too large for float64; divide X by a constant")
-            found.append(self._count(part, start, products, ballot, ballot.held(seen)))
+            base = linear_scores(part, start, self.lift)
+            out = np.zeros(base.shape)
+            vote(products, base, mistakes, held, out)
+            found.append(out)
         return np.asarray(np.concatenate(found) / max(seen, 1.0))
 
-    def _count(
-        self, X: Matrix, start: np.ndarray, products: np.ndarray, ballot: Any, held: np.ndarray
-    ) -> np.ndarray:
-        """Let every w_k vote on each row."""
-        base, out = np.empty(X.shape[0]), np.empty(X.shape[0])
-        scores(as_rows(X, self.lift), start, base)
-        vote(products, base, ballot.row, ballot.step, ballot.norm, held, out)
-        return out
 
-
-def _joined(ballots: tuple[Any, ...], later: Ballot) -> tuple[Any, ...]:
+def _joined(ballots: tuple[Ballot, ...], later: Ballot) -> tuple[Ballot, ...]:
     """Put a ballot behind others, joined with those that are less than twice as long."""
     while ballots and ballots[-1].row.size < 2 * later.row.size:
         later = ballots[-1].followed_by(later)
@@ -227,21 +231,21 @@ def _joined(ballots: tuple[Any, ...], later: Ballot) -> tuple[Any, ...]:
 @loop
 def vote(
     products: np.ndarray,
-    base: np.ndarray,
-    row: np.ndarray,
-    step: np.ndarray,
-    norm: np.ndarray,
+    scores: np.ndarray,
+    mistakes: tuple[np.ndarray, ...],
     held: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Let every w_k vote on each row of `products`, which holds x·x_j for the mistaken rows x_j."""
-    for i in range(base.size):
-        score = base[i]
-        total = held[0] * np.sign(score)
+    """Let every w_k vote on each row of `products`, which holds x·x_j for the mistaken rows x_j.
+
+    The scores are those of the start, and are used up; the votes are added to `out`.
+    """
+    row, step, norm, code, rival = mistakes
+    for i in range(scores.shape[0]):
+        cast(scores, i, held[0], out)
         for k in range(row.size):
-            score = (score + step[k] * products[i, row[k]]) / norm[k]
-            total += held[k + 1] * np.sign(score)
-        out[i] = total
+            move(scores, i, step[k] * products[i, row[k]], code[k], rival[k], norm[k])
+            cast(scores, i, held[k + 1], out)
 
 
 def as_double(X: Matrix) -> Matrix:

@@ -1,13 +1,21 @@
 """The perceptron's rule, and the loops that present examples to it.
 
-Problem     find w with y·(w·x) > 0 on every example (x, y), y in {-1, +1}
+Problem     find w that gives every example (x, y) a positive lead: y·(w·x) > 0 for two classes,
+            y in {-1, +1}; w_y·x > w_r·x for every wrong class r of many
 Answer      +1 if w·x > 0, -1 if w·x < 0, *I don't know* if w·x = 0                  (theory D1)
-Mistake     y·(w·x) <= 0: not knowing is a mistake, whatever the label               (D2)
+            the class with the largest w_r·x; *I don't know* if two of them tie for it     (D18)
+Mistake     lead <= 0: not knowing is a mistake, whatever the label                  (D2)
 Update      on a mistake only: w ← w + η·c·y·x, c the weight of the example           (D3)
+            w_y ← w_y + η·c·x and w_r ← w_r - η·c·x, r the best wrong class          (D18)
 Ends        when every example has been looked at under one w without a mistake      (D4)
-Guarantee   at most (R/γ)² mistakes if some unit w* has y·(w*·x) >= γ > 0            (F5)
+Guarantee   at most (R/γ)² mistakes if some unit w* has leads >= γ > 0               (F5)
+            2(R/γ)² of many classes                                                  (F15)
 
-Symbols     w weights, x row, y sign, s = w·x score, η rate, R = max ‖x‖, γ margin.
+The loops know neither the number of classes nor how rows lie in memory: `classes` has the lead and
+the push, `rows` the products. A rule is a type with two parts, `wrong` (whether a lead calls for an
+update) and `step` (by how much); all else is shared.
+
+Symbols     w weights, x row, y class, η rate, R = max ‖x‖, γ margin.
 Sources     Rosenblatt 1958; Block 1962; Novikoff 1962; Freund & Schapire 1999 for averaging.
 """
 
@@ -19,7 +27,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.loops import exact_part, loop, part
-from rosenblatt.rows import Rows, add, dot, prefetch, rows_ahead, size
+from rosenblatt.online.classes import (
+    Place,
+    look,
+    push,
+    pushed,
+    stays_finite,
+    vector,
+    vectors,
+)
+from rosenblatt.online.plan import Plan, prefetch_later, upcoming
+from rosenblatt.rows import Rows, Single, dot, dots, prefetch, rows_ahead, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
 #   CURSOR     place in the plan               LOOKS      dot products computed
@@ -36,65 +54,65 @@ ALL_ONE = np.zeros(0)  # in the place of weights of examples that are all 1
 class Rule(NamedTuple):
     """What an update does: its weight is that of the class times that of the example.
 
-    `sample_weight` has one factor for each example of a run, or is `ALL_ONE`.
+    `weights` has one factor for each class, `sample_weight` one for each example of a run, unless
+    it is `ALL_ONE`. That zero is positive is for two classes.
     """
 
     eta: float
-    negative_weight: float
-    positive_weight: float
+    weights: np.ndarray
     renormalize: bool
-    zero_is_positive: bool
+    zero_is_positive: bool = False
     sample_weight: np.ndarray = ALL_ONE
 
 
 class State(NamedTuple):
     """What a learner knows: loops write into these arrays, so an interrupt loses nothing.
 
-    `drift` is empty unless an average is wanted. The sum of all w held so far, one for each
-    example looked at, is then CLOCK·w - drift (theory D17).
+    `w` is one vector for two classes, else it has a row for each. `drift` has its shape, without a
+    column unless an average is wanted: the sum of all w held so far, one for each example looked
+    at, is then CLOCK·w - drift (theory D17). The scores of a row of many classes go to `scores`.
     """
 
     w: np.ndarray
     drift: np.ndarray
     tally: np.ndarray
+    scores: np.ndarray
 
     @classmethod
     def start(cls, w: np.ndarray, averaging: bool) -> State:
         """Begin from the weights w (taken, not copied)."""
-        return cls(w, np.zeros(w.size if averaging else 0), np.zeros(PLACES))
+        *before, width = w.shape
+        drift = np.zeros((*before, width if averaging else 0), order=order_of(w))
+        return cls(w, drift, np.zeros(PLACES), np.zeros(before or 1))
 
 
-class Plan(NamedTuple):
-    """Which example comes next.
-
-    The examples are looked at in the order of `sequence` (of their numbers, if it is empty). After
-    a mistake the next one comes first again if `restart`; the rest of the sequence is drawn anew,
-    at random and only as far as needed, if `lazy`.
-    """
-
-    sequence: np.ndarray
-    restart: bool
-    lazy: bool
-    seed: np.ndarray
+def order_of(w: np.ndarray) -> Any:
+    """Give the order of memory in which an array lies."""
+    return "C" if w.flags.c_contiguous else "F"
 
 
 class Log(NamedTuple):
     """One entry for each mistake: enough to replay every w. Empty arrays switch it off."""
 
     example: np.ndarray
-    score: np.ndarray
+    lead: np.ndarray
     norm: np.ndarray
     seen: np.ndarray
+    rival: np.ndarray
 
     @classmethod
     def empty(cls, capacity: int) -> Log:
         """Make room for `capacity` mistakes."""
-        return cls(
-            np.empty(capacity, np.int64),
-            np.empty(capacity),
-            np.empty(capacity),
-            np.empty(capacity, np.int64),
-        )
+        whole, real = np.empty((3, capacity), np.int64), np.empty((2, capacity))
+        return cls(whole[0], real[0], real[1], whole[1], whole[2])
+
+    def first(self, used: int) -> Log:
+        """Give the entries in use."""
+        return Log(*(column[:used].copy() for column in self))
+
+    def doubled(self) -> Log:
+        """Give a log with room for as many mistakes again."""
+        return Log(*(np.resize(column, 2 * column.size) for column in self))
 
 
 class Allowance(NamedTuple):
@@ -105,115 +123,95 @@ class Allowance(NamedTuple):
 
 
 @part
-def mistaken(sign: float, score: float, zero_is_positive: bool) -> bool:
+def mistaken(lead: float, tie_is_right: bool = False) -> bool:
     """Apply the tie rule, theory D2: the one place where it is written."""
-    if score == 0.0 and zero_is_positive:
-        return sign < 0
-    return sign * score <= 0.0
+    return lead <= 0.0 and not (tie_is_right and lead == 0.0)
 
 
 @part
-def draw(seed: np.ndarray, bound: int) -> np.int64:
-    """Draw an integer in [0, bound) by splitmix64 (Steele, Lea & Flood 2014): the same anywhere."""
-    seed[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = seed[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    # Taking a remainder favours small numbers by less than bound / 2^64.
-    return np.int64(z % np.uint64(bound))
+def wrong(rule: Rule, y: Place, lead: float) -> bool:
+    """Tell whether an example of class y with such a lead calls for an update."""
+    return mistaken(lead, rule.zero_is_positive and bool(y > 0))
 
 
-@loop
-def shuffle(sequence: np.ndarray, seed: np.ndarray) -> None:
-    """Put the sequence into a uniformly random order (Fisher & Yates)."""
-    for t in range(sequence.size - 1):
-        other = t + draw(seed, sequence.size - t)
-        sequence[t], sequence[other] = sequence[other], sequence[t]
-
-
-@part
-def weight_of(rule: Any, i: int | np.int64) -> float:
-    """Give the weight of an example among those of its class."""
-    return rule.sample_weight[i] if rule.sample_weight.size else 1.0
+@exact_part
+def step(rule: Rule, i: Place, y: Place) -> float:
+    """Give by how much an update on example i of class y moves the weights."""
+    plain: float = rule.eta * rule.weights[y]
+    return plain * rule.sample_weight[i] if rule.sample_weight.size else plain
 
 
 @part
 def correct(
-    rows: Rows, i: int | np.int64, sign: float, score: float, rule: Rule, state: State
+    rows: Rows, i: Place, y: Place, found: tuple[float, int], rule: Rule, state: State
 ) -> float:
-    """Update the state on a mistaken example; give the norm that w was divided by."""
-    weight = rule.positive_weight if sign > 0 else rule.negative_weight
-    step = rule.eta * weight * sign * weight_of(rule, i)
-    clock = state.tally[CLOCK]
+    """Update the state on a mistaken example; give the norm that w was divided by.
+
+    What was `found` is its lead, and its rival.
+    """
+    lead, rival = found
+    a, clock = step(rule, i, y), state.tally[CLOCK]
     if state.drift.size and not rule.renormalize:
-        add(rows, i, clock * step, state.drift)
+        push(rows, i, clock * a, y, rival, state.drift)
     if state.drift.size and rule.renormalize:
-        # w is about to be rescaled as a whole, so what it has earned is settled first.
-        for j in range(state.w.size):
-            state.drift[j] -= clock * state.w[j]
-        state.tally[CLOCK] = 0.0
-    add(rows, i, step, state.w)
-    state.tally[LOST] -= 2.0 * step * score
+        settle(state)
+    push(rows, i, a, y, rival, state.w)
+    state.tally[LOST] -= 2.0 * a * lead
     state.tally[MISTAKES] += 1
-    state.tally[WORK] += size(rows, i)
+    state.tally[WORK] += pushed(state.w) * size(rows, i)
     return rescale(state.w) if rule.renormalize else 1.0
+
+
+@part
+def settle(state: State) -> None:
+    """Note what w has earned before it is rescaled as a whole."""
+    clock = state.tally[CLOCK]
+    for r in range(vectors(state.w)):
+        (w,), (drift,) = vector(state.w, r), vector(state.drift, r)
+        for j in range(w.size):
+            drift[j] -= clock * w[j]
+    state.tally[CLOCK] = 0.0
 
 
 @exact_part
 def rescale(w: np.ndarray) -> float:
     """Divide w by its norm, if it has one; give that norm (theory D6)."""
     largest = 0.0
-    for j in range(w.size):
-        largest = max(largest, abs(w[j]))
+    for r in range(vectors(w)):
+        (v,) = vector(w, r)
+        for j in range(v.size):
+            largest = max(largest, abs(v[j]))
     if largest == 0.0 or largest == np.inf:
         return 1.0
     total = 0.0  # of squares of w / largest, since those of huge or tiny numbers would be lost
-    for j in range(w.size):
-        w[j] /= largest
-        total += w[j] * w[j]
+    for r in range(vectors(w)):
+        (v,) = vector(w, r)
+        for j in range(v.size):
+            v[j] /= largest
+            total += v[j] * v[j]
     norm = math.sqrt(total)
-    for j in range(w.size):
-        w[j] /= norm
+    for r in range(vectors(w)):
+        (v,) = vector(w, r)
+        for j in range(v.size):
+            v[j] /= norm
     return largest * norm
 
 
 @part
-def record(log: Any, state: Any, i: int | np.int64, score: float, norm: float) -> None:
+def record(log: Log, state: State, i: Place, found: tuple[float, int], norm: float) -> None:
     """Note a mistake in the log."""
     k = int(state.tally[LOGGED])
     log.example[k] = i
-    log.score[k] = score
+    log.lead[k], log.rival[k] = found
     log.norm[k] = norm
     log.seen[k] = int(state.tally[SEEN])
     state.tally[LOGGED] += 1
 
 
-@part
-def upcoming(plan: Plan, cursor: int, n: int) -> np.int64:
-    """Give the example at the cursor."""
-    if plan.lazy:
-        other = cursor + draw(plan.seed, n - cursor)
-        first = plan.sequence[other]
-        plan.sequence[other] = plan.sequence[cursor]
-        plan.sequence[cursor] = first
-    return np.int64(plan.sequence[cursor]) if plan.sequence.size else np.int64(cursor)
-
-
-@part
-def prefetch_later(rows: Rows, plan: Plan, cursor: int, n: int) -> None:
-    """Ask the memory for the row whose turn comes soon, if that is known."""
-    shuffled = plan.sequence.size > 0
-    ahead = rows_ahead(rows, shuffled)
-    later = cursor + ahead
-    if ahead and later < n and not plan.lazy:
-        prefetch(rows, np.int64(plan.sequence[later] if shuffled else later))
-
-
 @loop
 def present(
     rows: Rows,
-    signs: np.ndarray,
+    codes: np.ndarray,
     plan: Plan,
     rule: Rule,
     state: State,
@@ -226,7 +224,7 @@ def present(
     Comes back at the end of the sequence, when the allowance or the log is used up, or before a
     row whose score is not a finite number, which is then named in the tally.
     """
-    tally, n = state.tally, signs.size
+    tally, n, each = state.tally, codes.size, vectors(state.w)
     cursor, work, mistakes = int(tally[CURSOR]), 0, 0
     for _ in range(allowance.looks):
         if cursor == n or mistakes == allowance.mistakes:
@@ -235,17 +233,17 @@ def present(
             break
         i = upcoming(plan, cursor, n)
         prefetch_later(rows, plan, cursor, n)
-        sign = float(signs[i])
-        score = dot(rows, i, state.w)
-        if not abs(score) < np.inf:
+        y = codes[i]
+        found = look(rows, i, y, state.w, state.scores)
+        if not abs(found[0]) < np.inf:
             tally[UNUSABLE] = i + 1
             break
         cursor += 1
-        work += size(rows, i)
-        if mistaken(sign, score, rule.zero_is_positive):
-            norm = correct(rows, i, sign, score, rule, state)
+        work += each * size(rows, i)
+        if wrong(rule, y, found[0]):
+            norm = correct(rows, i, y, found, rule, state)
             if log.example.size:
-                record(log, state, i, score, norm)
+                record(log, state, i, found, norm)
             counts[i] += 1
             mistakes += 1
             cursor = 0 if plan.restart else cursor
@@ -257,20 +255,20 @@ def present(
 
 
 @loop
-def most_wrong(rows: Rows, signs: np.ndarray, rule: Rule, state: State) -> int:
-    """Look at every example; give the mistaken one with the smallest y·(w·x), or -1 for none."""
-    tally, n, ahead = state.tally, signs.size, rows_ahead(rows, False)
+def most_wrong(rows: Rows, codes: np.ndarray, rule: Rule, state: State) -> int:
+    """Look at every example; give the mistaken one with the smallest lead, or -1 for none."""
+    tally, n, ahead = state.tally, codes.size, rows_ahead(rows, False)
     worst, smallest = -1, np.inf
     for i in range(n):
         if ahead and i + ahead < n:
             prefetch(rows, i + ahead)
-        score = dot(rows, i, state.w)
-        if not abs(score) < np.inf:
+        lead, _ = look(rows, i, codes[i], state.w, state.scores)
+        if not abs(lead) < np.inf:
             tally[UNUSABLE] = i + 1
             return -1
-        tally[WORK] += size(rows, i)
-        if signs[i] * score < smallest and mistaken(signs[i], score, rule.zero_is_positive):
-            worst, smallest = i, signs[i] * score
+        tally[WORK] += vectors(state.w) * size(rows, i)
+        if lead < smallest and wrong(rule, codes[i], lead):
+            worst, smallest = i, lead
     tally[LOOKS] += n
     return worst
 
@@ -278,18 +276,18 @@ def most_wrong(rows: Rows, signs: np.ndarray, rule: Rule, state: State) -> int:
 @loop
 def correct_one(
     rows: Rows,
-    i: int | np.int64,
-    sign: float,
+    i: Place,
+    y: Place,
     rule: Rule,
     state: State,
     counts: np.ndarray,
     log: Log,
 ) -> None:
     """Learn from one example that is known to be mistaken."""
-    score = dot(rows, i, state.w)
-    norm = correct(rows, i, sign, score, rule, state)
+    found = look(rows, i, y, state.w, state.scores)
+    norm = correct(rows, i, y, found, rule, state)
     if log.example.size:
-        record(log, state, i, score, norm)
+        record(log, state, i, found, norm)
     counts[i] += 1
     state.tally[SEEN] += 1
     state.tally[CLOCK] += 1
@@ -300,57 +298,37 @@ def learn_row(
     columns: np.ndarray,
     values: np.ndarray,
     length: int,
-    step: float,
-    lift: float,
+    given: tuple[int, float, float],
     w: np.ndarray,
     drift: np.ndarray,
     tally: np.ndarray,
+    scores: np.ndarray,
 ) -> float:
-    """Present one sparse row to the plain rule, with flat arguments: calls cost half as much.
+    """Present one sparse row to the plain rule, with flat arguments: calls cost a fifth as much.
 
-    `step` is η·c·y. Gives 1 for a mistake, 0 for none, NaN if the row cannot be used.
+    What is `given` is its class, its step η·c, and the lift. Gives the rival of a mistake, -1 for
+    none, NaN if the row cannot be used.
     """
-    score = score_row(columns, values, length, lift, w)
-    if not abs(score) < np.inf:
+    y, a, lift = given
+    row, late = Single(columns, values, length, lift), tally[CLOCK] * a
+    lead, rival = look(row, 0, y, w, scores)
+    if not abs(lead) < np.inf:
         return np.nan
-    wrong = mistaken(1.0 if step > 0 else -1.0, score, False)
-    if wrong:
-        late = tally[CLOCK] * step
-        if not stays_finite(columns, values, length, step, lift, w):
+    missed = mistaken(lead)
+    if missed:
+        fine = stays_finite(row, a, y, rival, w)
+        if not (fine and (not drift.size or stays_finite(row, late, y, rival, drift))):
             return np.nan
-        if drift.size and not stays_finite(columns, values, length, late, lift, drift):
-            return np.nan
-        add_row(columns, values, length, step, lift, w)
+        push(row, 0, a, y, rival, w)
         if drift.size:
-            add_row(columns, values, length, late, lift, drift)
+            push(row, 0, late, y, rival, drift)
         tally[MISTAKES] += 1
-        tally[WORK] += length + (lift != 0.0)
+        tally[WORK] += pushed(w) * size(row, 0)
     tally[LOOKS] += 1
     tally[SEEN] += 1
     tally[CLOCK] += 1
-    tally[WORK] += length + (lift != 0.0)
-    return 1.0 if wrong else 0.0
-
-
-@part
-def stays_finite(
-    columns: np.ndarray, values: np.ndarray, length: int, a: float, lift: float, w: np.ndarray
-) -> bool:
-    """Tell whether adding a·x would leave w finite; a column given twice might still overflow."""
-    fine = bool(abs(w[w.size - 1] + a * lift) < np.inf)
-    for k in range(length):
-        fine = fine and abs(w[columns[k]] + a * values[k]) < np.inf
-    return fine
-
-
-@part
-def add_row(
-    columns: np.ndarray, values: np.ndarray, length: int, a: float, lift: float, w: np.ndarray
-) -> None:
-    """Add a·x to w for one sparse row."""
-    for k in range(length):
-        w[columns[k]] += a * values[k]
-    w[w.size - 1] += a * lift
+    tally[WORK] += vectors(w) * size(row, 0)
+    return float(rival) if missed else -1.0
 
 
 @loop
@@ -358,11 +336,17 @@ def score_row(
     columns: np.ndarray, values: np.ndarray, length: int, lift: float, w: np.ndarray
 ) -> float:
     """Give w·x of one sparse row; NaN if a column lies outside w."""
-    last = w.size - 1
-    score: float = lift * w[last]
-    for k in range(length):
-        column = columns[k]
-        if column < 0 or column >= last:
-            return np.nan
-        score += values[k] * w[column]
-    return score
+    return dot(Single(columns, values, length, lift), 0, w)
+
+
+@loop
+def score_class_row(
+    columns: np.ndarray,
+    values: np.ndarray,
+    length: int,
+    lift: float,
+    W: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the scores of one sparse row; NaN if a column lies outside W."""
+    dots(Single(columns, values, length, lift), 0, W, out)

@@ -1,8 +1,8 @@
 """What is being learned, whatever the number of classes: weights, lifting, and its kind of output.
 
 Front ends (the scikit-learn learner, the command line, a cluster) turn what they are given into
-matrices and marks, which are signs or places of classes; from there on this is the whole learner:
-a `Halfspace` for two classes, a `Partition` for more.
+matrices and codes, which are the places of the classes; from there on this is the whole learner.
+Two classes share one vector, the second one on its positive side; of more, each has its own.
 """
 
 from __future__ import annotations
@@ -11,20 +11,39 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from rosenblatt.errors import InputError, LargeModelWarning, levels_inside
 from rosenblatt.matrices import Matrix, as_rows, check_finite, refuse_unusable, without_duplicates
 from rosenblatt.memory import FEWER_COLUMNS, check_memory
-from rosenblatt.online.averaging import Ballot, mean_weights, trim
+from rosenblatt.online.averaging import (
+    AVERAGING,
+    Ballot,
+    Votes,
+    history,
+    linear_scores,
+    mean_weights,
+)
 from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
-from rosenblatt.online.perceptron import ALL_ONE, LOGGED, SEEN
-from rosenblatt.rows import Rows
-from rosenblatt.run import History, Run, Stop
+from rosenblatt.online.perceptron import (
+    ALL_ONE,
+    CLOCK,
+    SEEN,
+    Rule,
+    State,
+    learn_row,
+    order_of,
+    score_class_row,
+    score_row,
+)
+from rosenblatt.online.presenter import RowPresenter
+from rosenblatt.rows import favoured
+from rosenblatt.run import Run, Stop
 
 OneRow = tuple[np.ndarray, np.ndarray, int]  # columns, values, how many of them count
+Move = tuple[int, float, float]  # what a loop wants to know of a label: code, step η·c, lift
 
 # For each weight, measured: what fitting and saving hold (last, sum, start, copies, the file).
 WEIGHT_BYTES = 64
@@ -48,18 +67,26 @@ class Separator:
     votes : the weights held so far, for voted output.
     """
 
-    rule: Any
+    rule: Rule
     lift: float
-    state: Any
+    state: State
     output: str
     start: np.ndarray
-    votes: Any = None
+    votes: Votes | None = None
     plain: bool = field(init=False)
+    is_halfspace: bool = field(init=False)
     room: tuple[np.ndarray, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
-        # Whether the short path for single rows serves this rule.
-        self.plain = not self.rule.renormalize
+        # Whether the short path for single rows serves this rule, and one vector two classes.
+        self.plain = not (self.rule.renormalize or self.rule.zero_is_positive)
+        self.is_halfspace = self.state.w.ndim == 1
+
+    @classmethod
+    def begin(cls, w: np.ndarray, lift: float, rule: Rule, output: str) -> Separator:
+        """Begin from the weights w of the lifted rows."""
+        state = State.start(w.copy(order="K"), output in AVERAGING)
+        return cls(rule, lift, state, output, w, Votes(lift) if output == "voted" else None)
 
     @property
     def width(self) -> int:
@@ -68,37 +95,14 @@ class Separator:
 
     def weights(self) -> np.ndarray:
         """Give the weights to predict with: the mean ones for averaged output, else the last."""
-        last: np.ndarray = self.state.w
-        return mean_weights(self.state) if self.output == "averaged" else last
-
-    # ---- what depends on the number of classes
-
-    def _training(self, rows: Rows, marks: np.ndarray, rule: Any, **manner: Any) -> Training:
-        """Give a run of a rule on examples."""
-        raise NotImplementedError
-
-    def _history(self, rows: Rows, training: Training, log: Any, frame: np.ndarray) -> History:
-        """Replay a run by its log; `frame` holds the start and the comparator."""
-        raise NotImplementedError
-
-    def _ballot(self, X: Matrix, training: Training) -> Ballot:
-        """Collect the mistakes of a run."""
-        raise NotImplementedError
-
-    def _linear_scores(self, X: Matrix, w: np.ndarray) -> np.ndarray:
-        """Give the scores of each row by the weights w."""
-        raise NotImplementedError
-
-    def _wrong(self, scores: np.ndarray, marks: np.ndarray) -> np.ndarray:
-        """Tell for each row whether its scores misclassify it."""
-        raise NotImplementedError
+        return mean_weights(self.state) if self.output == "averaged" else self.state.w
 
     # ---- learning
 
     def fit(
         self,
         X: Matrix,
-        marks: np.ndarray,
+        codes: np.ndarray,
         *,
         weights: np.ndarray = ALL_ONE,
         order: str,
@@ -111,36 +115,34 @@ class Separator:
 
         With a unit comparator in the lifted space, the run carries its history (theory F6).
         """
-        logging = self.votes is not None or comparator is not None
-        training = self._training(
-            as_rows(X, self.lift),
-            marks,
-            self.rule._replace(sample_weight=weights),
-            order=order,
-            seed=seed,
-            logging=logging,
-            limits=limits,
-            watch=watch,
-        )
-        run = self._train(training, X)
+        shown = self._shown(X, codes, weights, comparator is not None)
+        run = self._train(Training(shown, order, seed, limits, watch), shown, X)
         if self.output == "auto":
             judged = run.stop is Stop.STALLED or order not in ("cycle", "shuffle")
-            self.settle(run, (lambda: self.errors(X, marks, weights)) if judged else None)
+            self.settle(run, (lambda: self.errors(X, codes, weights)) if judged else None)
         if comparator is None:
             return run
-        log = trim(training.log, int(self.state.tally[LOGGED]))
         frame = np.stack([self.start, comparator])
         rows = as_rows(without_duplicates(X), self.lift)
-        return replace(run, history=self._history(rows, training, log, frame))
+        return replace(run, history=history(rows, codes, shown.rule, shown.log, frame))
 
-    def once(self, X: Matrix, marks: np.ndarray, weights: np.ndarray = ALL_ONE) -> Run:
+    def once(self, X: Matrix, codes: np.ndarray, weights: np.ndarray = ALL_ONE) -> Run:
         """Present each example once, in the order given."""
         check_finite(X)
-        rows, rule = as_rows(X, self.lift), self.rule._replace(sample_weight=weights)
-        logging = self.votes is not None
-        return self._train(self._training(rows, marks, rule, order="once", logging=logging), X)
+        shown = self._shown(X, codes, weights)
+        return self._train(Training(shown, "once"), shown, X)
 
-    def _train(self, training: Training, X: Matrix) -> Run:
+    def _shown(
+        self, X: Matrix, codes: np.ndarray, weights: np.ndarray, logging: bool = False
+    ) -> RowPresenter:
+        """Give examples to be presented; the weights move to where rows like these want them."""
+        rows, state = as_rows(X, self.lift), self.state
+        w, drift = favoured(rows, state.w), favoured(rows, state.drift)
+        self.state = state._replace(w=w, drift=drift)
+        rule = self.rule._replace(sample_weight=weights)
+        return RowPresenter(rows, codes, rule, self.state, logging or self.votes is not None)
+
+    def _train(self, training: Training, shown: RowPresenter, X: Matrix) -> Run:
         try:
             run = training.once() if training.order == "once" else training.run()
         except UnusableRowError as unusable:
@@ -148,12 +150,33 @@ class Separator:
             raise
         finally:
             if self.votes is not None:
-                self.votes.append(self._ballot(X, training))
+                self.votes.append(Ballot.of(X, shown.log, shown.codes, shown.rule))
         if not (np.isfinite(self.state.w).all() and np.isfinite(self.state.drift).all()):
             raise InputError(
                 "the weights grew too large for float64; divide X or eta0 by a constant"
             )
         return run
+
+    # ---- learning from single rows
+
+    def moves(self) -> tuple[Move, ...]:
+        """Give what `learn` wants to know of each label."""
+        steps = (self.rule.eta * self.rule.weights).tolist()
+        return tuple((code, step, self.lift) for code, step in enumerate(steps))
+
+    def learn(self, row: OneRow, move: Move, weight: float) -> float:
+        """Present one row to the plain rule.
+
+        Gives the rival of a mistake, -1 for none, NaN if the row is unusable.
+        """
+        columns, values, length = row
+        w, drift, tally, scores = self.state
+        if weight != 1.0:
+            move = (move[0], move[1] * weight, move[2])
+        rival = learn_row(columns, values, length, move, w, drift, tally, scores)
+        if self.votes is not None and rival >= 0.0:
+            self.votes.note(row, move[1], tally[SEEN] - 1, move[0], rival)
+        return rival
 
     def settle(self, run: Run, errors: Callable[[], np.ndarray] | None) -> None:
         """End a run of automatic output: choose the last weights if they separate, else averages.
@@ -170,11 +193,11 @@ class Separator:
         if last:
             self.state = self.state._replace(drift=self.state.drift[..., :0].copy(order="K"))
 
-    def errors(self, X: Matrix, marks: np.ndarray, weights: np.ndarray = ALL_ONE) -> np.ndarray:
+    def errors(self, X: Matrix, codes: np.ndarray, weights: np.ndarray = ALL_ONE) -> np.ndarray:
         """Give the (weighted) number of rows misclassified by the last and by the averaged w."""
         found = []
         for w in (self.state.w, mean_weights(self.state)):
-            wrong = self._wrong(self._linear_scores(X, w), marks)
+            wrong = _wrong(linear_scores(X, w, self.lift), codes)
             found.append(weights[wrong].sum() if weights.size else np.count_nonzero(wrong))
         return np.array(found, np.float64)
 
@@ -184,26 +207,56 @@ class Separator:
         """Give the scores of each row: w·x + b, or the share of votes."""
         if self.votes is not None:
             check_finite(X)
-            votes: np.ndarray = self.votes.scores(X, self.start, float(self.state.tally[SEEN]))
-            return votes
-        out = self._linear_scores(X, self.weights())
+            return self.votes.scores(X, self.start, float(self.state.tally[SEEN]))
+        out = linear_scores(X, self.weights(), self.lift)
         if not np.isfinite(out).all():
             fine = np.isfinite(out.reshape(X.shape[0], -1)).all(axis=1)
             refuse_unusable(X, int(np.argmin(fine)), scored=True)
         return out
 
+    def score(self, row: OneRow) -> Any:
+        """Give the score of one row, or one for each of many classes; NaN if it is unusable.
+
+        For last and averaged output.
+        """
+        state = self.state
+        last = self._row_scores(row, state.w)
+        if self.output != "averaged" or not state.tally[SEEN]:
+            return last
+        late = self._row_scores(row, state.drift)
+        if self.is_halfspace and not (abs(last) < np.inf and abs(late) < np.inf):
+            return np.nan
+        return (state.tally[CLOCK] * last - late) / state.tally[SEEN]
+
+    def _row_scores(self, row: OneRow, w: np.ndarray) -> Any:
+        columns, values, length = row
+        if self.is_halfspace:
+            return score_row(columns, values, length, self.lift, w)
+        out = np.empty(w.shape[0])
+        score_class_row(columns, values, length, self.lift, w, out)
+        return out
+
     # ---- changing shape
 
-    def copied(self) -> Self:
+    def copied(self) -> Separator:
         """Give one that can learn apart from this one."""
-        state = type(self.state)(*(part.copy(order="K") for part in self.state))
+        state = State(*(part.copy(order="K") for part in self.state))
         return replace(self, state=state, votes=self.votes and self.votes.copied())
 
-    def ruled_by(self, rule: Any) -> Self:
-        """Give the same under another rule."""
-        return replace(self, rule=rule)
+    def among(self, places: np.ndarray, classes: int, rule: Rule) -> Separator:
+        """Give the same among more classes: class r moves to places[r], new ones begin at 0.
 
-    def widened(self, width: int) -> Self:
+        Where two classes become more, the positive one gets w and the negative one -w: that is what
+        discriminators would have learned (F14), but for renormalisation.
+        """
+        w, drift, start = (
+            _moved(part, places, classes) for part in (self.state.w, self.state.drift, self.start)
+        )
+        state = State(w, drift, self.state.tally, np.zeros(w.shape[:-1] or 1))
+        votes = self.votes and self.votes.renamed(places)
+        return replace(self, rule=rule, state=state, start=start, votes=votes)
+
+    def widened(self, width: int) -> Separator:
         """Give the same with room for more columns."""
         check_room(width, self.state.w.size // self.state.w.shape[-1])
         state = self.state
@@ -231,6 +284,24 @@ class Separator:
         return bool(self.room) and self.room[0].shape[-1] > width and all(within)
 
 
+def _wrong(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Tell for each row whether its scores misclassify it."""
+    if scores.ndim == 1:
+        return np.asarray(np.where(codes, scores, -scores) <= 0)
+    return np.asarray(scores.argmax(axis=1) != codes)
+
+
+def _moved(w: np.ndarray, places: np.ndarray, classes: int) -> np.ndarray:
+    """Give weights of some classes among more of them."""
+    if classes <= 2:
+        return 0.0 - w if places[0] else w
+    if w.ndim == 1:
+        w = np.asfortranarray((0.0 - w, w))
+    wide = np.zeros((classes, w.shape[-1]), order=order_of(w))
+    wide[places] = w
+    return wide
+
+
 def _roomy(w: np.ndarray, width: int) -> np.ndarray:
     """Give an array for more columns that begins with lifted weights; none where there are none.
 
@@ -252,8 +323,7 @@ def _grown(w: np.ndarray, room: np.ndarray, width: int) -> np.ndarray:
 
 def _widen(w: np.ndarray, width: int) -> np.ndarray:
     """Move lifted weights into a longer array; the added coordinate stays last."""
-    order: Any = "C" if w.flags.c_contiguous else "F"
-    wide = np.zeros((*w.shape[:-1], width + 1), order=order)
+    wide = np.zeros((*w.shape[:-1], width + 1), order=order_of(w))
     wide[..., : w.shape[-1] - 1] = w[..., :-1]
     wide[..., -1] = w[..., -1]
     return wide
