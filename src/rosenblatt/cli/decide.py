@@ -140,17 +140,8 @@ def _unknown(labels: Any) -> rb.Separation:
     """Give the answer of an interrupt that came before the first step."""
     nothing, any_margin = np.zeros(0, np.int64), (-math.inf, math.inf)
     first, second, *_ = dict.fromkeys(np.asarray(labels).tolist())
-    return rb.Separation(
-        "undecided",
-        None,
-        None,
-        0.0,
-        any_margin,
-        None,
-        nothing,
-        (first, second),
-        stop=STOPPED,
-    )
+    classes, known = (first, second), (None, None, 0.0, any_margin, None, nothing)
+    return rb.Separation("undecided", *known, classes, stop=STOPPED)
 
 
 def _answer(found: rb.Separation) -> dict[str, Any]:
@@ -203,22 +194,9 @@ def _ends(found: rb.Margin, json: bool) -> Any:
 
 def _unknown_margin(labels: Any, tol: float) -> rb.Margin:
     """Give the answer of an interrupt that came before the first step."""
-    known = _unknown(labels)
-    nothing = known.rows, np.zeros(0)
-    return rb.Margin(
-        "undecided",
-        0.0,
-        math.inf,
-        1.0,
-        None,
-        None,
-        *nothing,
-        None,
-        None,
-        known.classes,
-        tol,
-        stop=known.stop,
-    )
+    none = _unknown(labels)
+    known = (0.0, math.inf, 1.0, None, None, none.rows, np.zeros(0), None, None)
+    return rb.Margin("undecided", *known, none.classes, tol, stop=none.stop)
 
 
 def _named(places: np.ndarray, names: Sequence[Any]) -> list[Any]:

@@ -39,7 +39,6 @@ from rosenblatt.memory import TooLargeError, check_memory
 
 __all__ = ["check_rows", "is_idx", "read_idx", "read_npy", "read_npz"]
 
-NPY = b"\x93NUMPY"
 HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,

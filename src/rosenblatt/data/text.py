@@ -12,9 +12,7 @@ batches as threads are under way, whatever the number of documents.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -25,6 +23,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from rosenblatt.blocks import cores
 from rosenblatt.data.reading import MOST_COLUMNS, checked_whole, float_type, is_whole
 from rosenblatt.data.sources import as_text
+from rosenblatt.data.text_batches import (
+    Batch,
+    as_utf8,
+    checked_iterable,
+    checked_spans,
+    cut_batches,
+    joined_batches,
+)
 from rosenblatt.data.text_loops import (
     BINARY,
     CHARACTER_SEED,
@@ -36,16 +42,15 @@ from rosenblatt.data.text_loops import (
     hash_rows,
 )
 from rosenblatt.data.unicode_words import case_steps
+from rosenblatt.data.workers import in_order
 from rosenblatt.errors import InputError
-from rosenblatt.names import Columns, column_names, remember
+from rosenblatt.names import Columns, remember
 from rosenblatt.options import flag, one_of
 
 __all__ = ["TextHasher"]
 
 # Room for the n-grams of a batch takes some MiB, which is about what a core has of fast memory.
 BATCH_GRAMS = 1 << 19
-# A document counts so many bytes more than it has, so that empty ones fill a batch, too.
-DOCUMENT_BYTES = 16
 LONGEST_GRAM = 64
 MOST_DIGIT_BITS = 11
 
@@ -74,14 +79,6 @@ class Plan(NamedTuple):
     def batch_size(self) -> int:
         """Give the number of bytes whose n-grams fill a batch."""
         return BATCH_GRAMS * 1024 // self.most_grams(1024, 0)
-
-
-class Batch(NamedTuple):
-    """Documents as parts of one array of bytes."""
-
-    text: np.ndarray
-    starts: np.ndarray
-    stops: np.ndarray
 
 
 class Part(NamedTuple):
@@ -329,96 +326,6 @@ def jobs_of(n_jobs: Any) -> int:
     return int(n_jobs)
 
 
-# ---- documents to batches
-
-
-def checked_iterable(documents: Any) -> Iterable[Any]:
-    """Refuse a single text, whose documents would be its letters, and what has no documents."""
-    names = column_names(documents)
-    if names is not None or isinstance(documents, Mapping):
-        some = list(documents)[:1] if names is None else names[:1]
-        raise InputError(
-            f"documents must be one column of texts, got a {type(documents).__name__}; give that "
-            f"column alone, such as X[{', '.join(map(repr, some))}]"
-        )
-    if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
-        raise InputError(
-            f"documents must be an iterable of str or bytes, got {type(documents).__name__}; "
-            "put a single document into a list"
-        )
-    return documents
-
-
-def joined_batches(documents: Iterable[Any], size: int) -> Iterator[Batch]:
-    """Join documents into batches of about so many bytes, or of one longer document."""
-    remaining = iter(documents)
-    count, first = 1, 0
-    while block := list(islice(remaining, count)):
-        data, lengths = joined(block, first)
-        stops = np.cumsum(np.fromiter(lengths, np.uint64, len(block)), dtype=np.uint64)
-        starts = np.concatenate((np.zeros(1, np.uint64), stops[:-1]))
-        yield Batch(as_text(data), starts, stops)
-        first += len(block)
-        # The documents to come are taken to be as long as the last ones, with caution.
-        taken = len(data) + len(block) * DOCUMENT_BYTES
-        count = max(1, min(2 * count, len(block) * size // taken))
-
-
-def joined(documents: list[Any], first: int) -> tuple[bytes, Iterable[int]]:
-    """Give the UTF-8 of documents, one after the other, and their lengths."""
-    kinds = set(map(type, documents))
-    if kinds == {str}:
-        text = "".join(documents)
-        if text.isascii():  # encoding all at once takes a third of the time
-            return text.encode(), map(len, documents)
-    if kinds != {bytes}:
-        documents = [as_utf8(text, f"document {first + k}") for k, text in enumerate(documents)]
-    return b"".join(documents), map(len, documents)
-
-
-def as_utf8(text: Any, name: str) -> bytes:
-    """Give a text as bytes; surrogates become bytes that are not UTF-8, hence separators."""
-    if isinstance(text, str):
-        return text.encode("utf-8", "surrogatepass")
-    if not isinstance(text, bytes):
-        raise InputError(f"{name} is of type {type(text).__name__}; documents must be str or bytes")
-    return text
-
-
-def checked_spans(size: int, starts: Any, stops: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Give starts and stops as unsigned numbers if they lie within the text."""
-    begins, ends = np.asarray(starts), np.asarray(stops)
-    if begins.ndim != 1 or begins.shape != ends.shape:
-        raise InputError(
-            "starts and stops must be two arrays of equal length, "
-            f"got shapes {begins.shape} and {ends.shape}"
-        )
-    if begins.size and (begins.dtype.kind not in "iu" or ends.dtype.kind not in "iu"):
-        raise InputError(
-            f"starts and stops must be whole numbers, got {begins.dtype} and {ends.dtype}"
-        )
-    bad = np.flatnonzero((begins < 0) | (begins > ends) | (ends > size))
-    if bad.size:
-        k = bad[0]
-        raise InputError(
-            f"document {k} goes from {begins[k]} to {ends[k]}, outside a text of {size} bytes"
-        )
-    return begins.astype(np.uint64), ends.astype(np.uint64)
-
-
-def cut_batches(
-    text: np.ndarray, starts: np.ndarray, stops: np.ndarray, size: int
-) -> Iterator[Batch]:
-    """Cut documents in place into batches of about so many bytes."""
-    cumulative = np.cumsum((stops - starts).astype(np.int64) + DOCUMENT_BYTES)
-    first = 0
-    while first < starts.size:
-        before = int(cumulative[first - 1]) if first else 0
-        last = max(first + 1, int(np.searchsorted(cumulative, before + size)))
-        yield Batch(text, starts[first:last], stops[first:last])
-        first = last
-
-
 # ---- batches to rows
 
 
@@ -441,18 +348,6 @@ def stacked(plan: Plan, batches: Iterator[Batch]) -> csr_matrix:
     matrix = csr_matrix((values, columns, ends), shape=(rows, int(plan.rules.columns)))
     matrix.has_canonical_format = True
     return matrix
-
-
-def in_order(work: Callable[[Batch], Part], batches: Iterator[Batch], jobs: int) -> Iterator[Part]:
-    """Give what the work makes of each batch, on so many threads, a few batches at a time."""
-    if jobs == 1:
-        yield from map(work, batches)
-        return
-    with ThreadPoolExecutor(jobs) as threads:
-        under_way = deque(threads.submit(work, batch) for batch in islice(batches, 2 * jobs))
-        while under_way:
-            yield under_way.popleft().result()
-            under_way.extend(threads.submit(work, batch) for batch in islice(batches, 1))
 
 
 def hash_batch(plan: Plan, batch: Batch) -> Part:
@@ -482,6 +377,3 @@ def make_room(plan: Plan, rows: int, size: int, longest: int) -> Room:
         phrases=np.empty(LONGEST_GRAM + 1, np.uint64),
         spellings=spellings,
     )
-
-
-# ---- labelled lines

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, TypeVar
 
 from rosenblatt.blocks import cores
 
 T = TypeVar("T")
+R = TypeVar("R")
 Apply = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
@@ -32,6 +35,18 @@ def workers(threads: int | None) -> Iterator[Apply]:
             return pool.map(function, tasks)
 
         yield apply
+
+
+def in_order(work: Callable[[T], R], items: Iterator[T], jobs: int) -> Iterator[R]:
+    """Give what the work makes of each item, on so many threads, a few items at a time."""
+    if jobs == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(jobs) as threads:
+        under_way = deque(threads.submit(work, item) for item in islice(items, 2 * jobs))
+        while under_way:
+            yield under_way.popleft().result()
+            under_way.extend(threads.submit(work, item) for item in islice(items, 1))
 
 
 def ahead(items: Iterator[T], room: int = 2) -> Iterator[T]:

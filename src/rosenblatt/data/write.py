@@ -17,6 +17,8 @@ The rules
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
@@ -41,7 +43,6 @@ __all__ = [
 Name = str | os.PathLike[str]
 
 PIECE_ENTRIES = 1 << 16
-NEEDS_QUOTES = re.compile(r'[",\r\n]')
 PLAIN_WORD = re.compile(r"[^\s#:]+")
 # A frame of this size is made only where it takes no more than the rows themselves do.
 LARGEST_TABLE = 1 << 30
@@ -278,15 +279,9 @@ def _text(rows: list[tuple[Any, ...]], names: list[str]) -> bytes:
 
 
 def _csv(rows: list[tuple[Any, ...]], names: list[str]) -> bytes:
-    return "".join(",".join(map(_cell, row)) + "\n" for row in rows).encode()
-
-
-def _cell(value: Any) -> str:
-    text = str(value)
-    if text and not NEEDS_QUOTES.search(text):
-        return text
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()
 
 
 def _jsonl(rows: list[tuple[Any, ...]], names: list[str]) -> bytes:
