@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from fractions import Fraction
+
 import numpy as np
 
 
@@ -55,3 +58,69 @@ def kkt_violation(X, signs, lam, caps, w, b, alphas, free):
         if alpha > cap * 1e-6:
             worst = max(worst, slope)
     return max(worst, abs(alphas @ signs)) if free else worst
+
+
+# ---- the largest margin, by every set of rows
+
+
+def solution(matrix, right):
+    """Solve equations in fractions by elimination; None if the matrix is singular."""
+    rows = [
+        [*map(Fraction, row), Fraction(value)] for row, value in zip(matrix, right, strict=True)
+    ]
+    for k in range(len(rows)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in range(len(rows)):
+            if i != k:
+                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[-1] for row in rows]
+
+
+def dot(a, b):
+    return sum(p * q for p, q in zip(a, b, strict=True))
+
+
+def signed_rows(X, signs, lift=None, **_):
+    added = [] if lift is None else [lift]
+    return [[s * Fraction(v) for v in (*x, *added)] for x, s in zip(X, signs, strict=True)]
+
+
+def squared_length(rows, groups, whole):
+    """Give ‖Σ λ·z‖² where it is least on the affine hulls; None unless it lies in the hulls."""
+    names = sorted(set(groups))
+    if names != whole:
+        return None
+    borders = [[int(group == name) for group in groups] for name in names]
+    matrix = [[0] * len(names) + border for border in borders]
+    matrix += [
+        [border[k] for border in borders] + [dot(z, other) for other in rows]
+        for k, z in enumerate(rows)
+    ]
+    found = solution(matrix, [Fraction(1, len(names))] * len(names) + [0] * len(rows))
+    weights = found and found[len(names) :]
+    if not weights or min(weights) < 0:
+        return None
+    mean = [dot(weights, column) for column in zip(*rows, strict=True)]
+    return dot(mean, mean)
+
+
+def naive_square(X, signs, fit_intercept=True, lift=None):
+    """Try every set of rows; 0 if the hulls meet."""
+    rows = signed_rows(X, signs, lift)
+    free = fit_intercept and lift is None
+    groups = [s if free else 0 for s in signs]
+    most = len(rows[0]) + 1 + free
+    sets = (
+        chosen
+        for size in range(1, most + 1)
+        for chosen in itertools.combinations(range(len(rows)), size)
+    )
+    squares = (
+        squared_length([rows[i] for i in chosen], [groups[i] for i in chosen], sorted(set(groups)))
+        for chosen in sets
+    )
+    return min(square for square in squares if square is not None)

@@ -1,6 +1,5 @@
 """The largest margin: enclosed by two proven numbers, and exact on small problems."""
 
-import itertools
 import json
 import math
 import subprocess
@@ -9,7 +8,6 @@ import time
 import warnings
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 
 import flint
 import numpy as np
@@ -21,6 +19,7 @@ from scipy import sparse
 import rosenblatt as rb
 from amount import amount
 from layouts import LAYOUTS
+from naive_margins import dot, naive_square
 from planted import planted, quickly
 from rosenblatt.certificates import MarginInterval
 from rosenblatt.checker import Row, check
@@ -28,6 +27,8 @@ from rosenblatt.decide import margins
 from rosenblatt.decide.answers import OutOfTimeError
 from rosenblatt.decide.hulls import Hulls
 from rosenblatt.decide.nearest import Corral, descend
+from rosenblatt.margin import support
+from rosenblatt.margin.support import HardMargin
 
 CHECKER = Path(rb.__file__).parent / "checker.py"
 FREE, LIFTED, NONE = {}, {"lift": 0.75}, {"fit_intercept": False}
@@ -77,69 +78,6 @@ def distances(found, X, y):
 
 
 # ---- a slow, obvious twin
-
-
-def solution(matrix, right):
-    """Solve equations in fractions by elimination; None if the matrix is singular."""
-    rows = [
-        [*map(Fraction, row), Fraction(value)] for row, value in zip(matrix, right, strict=True)
-    ]
-    for k in range(len(rows)):
-        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
-        if pivot is None:
-            return None
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        rows[k] = [value / rows[k][k] for value in rows[k]]
-        for i in range(len(rows)):
-            if i != k:
-                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
-    return [row[-1] for row in rows]
-
-
-def dot(a, b):
-    return sum(p * q for p, q in zip(a, b, strict=True))
-
-
-def signed_rows(X, signs, lift=None, **_):
-    added = [] if lift is None else [lift]
-    return [[s * Fraction(v) for v in (*x, *added)] for x, s in zip(X, signs, strict=True)]
-
-
-def squared_length(rows, groups, whole):
-    """Give ‖Σ λ·z‖² where it is least on the affine hulls; None unless it lies in the hulls."""
-    names = sorted(set(groups))
-    if names != whole:
-        return None
-    borders = [[int(group == name) for group in groups] for name in names]
-    matrix = [[0] * len(names) + border for border in borders]
-    matrix += [
-        [border[k] for border in borders] + [dot(z, other) for other in rows]
-        for k, z in enumerate(rows)
-    ]
-    found = solution(matrix, [Fraction(1, len(names))] * len(names) + [0] * len(rows))
-    weights = found and found[len(names) :]
-    if not weights or min(weights) < 0:
-        return None
-    mean = [dot(weights, column) for column in zip(*rows, strict=True)]
-    return dot(mean, mean)
-
-
-def naive_square(X, signs, fit_intercept=True, lift=None):
-    """Try every set of rows; 0 if the hulls meet."""
-    rows = signed_rows(X, signs, lift)
-    free = fit_intercept and lift is None
-    groups = [s if free else 0 for s in signs]
-    most = len(rows[0]) + 1 + free
-    sets = (
-        chosen
-        for size in range(1, most + 1)
-        for chosen in itertools.combinations(range(len(rows)), size)
-    )
-    squares = (
-        squared_length([rows[i] for i in chosen], [groups[i] for i in chosen], sorted(set(groups)))
-        for chosen in sets
-    )
-    return min(square for square in squares if square is not None)
 
 
 @INTERCEPTS
@@ -251,7 +189,7 @@ def test_exact_arithmetic_goes_on_where_floats_end(monkeypatch):
     """A guess that is no good at all: the answer does not depend on it."""
 
     def bad(X, signs, **_):
-        return SimpleNamespace(w=np.full(X.shape[1] + 1, np.nan), alphas=np.zeros(signs.size))
+        return HardMargin(np.full(X.shape[1] + 1, np.nan), np.zeros(signs.size), np.inf)
 
     random = np.random.default_rng(4)
     for d in (3, 10, 60):
@@ -259,7 +197,8 @@ def test_exact_arithmetic_goes_on_where_floats_end(monkeypatch):
         y = np.sign(X @ random.standard_normal(d))
         expected = rb.max_margin(X, y, tol=1e-9)
         with monkeypatch.context() as patch:
-            patch.setattr(margins, "hard_margin", bad)
+            patch.setattr(margins, "by_support", bad)
+            patch.setattr(margins, "by_sweeps", bad)
             found = proved(X, y, tol=1e-9)
         assert found.squared is not None
         assert found.squared == expected.squared or d == 60
@@ -520,13 +459,27 @@ def test_an_interrupt_is_not_told_as_time_that_was_over(monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
+    def stopped_after(looks):
+        def look(*arguments):
+            nonlocal looks
+            looks -= 1
+            if looks < 0:
+                raise KeyboardInterrupt
+            return steps(*arguments)
+
+        return look
+
     X, y = problem_of(8, 300, 70)
-    monkeypatch.setattr(margins, "hard_margin", interrupted)
+    X = X + np.where(y == "yes", 0.5, -0.5)[:, None]
+    steps = support.descend
+    monkeypatch.setattr(support, "WORK", 1)
+    monkeypatch.setattr(support, "descend", stopped_after(2))
     found = rb.max_margin(X, y)
     assert (found.verdict, found.stop) == ("separable", "interrupted")
+    assert 0 < found.width < 1
     assert str(found).endswith("it was interrupted; ask again and let it run.")
-    monkeypatch.setattr("rosenblatt.decide.separate._Problem.decide", interrupted)
-    found = rb.max_margin(X, y)
+    monkeypatch.setattr(support, "descend", stopped_after(0))
+    found = rb.max_margin(*problem_of(8, 300, 70))
     assert (found.verdict, found.stop) == ("undecided", "interrupted")
     assert str(found).endswith("it was interrupted; ask again and let it run.")
 
@@ -542,7 +495,7 @@ def test_one_clock_runs_for_the_whole_search(monkeypatch):
 
 
 def test_a_margin_keeps_what_is_known_of_the_classes():
-    assert rb.max_margin([[0.0], [1.0]], [0, 1]).separation.verdict == "separable"
+    assert rb.max_margin([[0.0], [1.0]], [0, 1]).separation is None  # the proof says it all
     assert rb.max_margin([[0.0], [1.0], [2.0]], [0, 1, 0]).separation.rows.tolist() == [0, 1, 2]
 
 
@@ -570,9 +523,9 @@ def test_what_is_known_when_the_time_is_over_is_proved(stop, intercept, monkeypa
         return search
 
     def nothing(X, signs, **_):
-        return SimpleNamespace(w=np.zeros(X.shape[1] + 1), alphas=np.zeros(signs.size))
+        return HardMargin(np.zeros(X.shape[1] + 1), np.zeros(signs.size), np.inf)
 
-    monkeypatch.setattr(margins, "hard_margin", nothing)
+    monkeypatch.setattr(margins, "by_support", nothing)
     for looks in (0, 2, 5):
         monkeypatch.setattr(margins.Hulls, "nearest", stopped(looks))
         found = proved(X, y, **intercept)

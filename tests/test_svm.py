@@ -532,7 +532,7 @@ def test_only_an_interrupt_interrupts_a_hard_margin(monkeypatch):
 
     monkeypatch.setattr("rosenblatt.decide.separate._Problem.decide", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        rb.HardMarginSVM(max_seconds=60).fit([[0.0], [1.0]], [0, 1])
+        rb.HardMarginSVM(max_seconds=60).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
 
 
 def test_a_hard_margin_decides_once_and_in_its_time(monkeypatch):

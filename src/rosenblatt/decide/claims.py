@@ -27,7 +27,7 @@ from rosenblatt.certificates import (
 )
 from rosenblatt.checker import Refused
 from rosenblatt.decide.digest import EQUAL, LOWER, MORE_THAN
-from rosenblatt.decide.exact import exact_sum, root_rounded_up, whole
+from rosenblatt.decide.exact import Totals, exact_sum, root_rounded_up, weighted_sum, whole
 from rosenblatt.decide.hand import Labelled, System, used_columns
 from rosenblatt.decide.hinges import hinge_bound_holds
 from rosenblatt.decide.products import ZERO, Weights, exact_product
@@ -113,10 +113,10 @@ def infeasibility(claim: Infeasible, system: System) -> str:
 def margin_interval(claim: MarginInterval, data: Labelled) -> str:
     """Check the margin of w, and the length of a mean that has both classes in balance."""
     _require_margin(claim, data, claim.lower, "lower")
-    total = _mean(claim, data)
-    balanced = claim.lift is not None or total.pop(data.columns, 0) == 0
+    totals, common = _mean(claim, data)
+    balanced = claim.lift is not None or totals.pop(data.columns, 0) == 0
     require(balanced, "the weights of each class do not sum to 1/2")
-    square = sum(value * value for value in total.values())
+    square = Fraction(sum(value * value for value in totals.values()), common**2)
     long_enough = claim.upper > 0 and square <= Fraction(claim.upper) ** 2
     require(long_enough, "upper is not positive, or the mean is longer")
     least, most = _shown(claim.lower, ROUND_FLOOR), _shown(claim.upper, ROUND_CEILING)
@@ -151,7 +151,8 @@ def _require_margin(
     """Require z·w >= margin·‖w‖ of all rows, the norm taken without a free intercept."""
     lift = getattr(claim, "lift", None)
     measured = claim.w[: data.columns] if lift is None else claim.w
-    norm = sum(Fraction(value) ** 2 for value in measured)
+    numbers, common = whole(measured)
+    norm = Fraction(sum(number * number for number in numbers), common**2)
     require(margin > 0 and norm > 0, f"{name} is not positive, or w is zero")
     square = Fraction(margin) ** 2 * norm
     w = Weights.of(claim.w, data.columns, 1 if lift is None else lift)
@@ -166,20 +167,27 @@ def _require_margin(
 Mean = NonSeparability | Inseparability | MarginInterval
 
 
-def _mean(claim: Mean, data: Labelled) -> dict[int, Fraction]:
-    """Give the weighted mean of the named rows z; the weights must be positive and sum to 1."""
+def _mean(claim: Mean, data: Labelled) -> tuple[Totals, int]:
+    """Give the mean of the named rows z, by column over a common denominator.
+
+    The weights must be positive and sum to 1.
+    """
     weights, common = whole(claim.weights)
     require(all(weight > 0 for weight in weights), "a weight is not positive")
     require(sum(weights) == common, "the weights do not sum to 1")
-    signed = [int(data.signs[i]) * y for i, y in zip(claim.rows, weights, strict=True)]
+    pairs = zip(data.signs[list(claim.rows)].tolist(), weights, strict=True)
+    signed = [sign * weight for sign, weight in pairs]
     added = claim.added if isinstance(claim, MarginInterval) else int(claim.intercept)
-    rows = (data.row(i, added) for i in claim.rows)
-    total = exact_sum(zip(signed, rows, strict=True))
-    return {column: value / common for column, value in total.items()}
+    totals, unit = weighted_sum(data.X, claim.rows, signed)
+    last = Fraction(added) * sum(signed) * unit
+    if last:  # the added coordinate, in the same unit
+        totals = {column: value * last.denominator for column, value in totals.items()}
+        totals[data.columns], unit = last.numerator, unit * last.denominator
+    return totals, unit * common
 
 
 def _require_zero_mean(claim: Mean, data: Labelled) -> None:
-    require(not _mean(claim, data), "the weighted rows do not sum to zero")
+    require(not _mean(claim, data)[0], "the weighted rows do not sum to zero")
 
 
 def _integers(entries: Sequence[tuple[int, Number]]) -> dict[int, int]:

@@ -2,7 +2,9 @@
 
 Lower       the margin of w, rounded down
 Upper       ‖Σ λ·z‖, rounded up; a λ of any size is first scaled to the shares of the hulls
-Beyond      floats where these are normal numbers, else fractions
+Floats      a solver's numbers are taken for the exact ones that they are; its λ are rounded to
+            multiples of 2^-53 that sum to 1
+Beyond      the ends are floats where these are normal numbers, else fractions
 """
 
 from __future__ import annotations
@@ -11,15 +13,28 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+import numpy as np
+from scipy import sparse
+
 from rosenblatt.certificates import Number
-from rosenblatt.decide.exact import root_rounded_up, rounded_down, whole
+from rosenblatt.decide.cone import nearest_float
+from rosenblatt.decide.exact import is_exact, root_rounded_up, rounded_down, whole
 from rosenblatt.decide.hulls import Hulls, Plane
-from rosenblatt.decide.margin_floats import exponent
-from rosenblatt.decide.products import Weights, exact_product, smallest
+from rosenblatt.decide.products import (
+    Weights,
+    exact_product,
+    first_look,
+    rough_products,
+    smallest,
+)
 from rosenblatt.decide.separate import norm_above
+from rosenblatt.matrices import Matrix
 
 SMALLEST_NORMAL = 2.0**-1022
 BITS = (96, 256)  # numbers as short as that often prove the same as exact ones of thousands
+MODERATE = 64  # floats between 2^-64 and 2^64 have squares that are floats
+SLACK = 1e-10  # share of a margin that spares rows on it the exact comparison
+WHOLE = 2**53  # the sum of the weights, as integers
 
 
 class Enclosure:
@@ -29,7 +44,7 @@ class Enclosure:
         self.hulls = hulls
         self.w: list[Number] = []
         self.lower: Number = 0
-        self.weights: dict[int, Fraction] = {}
+        self.weights: dict[int, Number] = {}
         self.upper: Number = math.inf
         self.squared: Fraction | None = None
 
@@ -41,30 +56,41 @@ class Enclosure:
         upper = Fraction(self.upper)
         return float((upper - Fraction(self.lower)) / upper)
 
-    def offer_w(self, w: Sequence[Number]) -> None:
-        """Take a w, its intercept last, if it leaves more than the best one did."""
+    def offer_direction(self, w: np.ndarray, tol: float) -> None:
+        """Take float weights that need not be of any length, nor have the best intercept."""
+        for candidate in candidates(self.hulls, w):
+            self.offer_w(candidate, min(tol / 8, SLACK))
+            if self.width <= tol:
+                return
+            self.offer_w(candidate)
+
+    def offer_w(self, w: Sequence[Number], slack: float = 0.0) -> None:
+        """Take a w, its intercept last, if it leaves more than the best one did.
+
+        With some slack, a share of the margin, floats alone prove it, or nothing is taken.
+        """
         hulls = self.hulls
         if not any(hulls.measured(w)):
             return
-        rounded, _ = smallest(hulls.X, hulls.signs, hulls.added, w)
+        rounded = _least_with_slack(hulls, w, slack) if slack else _least(hulls, w)
         if rounded < 0:
             return
         coarse = rounded < SMALLEST_NORMAL
-        least = _smallest_exactly(hulls, w) if coarse else Fraction(rounded)
+        least = _least_exactly(hulls, w) if coarse else Fraction(rounded)
         margin = least / Fraction(norm_above(hulls.measured(w)))
         if margin > Fraction(self.lower):
             self.w = list(w)
             self.lower = rounded_down(margin) if margin >= SMALLEST_NORMAL else margin
 
-    def offer_weights(self, weights: dict[int, Fraction]) -> None:
-        """Take positive weights, scaled here, if their mean of rows is shorter than the best."""
-        shares = self.hulls.shared(weights)
-        mean = self.hulls.mean(list(shares), list(shares.values()))
-        upper = _ends(sum((v * v for v in mean.values()), Fraction(0)))[1]
-        if upper < self.upper:
-            self.weights, self.upper = shares, upper
+    def offer_weights(self, weights: dict[int, Number]) -> None:
+        """Take positive weights, if there are any, and their mean of rows is the shortest yet."""
+        if not weights:
+            return
+        upper = _ends(self.hulls.square(weights))[1]
+        if 0 < upper < self.upper:  # 0 is for `separate` to prove
+            self.weights, self.upper = weights, upper
 
-    def proofs(self) -> Iterator[tuple[list[Number], dict[int, Fraction]]]:
+    def proofs(self) -> Iterator[tuple[list[Number], dict[int, Number]]]:
         """Give w and weights; where they are exact and long, first such as are rounded."""
         if self.squared is None:
             yield self.w, self.weights
@@ -72,24 +98,57 @@ class Enclosure:
         numbers, _ = whole(self.w)
         divisor = math.gcd(*numbers)
         exact: list[Number] = [value // divisor for value in numbers]
-        denominators = [share.denominator for share in self.weights.values()]
+        denominators = [Fraction(share).denominator for share in self.weights.values()]
         longest = max(value.bit_length() for value in (*numbers, *denominators))
         top = max(map(exponent, self.hulls.measured(self.w)))
         for bits in BITS if longest > max(BITS) else ():
             unit = Fraction(2) ** (bits - top)
             shares = {i: Fraction(round(y * 2**bits) or 1) for i, y in self.weights.items()}
-            yield [round(value * unit) for value in self.w], self.hulls.shared(shares)
+            yield [round(value * unit) for value in self.w], dict(self.hulls.shared(shares))
         yield exact, self.weights
 
     def settle(self, plane: Plane) -> None:
         """Take the nearest point of the hulls: its w and weights prove the same number."""
-        mean = self.hulls.mean(plane.rows, plane.weights)
-        self.squared = sum((v * v for v in mean.values()), Fraction(0))
         self.w, self.weights = plane.w, dict(zip(plane.rows, plane.weights, strict=True))
+        self.squared = self.hulls.square(self.weights)
         self.lower, self.upper = _ends(self.squared)
 
+    def unit(self) -> tuple[np.ndarray, float]:
+        """Give the best w in floats, of norm 1, and the intercept that belongs to it."""
+        hulls, measured = self.hulls, self.hulls.measured(self.w)
+        power = max(exponent(value) for value in measured)
+        floats = _scaled(measured, power)
+        norm = math.sqrt(math.fsum((floats**2).tolist()))  # the same in any order of columns
+        last = Fraction(hulls.added) * Fraction(self.w[-1]) / Fraction(2) ** power / Fraction(norm)
+        return floats[: hulls.X.shape[1]] / norm + 0.0, nearest_float(last) + 0.0  # no -0.0
 
-def _smallest_exactly(hulls: Hulls, w: Sequence[Number]) -> Fraction:
+
+def _scaled(numbers: Sequence[Number], power: int) -> np.ndarray:
+    """Give numbers over a power of two, rounded."""
+    if set(map(type, numbers)) == {float}:
+        return np.asarray(np.ldexp(np.array(numbers), -power))
+    unit = Fraction(2) ** power
+    return np.array([float(Fraction(value) / unit) for value in numbers])
+
+
+def _least(hulls: Hulls, w: Sequence[Number]) -> float:
+    """Give the smallest z·w, rounded down."""
+    return smallest(hulls.X, hulls.signs, hulls.added, w)[0]
+
+
+def _least_with_slack(hulls: Hulls, w: Sequence[Number], slack: float) -> float:
+    """Give a number a little below the smallest z·w, if floats are certain that it is; else -1."""
+    if is_exact(hulls.X):
+        return -1.0
+    weights = Weights.of(w, hulls.X.shape[1], hulls.added)
+    below = float(rough_products(hulls.X, hulls.signs, weights).min()) * (1 - slack)
+    if not SMALLEST_NORMAL < below < math.inf:
+        return -1.0
+    signs = first_look(hulls.X, hulls.signs, weights, np.array([below])).signs
+    return below if signs.min() == 1 else -1.0
+
+
+def _least_exactly(hulls: Hulls, w: Sequence[Number]) -> Fraction:
     """Give the smallest z·w where floats are too coarse for it."""
     X, weights = hulls.X, Weights.of(w, hulls.X.shape[1], hulls.added)
     return min(exact_product(X, i, s, weights) for i, s in enumerate(hulls.signs.tolist()))
@@ -106,3 +165,85 @@ def _ends(square: Fraction) -> tuple[Number, Number]:
     root = math.isqrt((p << 2 * shift) // q)
     below, unit = Fraction(root, 1 << shift), Fraction(1, 1 << shift)
     return below, below if below**2 == square else below + unit
+
+
+# ---- to floats and back
+
+
+def scaled_to_floats(hulls: Hulls) -> tuple[Matrix, float]:
+    """Give rows and lift as floats of moderate size: themselves, or times a power of two."""
+    X, lift = hulls.X, hulls.lift
+    if is_exact(X):
+        power = max(exponent(value) for value in (*X.flat, lift))
+        unit = Fraction(2) ** power
+        moved = np.array([[float(Fraction(v) / unit) for v in x] for x in X])
+        return moved, float(Fraction(lift) / unit)
+    values = X.data if sparse.issparse(X) else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    power = max(exponent(largest), exponent(lift))
+    if abs(power) <= MODERATE:
+        return X, float(lift)
+    moved = np.ldexp(values.astype(np.float64), -power)
+    if sparse.issparse(X):
+        moved = sparse.csr_matrix((moved, X.indices, X.indptr), X.shape)
+    return moved, float(Fraction(lift) / Fraction(2) ** power)
+
+
+def exponent(value: Number) -> int:
+    """Give the power of two that a number is near to; tiny for zero."""
+    p, q = value.as_integer_ratio()
+    return p.bit_length() - q.bit_length() if p else -(2**20)
+
+
+def rough(hulls: Hulls, w: Sequence[Number]) -> np.ndarray:
+    """Give z·w for all rows, rounded."""
+    weights = Weights.of(w, hulls.X.shape[1], hulls.added)
+    if not is_exact(hulls.X):
+        return rough_products(hulls.X, hulls.signs, weights)
+    pairs = enumerate(hulls.signs.tolist())
+    return np.array([nearest_float(exact_product(hulls.X, i, s, weights)) for i, s in pairs])
+
+
+def lowest(hulls: Hulls, products: np.ndarray) -> list[int]:
+    """Name a row of each hull with the least product."""
+    return [int(side[np.argmin(products[side])]) for side in hulls.sides]
+
+
+def weights_from(hulls: Hulls, duals: np.ndarray) -> dict[int, Number]:
+    """Round duals to floats that sum to the share of each hull; empty if a hull has none."""
+    found: dict[int, Number] = {}
+    share = WHOLE // len(hulls.sides)
+    for side in hulls.sides:
+        mine = np.where(np.isfinite(duals[side]) & (duals[side] > 0), duals[side], 0.0)
+        top = float(mine.max())
+        if not top > 0:
+            return {}
+        shares = np.rint(mine / top / (mine / top).sum() * share).astype(np.int64)
+        shares[np.argmax(shares)] += share - int(shares.sum())
+        used = np.flatnonzero(shares > 0)
+        found |= zip(side[used].tolist(), (shares[used] / WHOLE).tolist(), strict=True)
+    return found
+
+
+def candidates(hulls: Hulls, w: np.ndarray) -> Iterator[list[Number]]:
+    """Give float weights of norm 1; where the intercept is free, with that in the middle.
+
+    The middle is given as a float, and then exactly.
+    """
+    measured = w[: hulls.width]
+    norm = float(np.linalg.norm(measured))
+    if not 0 < norm < math.inf:
+        return
+    unit: list[Number] = (measured / norm).tolist()
+    if not hulls.free:
+        yield unit
+        return
+    products = rough(hulls, [*unit, 0.0])
+    middle = Fraction(0)
+    weights = Weights.of([*unit, 0.0], hulls.X.shape[1])
+    for i in lowest(hulls, products):
+        middle -= exact_product(hulls.X, i, 1, weights) / 2
+    nearest = nearest_float(middle)
+    if math.isfinite(nearest):
+        yield [*unit, nearest]
+    yield [*unit, middle]

@@ -34,7 +34,10 @@ from rosenblatt.matrices import (
 )
 from rosenblatt.names import Columns, column_names, in_words, names_of, remember
 
-WHOLE = 2**53  # integers up to this one are float64
+MANTISSA = 53
+WHOLE: int = 2**MANTISSA  # integers up to this one are float64
+
+Totals = dict[int, int]  # sums by column
 
 
 class Whole(NamedTuple):
@@ -258,6 +261,41 @@ def exact_sum(terms: Iterable[tuple[int, Sequence[tuple[int, Number]]]]) -> dict
         for (column, _), value in zip(entries, values, strict=True):
             totals[column] = totals.get(column, 0) + weight * value
     return {column: Fraction(total, scale) for column, total in totals.items() if total}
+
+
+def weighted_sum(X: Matrix, rows: Sequence[int], factors: Sequence[int]) -> tuple[Totals, int]:
+    """Give Σ factor·x over some rows: integers by column, without the zeros, and a denominator."""
+    if is_exact(X) or is_decimal(X):
+        sums = exact_sum((y, exact_row(X, i)) for y, i in zip(factors, rows, strict=True))
+        numbers, common = whole(sums.values())
+        return dict(zip(sums, numbers, strict=True)), common
+    chosen, weights = X[np.asarray(rows, np.int64)], np.array(factors, object)
+    if not sparse.issparse(chosen):
+        integers, common = _integers(chosen)
+        pairs: Iterable[tuple[int, int]] = enumerate((weights @ integers).tolist())
+    else:
+        integers, common = _integers(chosen.data)
+        terms = integers * np.repeat(weights, np.diff(chosen.indptr))
+        order = np.argsort(chosen.indices, kind="stable")
+        columns, starts = np.unique(chosen.indices[order], return_index=True)
+        added = np.add.reduceat(terms[order], starts).tolist() if order.size else []
+        pairs = zip(columns.tolist(), added, strict=True)
+    return {column: total for column, total in pairs if total}, common
+
+
+def _integers(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Give floats as Python's integers over one power of two."""
+    mantissas, powers = np.frexp(values.astype(np.float64))
+    numbers = np.ldexp(mantissas, MANTISSA).astype(np.int64)
+    used = numbers != 0
+    lowest = int(powers.min(where=used, initial=1100))
+    shifts = np.where(used, powers - lowest, 0)
+    if shifts.max(initial=0) < 63 - MANTISSA:
+        scaled = (numbers << shifts).astype(object)
+    else:
+        scaled = numbers.astype(object) << shifts.astype(object)
+    power = lowest - MANTISSA if used.any() else 0
+    return (scaled << power, 1) if power > 0 else (scaled, 1 << -power)
 
 
 def rounded_down(value: Fraction) -> float:

@@ -14,15 +14,30 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import flint
 import numpy as np
 
 from rosenblatt.certificates import Number
-from rosenblatt.decide.exact import Whole, exact_row, exact_sum, is_exact, rounded_down, whole
+from rosenblatt.decide.exact import (
+    Whole,
+    exact_row,
+    is_exact,
+    rounded_down,
+    weighted_sum,
+    whole,
+)
 from rosenblatt.decide.nearest import Corral, Nearest, descend
-from rosenblatt.decide.products import Weights, compare, exact_product, rough_products
+from rosenblatt.decide.products import (
+    FEW,
+    Weights,
+    exact_product,
+    first_look,
+    rough_products,
+    settle,
+)
 from rosenblatt.decide.relations import independent_rows
 from rosenblatt.matrices import Matrix
 
@@ -62,10 +77,12 @@ class Hulls:
         """The constant behind x whose weight is the last number of w, 0 for none."""
         return 1 if self.free else self.lift
 
-    @property
+    @cached_property
     def sides(self) -> list[np.ndarray]:
-        """Tell for each hull which rows belong to it."""
-        return [self.signs < 0, self.signs > 0] if self.free else [self.signs != 0]
+        """Name the rows of each hull."""
+        if not self.free:
+            return [np.arange(self.signs.size)]
+        return [np.flatnonzero(self.signs < 0), np.flatnonzero(self.signs > 0)]
 
     def group(self, i: int) -> int:
         """Tell which hull a row belongs to."""
@@ -75,11 +92,13 @@ class Hulls:
         """Give the part of w that counts in its length."""
         return w[: self.width]
 
-    def mean(self, rows: Sequence[int], weights: Sequence[Number]) -> dict[int, Fraction]:
-        """Give Σ λ·z."""
-        numbers, common = whole(weights)
-        total = exact_sum((y, self._row(i)) for y, i in zip(numbers, rows, strict=True))
-        return {column: value / common for column, value in total.items()}
+    def square(self, weights: dict[int, Number]) -> Fraction:
+        """Give ‖Σ λ·z‖²."""
+        numbers, common = whole(weights.values())
+        signed = [int(self.signs[i]) * y for i, y in zip(weights, numbers, strict=True)]
+        totals, unit = weighted_sum(self.X, list(weights), signed)
+        total = Fraction(sum(value * value for value in totals.values()), unit**2)
+        return (total + (Fraction(self.lift) * sum(signed)) ** 2) / common**2
 
     def shared(self, weights: dict[int, Fraction]) -> dict[int, Fraction]:
         """Scale positive weights so that each hull has its share of a whole."""
@@ -88,18 +107,23 @@ class Hulls:
             sums[self.group(i)] = sums.get(self.group(i), Fraction(0)) + weight
         return {i: weight / (sums[self.group(i)] * len(sums)) for i, weight in weights.items()}
 
-    def nearest(self, start: dict[int, Fraction], watch: Callable[[Plane], None]) -> Plane:
-        """Find the nearest point, exactly, from some weights; `watch` sees every step."""
+    def nearest(self, start: dict[int, Number], watch: Callable[[Plane], None]) -> Plane | None:
+        """Find the nearest point, exactly, from some weights; None if it is the origin.
+
+        `watch` sees every step.
+        """
         plane = None
 
         def propose(found: Nearest) -> int | None:
             nonlocal plane
+            plane = None
+            if not any(found.point):
+                return None
             plane, least = self._plane(found)
             watch(plane)
-            return self._below(plane.w, least)
+            return self._below(plane, least)
 
         descend(self._table, self._corral(start), propose, self.group)
-        assert plane is not None
         return plane
 
     def _row(self, i: int) -> list[tuple[int, Number]]:
@@ -131,7 +155,7 @@ class Hulls:
             listed.append(dense)
         return flint.fmpz_mat(listed)
 
-    def _corral(self, start: dict[int, Fraction]) -> Corral:
+    def _corral(self, start: dict[int, Number]) -> Corral:
         """Choose independent rows, those with most weight first, and share out the whole."""
         order = sorted(start, key=lambda i: start[i], reverse=True)
         groups = sorted({self.group(i) for i in order})
@@ -139,7 +163,7 @@ class Hulls:
         table = self._table(order).tolist()
         joined: list[list[Any]] = [[*row, *mark] for row, mark in zip(table, marks, strict=True)]
         kept = [order[k] for k in independent_rows(flint.fmpz_mat(joined))]
-        shares = self.shared({i: start[i] for i in kept})
+        shares = self.shared({i: Fraction(start[i]) for i in kept})
         return Corral(kept, [shares[i] * len(groups) for i in kept])
 
     def _plane(self, found: Nearest) -> tuple[Plane, Fraction]:
@@ -159,20 +183,23 @@ class Hulls:
         shares = [weight / len(products) for weight in weights]
         return Plane(w, list(rows), shares), least
 
-    def _below(self, w: list[Number], least: Fraction) -> int | None:
+    def _below(self, plane: Plane, least: Fraction) -> int | None:
         """Name a row with less z·w than the least, nearly the one with the least of all, or None.
 
         The rows of the corral have the least itself, so floats alone cannot tell.
         """
-        weights = Weights.of(w, self.X.shape[1], self.added)
+        weights = Weights.of(plane.w, self.X.shape[1], self.added)
         if is_exact(self.X):
             return self._lowest(range(self.X.shape[0]), weights, least)
-        guess = int(np.argmin(rough_products(self.X, self.signs, weights)))
-        if self._product(guess, weights) < least:
-            return guess
-        above = -rounded_down(-least)
-        signs = compare(self.X, self.signs, weights, np.array([above])).signs
-        return self._lowest(np.flatnonzero(signs < 0).tolist(), weights, least)
+        above = np.array([-rounded_down(-least)])
+        signs = first_look(self.X, self.signs, weights, above).signs
+        signs[plane.rows] = 1
+        if np.count_nonzero(signs != 1) > FEW:
+            guess = int(np.argmin(rough_products(self.X, self.signs, weights)))
+            if self._product(guess, weights) < least:
+                return guess
+            settle(self.X, self.signs, weights, above, signs)
+        return self._lowest(np.flatnonzero(signs != 1).tolist(), weights, least)
 
     def _product(self, i: int, weights: Weights) -> Fraction:
         return exact_product(self.X, i, int(self.signs[i]), weights)

@@ -4,10 +4,10 @@ Problem     γ = max over w of min z·w/‖w‖, with z = s·(x, 1) and ‖w‖ 
             z = s·(x, c) and all of w in ‖w‖ (lifted), or z = s·x                     (theory D10)
 Enclosure   lower: the margin of any one w. upper: ‖Σ λ·z‖ for any λ >= 0 with Σ λ = 1, whose class
             sums are 1/2 each where the intercept is free.
-Method      `separate` decides whether there is a margin at all. Floats then find w and λ; both are
-            taken for the exact numbers that they are, and what they prove is computed exactly. If
-            the ends are too far apart, or the problem is small, `hulls` goes on without rounding,
-            and both ends become the floats around the true margin.
+Method      floats find w and λ; both are taken for the exact numbers that they are, and what they
+            prove is computed exactly. If that is no margin at all, `separate` decides whether there
+            is one. If the ends are too far apart, or the problem is small, `hulls` goes on without
+            rounding, and both ends become the floats around the true margin.
 Rigour      no answer leaves without its certificate having passed the check
 """
 
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certificate_fields import plain_number
-from rosenblatt.certificates import Certificate, MarginInterval, Number
+from rosenblatt.certificates import Certificate, MarginInterval, Number, Separator
 from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import (
     REASONS,
@@ -35,31 +35,29 @@ from rosenblatt.decide.answers import (
     checked_seconds,
 )
 from rosenblatt.decide.check import proven
-from rosenblatt.decide.enclosure import Enclosure
-from rosenblatt.decide.exact import exact_matrix, is_exact, rounded_down
-from rosenblatt.decide.hand import Labelled
-from rosenblatt.decide.hulls import Hulls, Plane
-from rosenblatt.decide.margin_floats import (
-    candidates,
+from rosenblatt.decide.enclosure import (
+    Enclosure,
     lowest,
     rough,
     scaled_to_floats,
-    unit,
     weights_from,
 )
+from rosenblatt.decide.exact import exact_matrix, is_exact, rounded_down
+from rosenblatt.decide.hand import Labelled
+from rosenblatt.decide.hulls import Hulls, Plane
 from rosenblatt.decide.separate import decide
 from rosenblatt.decide.separation import SEPARABLE, UNDECIDED, Separation, listed
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_labels, as_signs, two_classes
-from rosenblatt.margin.hard import hard_margin
-from rosenblatt.matrices import Matrix, check_finite
+from rosenblatt.margin.hard import by_sweeps
+from rosenblatt.margin.support import HardMargin, by_support
+from rosenblatt.matrices import check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
 
 NOT_SEPARABLE = "not separable"
 SMALL = 50  # with so few coordinates, the exact margin costs a fraction of a second
 MOST_ROWS = 200  # with more rows in a proof, exact arithmetic takes too long to be tried
 FINEST = 1e-11  # the narrowest gap that floats may be asked for
-SHARES = (1e-4, 1e-8, 1e-14)  # weights below such a share of the largest are left out
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ class Margin:
     lift : number or None
         The constant of the added coordinate, None for none.
     separation : Separation or None
-        The answer of `separate`.
+        The answer of `separate`, if it was asked: where floats found no separator.
     stop : str
         Why the search ended before the bounds were as close as asked for, if it did.
     seconds : float
@@ -190,8 +188,7 @@ def max_margin(
     clock = Clock(checked_seconds(max_seconds))
     signs = as_signs(labels, classes)
     hulls = Hulls(matrix, signs, constant or 0, bool(fit_intercept) and constant is None)
-    search = _Search(hulls, _checked_tol(tol), constant, clock)
-    return search.answer(decide(matrix, signs, classes, fit_intercept, clock))
+    return _Search(hulls, classes, _checked_tol(tol), clock).answer()
 
 
 def _checked_tol(tol: Any) -> float:
@@ -218,80 +215,93 @@ def _checked_lift(lift: Any, fit_intercept: bool) -> Number | None:
 class _Search:
     """One question, and how its answer is found."""
 
-    def __init__(self, hulls: Hulls, tol: float, lift: Number | None, clock: Clock) -> None:
-        self.hulls, self.tol, self.lift, self.clock = hulls, tol, lift, clock
+    def __init__(self, hulls: Hulls, classes: np.ndarray, tol: float, clock: Clock) -> None:
+        self.hulls, self.classes, self.tol, self.clock = hulls, classes, tol, clock
         self.best = Enclosure(hulls)
+        self.small = hulls.width <= SMALL
+        self.floats: HardMargin | None = None
+        self.separation: Separation | None = None
         self.latest: Plane | None = None
         self.stop = ""
 
-    def answer(self, found: Separation) -> Margin:
-        """Go on from what `separate` has found."""
-        if found.verdict != SEPARABLE:
-            return self._without_margin(found)
-        assert isinstance(found.certificate, Certificate)
-        self._begin(list(vars(found.certificate)["w"]))
+    def answer(self) -> Margin:
+        """Search, and say what is known when that ends."""
         try:
-            self._improve()
+            self._search()
         except (OutOfTimeError, KeyboardInterrupt) as ended:
             self.stop = self.clock.stopped_by(ended)
-            if self.latest is not None:
-                self.best.offer_weights(dict(zip(*self.latest[1:], strict=True)))
-                self.best.offer_w(self.latest.w)
-        return self._answer(found)
+            self._offer_what_is_left()
+        if self.best.lower:
+            return self._answer()
+        if self.separation is None:
+            self._decide()
+        assert self.separation is not None
+        return self._without_margin(self.separation)
 
-    def _begin(self, w: list[Number]) -> None:
-        """Take the separator, and the rows that are nearest to it."""
-        hulls = self.hulls
-        if self.lift is not None:
-            w[-1] = Fraction(w[-1]) / Fraction(self.lift)
-        self.best.offer_w(w)
-        products = rough(hulls, w)
-        self.near = products.max() - products
-        nearest = lowest(hulls, products)
-        self.best.offer_weights({i: Fraction(1) for i in nearest})
+    def _search(self) -> None:
+        """Let floats find a separator; where they find none, ask whether there is one."""
+        # To decide may take the other half of the time.
+        found = by_support(**self._question(), max_seconds=self.clock.left() / 2)
+        self._take(found)
+        if self.small and found.gap < 1 and self._exactly():
+            return
+        self.best.offer_direction(found.w, self.tol)
+        if not self.best.lower:
+            self._decide()
+        if self.best.lower:
+            self._improve()
+
+    def _take(self, found: HardMargin) -> None:
+        self.floats = found
+        self.best.offer_weights(weights_from(self.hulls, found.alphas))
+        self.clock.interrupted |= found.interrupted
+        self.clock.left()
 
     def _improve(self) -> None:
-        small = self.hulls.width <= SMALL
-        scaled = scaled_to_floats(self.hulls)
-        duals = None
-        for fineness in (1.0, 1e-3):
-            duals = self._in_floats(scaled, max(FINEST, self.tol / 2 * fineness), duals)
-            if small or self.best.width <= self.tol:
-                break
-        if small or (self.best.width > self.tol and len(self.best.weights) <= MOST_ROWS):
+        """Go on until the ends are close enough."""
+        if self.best.width > self.tol and not self.small:
+            assert self.floats is not None
+            start, left = self.floats.alphas, self.clock.left()
+            self._take(by_sweeps(**self._question(), start=start, max_seconds=left))
+            self.best.offer_direction(self.floats.w, self.tol)
+        if self.small or (self.best.width > self.tol and len(self.best.weights) <= MOST_ROWS):
             self._exactly()
 
-    def _in_floats(
-        self, scaled: tuple[Matrix, float], tol: float, duals: np.ndarray | None
-    ) -> np.ndarray:
-        """Let floats find w and the weights."""
-        (X, lift), hulls = scaled, self.hulls
-        kind = "free" if hulls.free else "lifted" if hulls.lift else "none"
-        left = self.clock.left()
-        found = hard_margin(
-            X,
-            hulls.signs,
-            intercept=kind,
-            lift=lift if hulls.lift else 1.0,
-            tol=tol,
-            start=duals,
-            near=self.near,
-            max_seconds=None if left == math.inf else left,
-        )
-        for share in SHARES:
-            weights = weights_from(hulls, found.alphas, share)
-            if weights:
-                self.best.offer_weights(weights)
-            if self.best.width <= self.tol:
-                break
-        for w in candidates(hulls, found.w):
-            self.best.offer_w(w)
-            if self.best.width <= self.tol:
-                break
-        return np.asarray(found.alphas)
+    def _offer_what_is_left(self) -> None:
+        """Take what was under way when the time was over."""
+        if self.latest is not None:
+            self.best.offer_weights(dict(zip(*self.latest[1:], strict=True)))
+            self.best.offer_w(self.latest.w)
+        if self.floats is not None:
+            self.best.offer_direction(self.floats.w, self.tol)
 
-    def _exactly(self) -> None:
+    def _question(self) -> dict[str, Any]:
+        hulls = self.hulls
+        X, lift = scaled_to_floats(hulls)
+        kind = "free" if hulls.free else "lifted" if hulls.lift else "none"
+        tol = max(FINEST, self.tol / 2)
+        return {"X": X, "signs": hulls.signs, "intercept": kind, "lift": lift, "tol": tol}
+
+    def _decide(self) -> None:
+        """Ask whether there is a margin; take the separator, and the rows nearest to it."""
+        hulls, lifted = self.hulls, bool(self.hulls.added)
+        found = decide(hulls.X, hulls.signs, self.classes, lifted, self.clock)
+        self.separation = found
+        if found.verdict != SEPARABLE:
+            return
+        assert isinstance(found.certificate, Separator)
+        w = list(found.certificate.w)
+        if hulls.lift:
+            w[-1] = Fraction(w[-1]) / Fraction(hulls.lift)
+        self.best.offer_w(w)
+        nearest = lowest(hulls, rough(hulls, w))
+        self.best.offer_weights(dict(hulls.shared({i: Fraction(1) for i in nearest})))
+
+    def _exactly(self) -> bool:
+        """Find the nearest point without rounding; tell whether it is one apart from the origin."""
         heaviest = sorted(self.best.weights, key=self.best.weights.__getitem__, reverse=True)
+        if not heaviest:
+            return False
         first = {self.hulls.group(i): i for i in reversed(heaviest)}  # each hull needs a row
         chosen = {*heaviest[: 2 * self.hulls.width + 4], *first.values()}
         start = {i: self.best.weights[i] for i in chosen}
@@ -300,16 +310,19 @@ class _Search:
             self.latest = plane
             self.clock.left()
 
-        self.best.settle(self.hulls.nearest(start, watch))
+        found = self.hulls.nearest(start, watch)
+        if found is not None:
+            self.best.settle(found)
+        return found is not None
 
     # ---- answers
 
-    def _answer(self, found: Separation) -> Margin:
+    def _answer(self) -> Margin:
         best = self.best
-        certificate = self._certificate(found)
+        certificate = self._certificate()
         if certificate is None:
-            return self._margin(found, UNDECIDED, (0.0, math.inf), None, UNPROVEN)
-        coef, intercept = unit(self.hulls, best.w)
+            return self._margin(UNDECIDED, (0.0, math.inf), None, UNPROVEN)
+        coef, intercept = best.unit()
         rows = sorted(best.weights)
         return Margin(
             SEPARABLE,
@@ -322,33 +335,34 @@ class _Search:
             np.array([float(best.weights[i]) for i in rows]),
             certificate,
             best.squared,
-            found.classes,
+            certificate.classes,
             self.tol,
-            self.lift,
-            found,
+            certificate.lift,
+            self.separation,
             self.stop,
             self._elapsed(),
         )
 
-    def _certificate(self, found: Separation) -> MarginInterval | None:
+    def _certificate(self) -> MarginInterval | None:
         """Give the first proof that passes the check; nothing leaves without one."""
-        assert found.certificate is not None
         hulls = self.hulls
+        hand = Labelled.of(hulls.X, hulls.signs)
+        data = hand.named()
         for w, weights in self.best.proofs():
             rows = sorted(weights)
             certificate = MarginInterval(
-                data=found.certificate.data,
-                classes=found.classes,
+                data=data,
+                classes=tuple(self.classes.tolist()),
                 intercept=hulls.free,
                 w=tuple(w),
                 lower=self.best.lower,
                 rows=tuple(rows),
                 weights=tuple(weights[i] for i in rows),
                 upper=self.best.upper,
-                lift=self.lift,
+                lift=hulls.lift or None,
             )
             with suppress(Refused):
-                proven(certificate, Labelled.of(hulls.X, hulls.signs))
+                proven(certificate, hand)
                 return certificate
         return None
 
@@ -357,15 +371,10 @@ class _Search:
         ends = (0.0, max(0.0, found.enclosure[1]))
         none = found.verdict == UNDECIDED and found.certificate is not None
         verdict = NOT_SEPARABLE if none else found.verdict
-        return self._margin(found, verdict, ends, found.certificate, found.stop)
+        return self._margin(verdict, ends, found.certificate, found.stop)
 
     def _margin(
-        self,
-        found: Separation,
-        verdict: str,
-        ends: tuple[float, float],
-        certificate: Certificate | None,
-        stop: str,
+        self, verdict: str, ends: tuple[float, float], certificate: Certificate | None, stop: str
     ) -> Margin:
         return Margin(
             verdict,
@@ -377,10 +386,10 @@ class _Search:
             np.zeros(0),
             certificate,
             None,
-            found.classes,
+            tuple(self.classes.tolist()),
             self.tol,
-            self.lift,
-            found,
+            self.hulls.lift or None,
+            self.separation,
             stop,
             self._elapsed(),
         )

@@ -1,0 +1,208 @@
+"""The hard margin of any rows with few of them in its support (theory D10).
+
+Few rows    are all looked at after every step of `corral.descend`
+Many        a part of them is solved; then all are looked at once, and those that come out worst
+            join the part, until the gap over all rows is small enough
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.blocks import in_blocks
+from rosenblatt.margin.corral import (
+    COUNT,
+    FULL,
+    MEETING,
+    PAUSED,
+    Corral,
+    Grouped,
+    descend,
+    enter,
+)
+from rosenblatt.margin.intercepts import middle_intercept
+from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.rows import fill_squares, scores, span
+
+FEW_ENTRIES = 2**16  # so few are looked at in less time than rows are chosen
+FIRST_ROWS = 64  # of each group, to begin with
+ROOM, MOST_ROOM = 64, 1024  # rows of a corral: at first, and before other methods are faster
+STEPS, WORK = 10, 10**8  # at least so many steps, and multiplications, for a look at the clock
+FINEST = 1e-13  # the gap on a part of the rows, which costs little
+DIGITS = 1e-15  # what rounding may leave of a product
+
+
+class HardMargin(NamedTuple):
+    """Weights with min s(w·x + b) = 1, duals, the relative gap, and whether Ctrl-C ended it.
+
+    The gap is 1 or more where the weights separate nothing; they are then of any length.
+    """
+
+    w: np.ndarray
+    alphas: np.ndarray
+    gap: float
+    interrupted: bool = False
+
+
+def by_support(
+    X: Matrix, signs: np.ndarray, *, intercept: str, lift: float, tol: float, max_seconds: float
+) -> HardMargin:
+    """Search by support vectors, which is fastest if there are at most hundreds of them.
+
+    It ends when the gap is small enough, the time is over or rounding allows no more. Ctrl-C ends
+    it too; what was found so far counts.
+    """
+    free = intercept == "free"
+    search = _Search(X, signs, free, lift if intercept == "lifted" else 0.0)
+    with np.errstate(all="ignore"):
+        interrupted = search.run(tol, time.perf_counter() + max_seconds)
+        return search.found(interrupted)
+
+
+class _Search:
+    """The hulls of signed rows (x, lift), and the part of them that is being solved."""
+
+    def __init__(self, X: Matrix, signs: np.ndarray, free: bool, lift: float) -> None:
+        self.X, self.signs = X, signs.astype(np.float64)
+        self.groups = (signs > 0).astype(np.int64) if free else np.zeros(signs.size, np.int64)
+        self.share, self.lift = (0.5, 0.0) if free else (1.0, lift)
+        self.dense = not sparse.issparse(X)
+        self.entries = X.size if self.dense else X.nnz
+        # A shift of all rows moves no difference of the groups, but its size is lost in rounding.
+        moved = free and self.dense
+        self.centre = X.mean(axis=0, dtype=np.float64) if moved else np.zeros(X.shape[1])
+        self.point, self.products = np.zeros(X.shape[1] + 1), np.empty(signs.size)
+        self.corral = _corral(ROOM, X.shape[1])
+        self.chosen, self.joint = np.zeros(0, np.int64), 0.0
+        self.gap = np.inf
+
+    def run(self, tol: float, end: float) -> bool:
+        """Search; tell whether it was interrupted."""
+        try:
+            self._begin()
+            while True:
+                status = self._descend(tol, end)
+                gap = self._look()
+                over = status in (MEETING, FULL) or time.perf_counter() >= end
+                if gap <= tol or over or not self._add_worst():
+                    return False
+        except KeyboardInterrupt:
+            self._look()
+            return True
+
+    def found(self, interrupted: bool) -> HardMargin:
+        """Give the weights and duals of the point."""
+        w, products = self.point.copy(), self.products
+        if self.share < 1.0:
+            middle = middle_intercept(self.signs * products, self.signs)
+            products = products + self.signs * middle
+            w[-1] = middle - self.centre @ w[:-1]
+        count, least = int(self.corral.found[COUNT]), float(products.min())
+        duals = np.zeros(self.signs.size)
+        duals[self.chosen[self.corral.places[:count]]] = self.corral.weights[:count]
+        if self.gap < 1 and least > 0:
+            w, duals = w / least, duals / least
+        return HardMargin(w, duals, self.gap, interrupted)
+
+    def _begin(self) -> None:
+        """Take the rows of each group that are nearest to the other one's mean."""
+        sizes = np.bincount(self.groups)
+        mean = (self.signs / sizes[self.groups]) @ self.X
+        self.point[:-1] = np.asarray(mean, np.float64).ravel()
+        self.point[-1] = self.lift * self.signs.mean()
+        self._look()
+        members = [np.flatnonzero(self.groups == g) for g in range(sizes.size)]
+        if self.entries <= FEW_ENTRIES:
+            self._take(np.arange(self.signs.size))
+            firsts = np.array([rows[np.argmin(self.products[rows])] for rows in members])
+        else:
+            members = [_lowest(rows, self.products, FIRST_ROWS) for rows in members]
+            self._take(np.concatenate(members))
+            firsts = np.cumsum([0, *(rows.size for rows in members[:-1])])
+        enter(self.part, self.corral, firsts)
+
+    def _take(self, rows: np.ndarray) -> None:
+        """Let some rows be the part that is solved."""
+        self.chosen = rows
+        X = self.X if rows.size == self.signs.size else self.X[rows]
+        if self.dense:
+            X = np.subtract(X, self.centre, dtype=np.float64)
+        signs, view = self.signs[rows], as_rows(X, self.lift)
+        squares = np.empty(rows.size)
+        fill_squares(view, squares)
+        self.joint = self.joint or float(squares.mean()) or 1.0  # which stays: so does the factor
+        self.part = Grouped(view, signs, squares, self.groups[rows], self.share, self.joint)
+
+    def _descend(self, tol: float, end: float) -> int:
+        """Solve the part, in pieces that are short enough to look at the clock in between."""
+        products, whole = np.empty(self.chosen.size), self.chosen.size == self.signs.size
+        size = self.entries * self.chosen.size // self.signs.size
+        while True:
+            count = int(self.corral.found[COUNT])
+            steps = STEPS + WORK // (size + count * self.X.shape[1] + count**2)
+            status: int = descend(
+                self.part, self.corral, self.point, products, tol if whole else FINEST, steps
+            )
+            if status == FULL and self.corral.places.size < MOST_ROOM:
+                self.corral = _larger(self.corral)
+            elif status != PAUSED or time.perf_counter() >= end:
+                return status
+
+    def _look(self) -> float:
+        """Compute z·p of all rows and the relative gap."""
+        weights = self.point.copy()
+        weights[-1] = self.lift * self.point[-1] - self.centre @ self.point[:-1]
+        rows = as_rows(self.X, 1.0)
+
+        def work(start: int, stop: int) -> None:
+            scores(span(rows, start, stop), weights, self.products[start:stop])
+
+        in_blocks(work, self.signs.size, self.entries)
+        self.products *= self.signs
+        groups = range(1 if self.share == 1.0 else 2)
+        lows = [self.products[self.groups == g].min() for g in groups]
+        square = float(self.point @ self.point)
+        self.gap = 1 - self.share * float(sum(lows)) / square if square > 0 else np.inf
+        return self.gap
+
+    def _add_worst(self) -> bool:
+        """Add rows below the corral's; tell whether there are any."""
+        count = int(self.corral.found[COUNT])
+        members = self.chosen[self.corral.places[:count]]
+        levels = np.zeros(2)
+        for g in np.unique(self.groups[members]):
+            levels[g] = self.products[members[self.groups[members] == g]].min()
+        depth = self.products - levels[self.groups]
+        below = depth < -DIGITS * np.abs(levels).max()
+        below[self.chosen] = False
+        worst = np.flatnonzero(below)
+        if not worst.size:
+            return False
+        self._take(np.append(self.chosen, _lowest(worst, depth, FIRST_ROWS + count)))
+        return True
+
+
+def _lowest(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """Give the rows with the lowest values, the lowest first."""
+    if rows.size > count:
+        rows = rows[np.argpartition(values[rows], count)[:count]]
+    return rows[np.argsort(values[rows])]
+
+
+def _corral(room: int, columns: int) -> Corral:
+    places, weights = np.zeros(room, np.int64), np.zeros(room)
+    factor, solved = np.zeros((room, room)), np.zeros((2, room))
+    return Corral(places, weights, factor, solved, np.zeros(columns + 1), np.zeros(6))
+
+
+def _larger(corral: Corral) -> Corral:
+    """Give the same corral with four times the room."""
+    room = corral.places.size
+    larger = _corral(4 * room, corral.spread.size - 1)
+    larger.places[:room], larger.weights[:room] = corral.places, corral.weights
+    larger.factor[:room, :room], larger.found[:] = corral.factor, corral.found
+    return larger

@@ -1,0 +1,119 @@
+"""The hard margin by its support vectors: the compiled search, in floats."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from layouts import DENSE, SPARSE
+from naive_margins import naive_square
+from rosenblatt.margin import support
+from rosenblatt.margin.hard import hard_margin
+from rosenblatt.margin.support import by_support
+
+INTERCEPTS = ["free", "lifted", "none"]
+LIFT = 0.75
+
+
+def searched(X, signs, intercept="free", tol=1e-12):
+    return by_support(
+        X, np.asarray(signs, np.int8), intercept=intercept, lift=LIFT, tol=tol, max_seconds=60.0
+    )
+
+
+def margin_of(X, signs, intercept, found):
+    """Give the margin of the weights, and the length of the mean by the duals."""
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    last = {"free": 1.0, "lifted": LIFT, "none": 0.0}[intercept]
+    scores = X @ found.w[:-1] + last * found.w[-1]
+    rows = np.column_stack([X, np.full(len(X), LIFT if intercept == "lifted" else 0.0)])
+    measured = found.w if intercept == "lifted" else found.w[:-1]
+    shares = found.alphas / found.alphas.sum()
+    return (signs * scores).min() / np.linalg.norm(measured), np.linalg.norm(
+        (shares * signs) @ rows
+    )
+
+
+def options(intercept):
+    return {"free": {}, "lifted": {"lift": LIFT}, "none": {"fit_intercept": False}}[intercept]
+
+
+@pytest.mark.twin_of("margin.corral.descend", "margin.corral.enter")
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("layout", [DENSE, SPARSE], ids=str)
+def test_the_nearest_point_is_that_of_the_naive_twin(layout, intercept):
+    random, separable = np.random.default_rng(7), 0
+    for _ in range(60):
+        n, d = int(random.integers(2, 8)), int(random.integers(1, 5))
+        X = random.integers(-3, 4, (n, d)).astype(float)
+        signs = random.choice([-1, 1], n)
+        signs[0] = -signs[-1]
+        found = searched(layout.matrix(X), signs, intercept)
+        square = naive_square(X.tolist(), signs.tolist(), **options(intercept))
+        if square == 0:
+            assert found.gap >= 1
+            continue
+        separable += 1
+        lower, upper = margin_of(X, signs, intercept, found)
+        assert found.gap <= 1e-12
+        assert lower == pytest.approx(math.sqrt(square), rel=1e-10)
+        assert upper == pytest.approx(math.sqrt(square), rel=1e-10)
+    assert separable > 15
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_rows_that_are_added_round_by_round_give_the_same_margin(form, intercept, monkeypatch):
+    random = np.random.default_rng(1)
+    X = random.standard_normal((3000, 12))
+    scores = X @ random.standard_normal(12)
+    X, signs = X[np.abs(scores) > 0.2], np.sign(scores[np.abs(scores) > 0.2])
+    few = searched(form(X), signs, intercept)
+    monkeypatch.setattr(support, "FEW_ENTRIES", 10**9)
+    whole = searched(form(X), signs, intercept)
+    assert few.gap <= 1e-12
+    assert whole.gap <= 1e-12
+    assert np.allclose(few.w, whole.w, rtol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_weights_leave_one_as_the_least_margin_and_are_the_sum_of_the_duals(intercept):
+    random = np.random.default_rng(2)
+    X = random.standard_normal((80, 6))
+    signs = np.sign(X @ random.standard_normal(6))
+    found = searched(X, signs, intercept)
+    last = {"free": 1.0, "lifted": LIFT, "none": 0.0}[intercept]
+    scores = signs * (X @ found.w[:-1] + last * found.w[-1])
+    assert scores.min() == pytest.approx(1, abs=1e-9)
+    size = found.alphas.sum() / np.square(found.w[: None if intercept == "lifted" else -1]).sum()
+    assert np.allclose((found.alphas * signs) @ X, size * found.w[:-1], rtol=1e-8)
+
+
+def test_more_columns_than_rows_need_more_room(monkeypatch):
+    random = np.random.default_rng(3)
+    X, signs = random.standard_normal((200, 900)), np.where(np.arange(200) % 2, 1, -1)
+    found = searched(X, signs)
+    lower, upper = margin_of(X, signs, "free", found)
+    assert np.count_nonzero(found.alphas) > support.ROOM
+    assert lower == pytest.approx(upper, rel=1e-12)
+    monkeypatch.setattr(support, "MOST_ROOM", support.ROOM)
+    assert searched(X, signs).gap > 1e-3  # others go on from there
+    assert hard_margin(X, signs.astype(np.int8), tol=1e-6).gap <= 1e-6
+
+
+def test_rows_far_from_the_origin_lose_no_digits():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 1.0], [3.0, -1.0]])
+    signs = np.array([-1, -1, 1, 1])
+    found = searched(X + 2.0**40, signs)
+    assert np.allclose(found.w[:-1], [1.0, 0.0], atol=1e-12)
+
+
+def test_a_search_without_time_gives_what_it_has():
+    random = np.random.default_rng(4)
+    X = random.standard_normal((5000, 40))
+    signs = np.sign(X @ random.standard_normal(40)).astype(np.int8)
+    found = by_support(X, signs, intercept="free", lift=1.0, tol=1e-9, max_seconds=0.0)
+    assert found.gap > 1e-9
+    assert np.isfinite(found.w).all()
+    assert np.isfinite(found.alphas).all()
