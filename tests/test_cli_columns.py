@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rosenblatt as rb
@@ -273,3 +274,20 @@ def test_names_that_look_like_arguments_are_shown_as_they_are():
     assert spoken("in column 'label'; name another column with label=") == (
         "in column 'label'; name another column with --label"
     )
+
+
+@pytest.mark.parametrize("more", [[], ["--by-place"], ["--header"]])
+def test_the_names_of_the_model_are_a_header_though_they_are_numbers(shell, folder, more):
+    (folder / "d.csv").write_text("0,1,target\n1,2,no\n2,1,yes\n3,0,yes\n0,3,no\n")
+    (folder / "new.csv").write_text("0,1\n1,2\n2,1\n")  # as pandas writes it
+    assert shell("fit", "d.csv", "-m", "m")[0] == 0
+    assert shell("predict", "m", "new.csv", *more)[:2] == (0, "no\nyes\n")
+
+
+def test_the_names_of_the_model_are_found_in_any_order_though_they_are_numbers(shell, folder):
+    X = np.array([[1.0, 2], [2, 1], [3, 0], [0, 3]])
+    rb.save(rb.Perceptron().fit(pd.DataFrame(X, columns=["0", "1"]), [0, 1, 1, 0]), "m")
+    (folder / "new.csv").write_text("1,0\n2,1\n1,2\n")
+    assert shell("predict", "m", "new.csv")[:2] == (0, "0\n1\n")
+    rb.save(rb.Perceptron().fit(X, [0, 1, 1, 0]), "m")  # its columns have no names
+    assert shell("predict", "m", "new.csv")[:2] == (0, "1\n1\n0\n")

@@ -15,7 +15,8 @@ The rules
   count from 1, without the header.
 - What Polars cannot read at all is refused by line and column (`tables_faults`). A byte-order mark
   is skipped.
-- A CSV file has a header unless some cell of its first row is a number, a truth value or missing.
+- A CSV file has a header unless some cell of its first row is a number, a truth value or missing;
+  where a model is known, its names of columns are a header, whatever they are.
   Whole numbers may stand in a header, too, if a word there stands above numbers, or if they count
   from 0, as in pandas, and no word there stands in its column again. If this guess is wrong, the
   caller says so. Columns without a header are column_0, column_1, ... What a column holds is

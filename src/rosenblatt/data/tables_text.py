@@ -59,7 +59,7 @@ def examine(source: str | bytes, reading: Reading) -> Text:
     if b"\0" in head or (b"\n" not in head and LONE_RETURN.search(head)):
         raise ForeignTextError("bytes that are no text")
     if header is None:
-        header = _has_header(source, separator, decimal)
+        header = _has_header(source, separator, decimal, _known(reading))
     sample = _sample(source, separator, header)
     if not header:  # the names that Polars gives differ between its versions
         sample.columns = [f"column_{place}" for place in range(sample.width)]
@@ -151,9 +151,20 @@ def _check_cells(cells: Any, result: Any, kind: str, row: int, file: str) -> Non
         )
 
 
-def _has_header(source: str | bytes, separator: str, decimal: str) -> bool:
+def _known(reading: Reading) -> frozenset[str]:
+    """Give the names of columns that a header must have, those of a model; none if not known."""
+    columns = None if reading.wanted is None else reading.wanted.columns
+    if columns is None or columns.table is None:
+        return frozenset((columns and columns.names) or ())
+    return frozenset(columns.table.inputs if columns.table.header else ())
+
+
+def _has_header(source: str | bytes, separator: str, decimal: str, known: frozenset[str]) -> bool:
     first = _sample(source, separator, header=False, n_rows=1)
-    cells = [str(cell or "").strip().lower() for cell in first.row(0)] if first.height else []
+    names = [str(cell or "").strip() for cell in first.row(0)] if first.height else []
+    if known and known <= {*names}:
+        return True
+    cells = [name.lower() for name in names]
     values = [cell for cell in cells if _is_value(cell.replace(decimal, "."))]
     if not values or not all(cell.isdecimal() for cell in values):
         return bool(cells) and not values
