@@ -9,7 +9,8 @@ knows every spelling of a missing value and names the cell that is wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 from rosenblatt.data.reading import Reading
@@ -58,9 +59,10 @@ def examine(source: str | bytes, reading: Reading) -> Text:
     separator = separator_of(reading) or ","
     if b"\0" in head or (b"\n" not in head and LONE_RETURN.search(head)):
         raise ForeignTextError("bytes that are no text")
+    sampled = partial(_sample, source, head, separator)
     if header is None:
-        header = _has_header(source, separator, decimal, _known(reading))
-    sample = _sample(source, separator, header)
+        header = _has_header(sampled, decimal, _known(reading))
+    sample = sampled(header)
     if not header:  # the names that Polars gives differ between its versions
         sample.columns = [f"column_{place}" for place in range(sample.width)]
     # A cell such as 1.500 is no number where 1,5 is one, but Polars would take it for 1.5.
@@ -159,8 +161,8 @@ def _known(reading: Reading) -> frozenset[str]:
     return frozenset(columns.table.inputs if columns.table.header else ())
 
 
-def _has_header(source: str | bytes, separator: str, decimal: str, known: frozenset[str]) -> bool:
-    first = _sample(source, separator, header=False, n_rows=1)
+def _has_header(sampled: Callable[..., Any], decimal: str, known: frozenset[str]) -> bool:
+    first = sampled(header=False, n_rows=1)
     names = [str(cell or "").strip() for cell in first.row(0)] if first.height else []
     if known and known <= {*names}:
         return True
@@ -171,7 +173,7 @@ def _has_header(source: str | bytes, separator: str, decimal: str, known: frozen
     words = [place for place, cell in enumerate(cells) if cell and cell not in values]
     if not words or len(set(cells)) < len(cells):
         return False
-    below = _sample(source, separator, header=False).slice(1)
+    below = sampled(header=False).slice(1)
     below = below.select(cleaned([below.columns[place] for place in words]))
     counted = values == [str(place) for place in range(len(values))]
     return below.height > 0 and any(
@@ -195,10 +197,11 @@ def _is_value(cell: str) -> bool:
     return True
 
 
-def _sample(source: str | bytes, separator: str, header: bool, n_rows: int | None = None) -> Any:
+def _sample(
+    source: str | bytes, head: bytes, separator: str, header: bool, n_rows: int | None = None
+) -> Any:
     import polars as pl
 
-    head = _head(source)
     cut = head.rfind(b"\n") + 1 if len(head) == SAMPLE_BYTES else len(head)
     try:
         sample = _read_sample(head[:cut], separator, header, n_rows)
