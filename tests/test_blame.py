@@ -133,7 +133,7 @@ def test_a_question_that_is_cut_short_is_told(error, words, monkeypatch):
         raise error
 
     found = rb.separate(*weak())
-    monkeypatch.setattr("rosenblatt.decide.blame._face", stopped)
+    monkeypatch.setattr("rosenblatt.decide.blame._to_blame", stopped)
     assert words in found.explain()
     assert (found.columns.tolist(), found.aliased.tolist()) == ([1], [2])
 

@@ -3,17 +3,12 @@
 import json
 import math
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache
-from threading import Event
 
-import flint
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import linprog
-from threadpoolctl import threadpool_info
 
 import naive_decide
 import rosenblatt as rb
@@ -26,17 +21,7 @@ from rosenblatt.decide.cone import Cone
 from rosenblatt.decide.digest import exact_rows, label_tags
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.exact import exact_matrix
-from rosenblatt.decide.faces import Face, Search
-from rosenblatt.decide.nearest import Corral, nearest
-from rosenblatt.decide.newton import by_newton, minimum, vertex
-from rosenblatt.decide.oracle import Oracle, Program
-from rosenblatt.decide.relations import (
-    Table,
-    dependencies,
-    independent_columns,
-    independent_rows,
-    relation,
-)
+from rosenblatt.decide.faces import FaceSearch
 from rosenblatt.decide.separate import separate
 
 TINIEST = 5e-324
@@ -392,19 +377,19 @@ def test_proofs_rest_on_few_rows(make):
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
-def test_the_first_relation_is_a_circuit(make):
+def test_the_face_holds_the_rows_that_no_weak_separator_leaves(make):
     for number in range(0, PROBLEMS_OF_A_KIND, 2):
-        X, y, intercept = problem(make, number)
-        signs = np.array(signs_of(y, max(y)), np.int8)
-        cone = Cone(exact_matrix(X), signs, int(intercept))
-        search = Search(cone, lambda states, face: np.flatnonzero(states <= 0), Clock())
-        weights = search.run(lambda face: bool(face.weights)).face.weights
-        rows = [signed_rows(X, y, intercept)[i] for i in weights]
-        assert len(rows) <= cone.dimension + 1
-        if rows:
-            assert min(weights.values()) > 0
-            assert not any(naive_decide.combined(weights.values(), rows))
-            assert naive_decide.rank(rows) == len(rows) - 1
+        cone, rows = cone_of(make, number)
+        search = FaceSearch(cone, np.zeros(cone.size), Clock())
+        basis, _ = search.guess()
+        face = search.face(basis)
+        held = [rows[i] for i in face.weights]
+        assert all(weight > 0 for weight in face.weights.values())
+        assert not held or not any(naive_decide.combined(face.weights.values(), held))
+        products = naive_decide.dots(rows, face.point or [0] * cone.dimension)
+        on_span = [naive_decide.rank([*held, z]) == naive_decide.rank(held) for z in rows]
+        assert [product == 0 for product in products] == on_span
+        assert min(products) >= 0
 
 
 def test_the_slow_programs_know_the_examples_of_the_theory():
@@ -721,12 +706,12 @@ def test_two_classes_may_be_many(many):
 
 
 def stop(monkeypatch, error):
-    """Have the oracle raise an error when it is asked."""
+    """Have the search raise an error when it begins."""
 
     def ask(self):
         raise error
 
-    monkeypatch.setattr(Oracle, "ask", ask)
+    monkeypatch.setattr(FaceSearch, "guess", ask)
 
 
 def assert_undecided(found):
@@ -950,129 +935,6 @@ def test_the_same_question_has_the_same_answer():
         assert first.certificate == second.certificate
 
 
-# ---- the parts: relations between rows
-
-
-def deficient(random, rows, columns, rank):
-    """Draw integers of a rank that is at most the given one."""
-    left, right = random.integers(-5, 6, (rows, rank)), random.integers(-5, 6, (rank, columns))
-    return (left @ right).tolist()
-
-
-def test_dependencies_are_a_basis_of_all_relations():
-    random = np.random.default_rng(0)
-    for _ in range(200):
-        n, d, r = random.integers(1, 7, 3)
-        rows = deficient(random, n, d, r)
-        vectors = dependencies(flint.fmpz_mat(rows))
-        assert len(vectors) == n - naive_decide.rank(rows)
-        assert all(not any(naive_decide.combined(v, rows)) for v in vectors)
-        for v in vectors:
-            others = [other for other in vectors if other is not v]
-            assert any(v[k] and not any(other[k] for other in others) for k in range(n))
-
-
-def test_independent_rows_are_the_first_ones_of_full_rank():
-    random = np.random.default_rng(1)
-    for _ in range(200):
-        n, d, r = random.integers(1, 7, 3)
-        rows = deficient(random, n, d, r)
-        grows = [
-            k for k in range(n) if naive_decide.rank(rows[: k + 1]) > naive_decide.rank(rows[:k])
-        ]
-        assert independent_rows(flint.fmpz_mat(rows)) == grows
-        assert independent_columns(flint.fmpz_mat(rows).transpose()) == grows
-
-
-def related_rows(random):
-    """Make a table of related rows: independent ones, free in sign, then those with weights."""
-    d = int(random.integers(2, 6))
-    free = np.eye(d, dtype=int)[: random.integers(0, d)].tolist()
-    size = int(random.integers(1, d + 3))
-    others = random.integers(-4, 5, (size, d)).tolist()
-    weights = random.integers(1, 5, size).tolist()
-    shares = random.integers(-3, 4, len(free)).tolist()
-    parts = naive_decide.combined([*shares, *weights], [*free, *others])
-    rows = [*free, *others, [-int(value) for value in parts]]
-    factors = [Fraction(int(p), int(q)) for p, q in random.integers(1, 9, (len(rows), 2))]
-    table = Table(flint.fmpz_mat(rows), factors, list(range(d)))
-    guess = [float(y * f) for y, f in zip([*weights, 1], factors[len(free) :], strict=True)]
-    return table, len(free), guess
-
-
-def test_a_relation_is_exact_and_rests_on_as_few_rows_as_possible():
-    random = np.random.default_rng(2)
-    for _ in range(300):
-        table, free, guess = related_rows(random)
-        names = [f"row {k}" for k in range(len(table.factors))]
-        noise = 1 + 1e-9 * random.standard_normal(len(guess))
-        found = relation(table, names, free, (noise * guess).tolist())
-        integers = [[int(value) for value in row] for row in table.integers.tolist()]
-        rows = {
-            name: [value / factor for value in row]
-            for name, row, factor in zip(names, integers, table.factors, strict=True)
-        }
-        both = found.positive | found.free
-        assert not any(naive_decide.combined(both.values(), [rows[name] for name in both]))
-        assert min(found.positive.values()) > 0
-        assert set(found.positive) <= set(names[free:])
-        assert set(found.free) <= set(names[:free])
-        involved = [rows[name] for name in (*names[:free], *found.positive)]
-        assert naive_decide.rank(involved) == len(involved) - 1
-
-
-def test_rows_without_a_positive_relation_have_none():
-    table = Table(flint.fmpz_mat([[1, 0], [2, 0]]), [Fraction(1)] * 2, [0, 1])
-    assert relation(table, [0, 1], 0, [1.0, 1.0]) is None
-    table = Table(flint.fmpz_mat([[1, 0], [0, 1]]), [Fraction(1)] * 2, [0, 1])
-    assert relation(table, [0, 1], 0, [1.0, 1.0]) is None
-
-
-# ---- the parts: the nearest point
-
-
-def assert_nearest(rows, found):
-    """Require z·p > 0 on all rows or p = 0, and that no point of the corral's hull is nearer."""
-    chosen = [rows[k] for k in found.corral.rows]
-    p = naive_decide.combined(found.corral.weights, chosen)
-    assert sum(found.corral.weights) == 1
-    assert min(found.corral.weights) > 0
-    assert naive_decide.rank([[*row, 1] for row in chosen]) == len(chosen)
-    assert not any(p) or min(naive_decide.dots(rows, p)) > 0
-    assert len(set(naive_decide.dots(chosen, p))) == 1
-    factors = {given / value for given, value in zip(found.point, p, strict=True) if value}
-    assert len(factors) <= 1
-    assert all(factor > 0 for factor in factors)
-    assert any(found.point) == any(p)
-
-
-def test_a_point_with_positive_products_or_zero_is_found_in_the_hull():
-    random = np.random.default_rng(3)
-    for _ in range(200):
-        n, d, r = random.integers(1, 8, 3)
-        rows = deficient(random, n, d, r)
-        if random.random() < 0.5:
-            rows = [[*row[:-1], abs(row[-1])] for row in rows]
-        assert_nearest(rows, nearest(flint.fmpz_mat(rows)))
-
-
-def test_the_search_for_the_nearest_point_may_start_anywhere():
-    random = np.random.default_rng(4)
-    for _ in range(100):
-        rows = random.integers(-9, 10, (6, 3)).tolist()
-        for k in range(6):
-            found = nearest(flint.fmpz_mat(rows), Corral([k], [Fraction(1)]))
-            assert_nearest(rows, found)
-
-
-def test_the_search_for_the_nearest_point_can_be_stopped():
-    def pause():
-        raise OutOfTimeError
-
-    with pytest.raises(OutOfTimeError):
-        nearest(flint.fmpz_mat([[1, 0], [0, 1]]), None, pause)
-
-
 # ---- the parts: rows as integers and as floats
 
 
@@ -1086,16 +948,15 @@ def cone_of(make, number):
 def test_integers_stand_exactly_for_the_rows(make):
     for number in range(20):
         cone, rows = cone_of(make, number)
-        chosen = np.random.default_rng(number).permutation(len(rows))[:4].tolist()
-        table = cone.table(chosen)
-        units = [Fraction(2) ** cone.scale.get(j, 0) for j in table.columns]
-        integers = [[int(value) for value in row] for row in table.integers.tolist()]
-        for i, factor, row in zip(chosen, table.factors, integers, strict=True):
-            there = [rows[i][j] * unit for j, unit in zip(table.columns, units, strict=True)]
+        chosen = np.random.default_rng(number).permutation(len(rows))[:4]
+        integers, factors = cone.integers(chosen)
+        units = [Fraction(2) ** int(power) for power in cone.powers]
+        for k, (i, factor) in enumerate(zip(chosen.tolist(), factors, strict=True)):
+            made = dict(zip(*integers.row(k), strict=True))
             assert factor > 0
-            assert row == [factor * value for value in there]
-            elsewhere = set(range(cone.dimension)) - set(table.columns)
-            assert not any(rows[i][j] for j in elsewhere)
+            assert all(type(value) is int for value in made.values())
+            there = [factor * value * unit for value, unit in zip(rows[i], units, strict=True)]
+            assert [made.get(j, 0) for j in range(cone.dimension)] == there
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
@@ -1119,181 +980,6 @@ def test_floats_stand_roughly_for_the_rows(make):
         exact_w = [Fraction(value) * unit for value, unit in zip(w, units, strict=True)]
         used = [value if j in cone.used else 0 for j, value in enumerate(exact_w)]
         assert cone.unscaled(w.tolist()) == used
-
-
-@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
-def test_the_complement_of_rows_is_orthogonal_to_them(make):
-    for number in range(10):
-        cone, rows = cone_of(make, number)
-        basis = independent_rows(cone.table(range(min(cone.size, 2))).integers)
-        search = Search(cone, lambda states, face: np.flatnonzero(states <= 0), Clock())
-        search.face = Face(list(basis))
-        vectors = search.complement()
-        assert len(vectors) == cone.used.size - len(basis)
-        assert naive_decide.rank(vectors) == len(vectors)
-        for v in vectors:
-            assert not any(naive_decide.dots([rows[i] for i in basis], v))
-            assert not any(v[j] for j in range(cone.dimension) if j not in cone.used)
-
-
-# ---- the parts: oracles in floats
-
-
-def unit_rows(Z):
-    return Z / np.linalg.norm(Z, axis=1, keepdims=True)
-
-
-def half_space(random, n, d):
-    Z = unit_rows(random.standard_normal((n, d)))
-    Z[:, 0] = np.abs(Z[:, 0]) + 0.01
-    return unit_rows(Z)
-
-
-def all_around(random, n, d):
-    return unit_rows(random.standard_normal((n, d)))
-
-
-def no_pause():
-    pass
-
-
-@pytest.mark.parametrize(("n", "d"), [(5, 3), (40, 6), (150, 60)])
-def test_newton_finds_a_point_of_a_half_space(n, d):
-    for seed in range(10):
-        Z = half_space(np.random.default_rng(seed), n, d)
-        answer = by_newton(Z, no_pause)
-        assert (Z @ answer.point).min() > 0
-        assert answer.multipliers == {}
-
-
-@pytest.mark.parametrize(("n", "d"), [(40, 3), (60, 6), (300, 60)])
-def test_newton_finds_few_rows_that_sum_to_zero(n, d):
-    for seed in range(10):
-        Z = all_around(np.random.default_rng(seed), n, d)
-        answer = by_newton(Z, no_pause)
-        assert answer.point is None
-        names, weights = list(answer.multipliers), np.array(list(answer.multipliers.values()))
-        assert len(names) <= d + 1
-        assert (weights > 0).all()
-        assert np.linalg.norm(weights @ Z[names]) < 1e-9 * weights.sum()
-
-
-def test_newton_ends_at_the_minimum():
-    for seed in range(20):
-        Z = all_around(np.random.default_rng(seed), 40, 5)
-        w = minimum(Z, np.zeros(5), 0.01, no_pause)
-        losses = np.maximum(0, 1 - Z @ w)
-        assert np.linalg.norm(0.01 * w - losses @ Z) < 1e-10
-
-
-def test_newton_can_be_stopped():
-    def pause():
-        raise OutOfTimeError
-
-    with pytest.raises(OutOfTimeError):
-        by_newton(all_around(np.random.default_rng(0), 40, 5), pause)
-
-
-def test_two_newtons_at_a_time_leave_the_threads_of_products_as_they_were():
-    inside, done = [Event(), Event()], Event()
-
-    def first():
-        inside[0].set()
-        assert inside[1].wait(10)
-
-    def second():
-        inside[1].set()
-        assert done.wait(10)
-
-    Z, before = all_around(np.random.default_rng(0), 40, 5), threadpool_info()
-    with ThreadPoolExecutor(2) as pool:
-        one = pool.submit(by_newton, Z, first)
-        assert inside[0].wait(10)
-        two = pool.submit(by_newton, Z, second)
-        one.result()
-        done.set()
-        two.result()
-    assert threadpool_info() == before
-
-
-@pytest.mark.parametrize(("n", "d"), [(3, 3), (30, 4), (250, 40)])
-def test_a_vertex_has_the_same_sum_on_fewer_rows(n, d):
-    for seed in range(10):
-        random = np.random.default_rng(seed)
-        Z, weights = all_around(random, n, d), random.random(n) * (random.random(n) < 0.8)
-        found = vertex(Z, weights)
-        names, moved = list(found), np.array(list(found.values()))
-        assert len(names) <= d + 1
-        assert (moved > 0).all()
-        np.testing.assert_allclose(moved @ Z[names], weights @ Z, atol=1e-9)
-        assert moved.sum() == pytest.approx(weights.sum())
-
-
-def oracle_of(Z, face=(), hints=None):
-    cone = Cone(np.ascontiguousarray(Z), np.ones(len(Z), np.int8), 0)
-    settled = np.zeros(len(Z), bool)
-    settled[list(face)] = True
-    hints = np.zeros(len(Z)) if hints is None else hints
-    return Oracle(cone, list(face), hints, Clock(), settled)
-
-
-def height(Z, equations):
-    """Give max t with z·w >= t on the rows and z·w = 0 on the equations, by another solver."""
-    n, d = Z.shape
-    answer = linprog(
-        np.append(np.zeros(d), -1),
-        A_ub=np.column_stack([-Z, np.ones(n)]),
-        b_ub=np.zeros(n),
-        A_eq=np.column_stack([equations, np.zeros(len(equations))]) if len(equations) else None,
-        b_eq=np.zeros(len(equations)) if len(equations) else None,
-        bounds=(-1, 1),
-    )
-    return -answer.fun
-
-
-@pytest.mark.parametrize("make", [half_space, all_around])
-@pytest.mark.parametrize("equations", [0, 2])
-def test_the_program_has_the_height_that_another_solver_finds(make, equations):
-    for seed in range(10):
-        random = np.random.default_rng(seed)
-        Z, face = make(random, 30, 5), random.standard_normal((equations, 5))
-        program = Program(sparse.csr_matrix(face))
-        for part in np.array_split(np.arange(30), 3):
-            program.add(part, sparse.csr_matrix(Z[part]))
-            found, w, duals = program.solve(math.inf)
-        assert found == pytest.approx(height(Z, face), abs=1e-7)
-        assert (Z @ w).min() >= found - 1e-7
-        np.testing.assert_allclose(face @ w, 0, atol=1e-7)
-        assert (duals >= 0).all()
-
-
-@pytest.mark.parametrize("n", [20, 2000])
-def test_the_oracle_finds_a_point_of_a_half_space(n):
-    for seed in range(5):
-        Z = half_space(np.random.default_rng(seed), n, 5)
-        answer = oracle_of(Z).ask()
-        assert (Z @ answer.point).min() > 0
-
-
-@pytest.mark.parametrize("n", [20, 2000])
-def test_the_oracle_finds_rows_that_sum_to_zero(n):
-    for seed in range(5):
-        Z = np.vstack([half_space(np.random.default_rng(seed), n, 5), np.eye(5), -np.eye(5)])
-        answer = oracle_of(Z).ask()
-        names, weights = list(answer.multipliers), np.array(list(answer.multipliers.values()))
-        assert answer.point is None
-        assert (weights > 0).all()
-        assert np.linalg.norm(weights @ Z[names]) < 1e-6 * weights.sum()
-
-
-def test_the_oracle_looks_off_the_face_only():
-    Z = np.array([[1.0, 0, 0], [-1, 0, 0], [5, 1, 0], [-7, 0, 1], [3, 1, 1], [2, 0, 0]])
-    oracle = oracle_of(Z, face=[0])
-    assert oracle.live.tolist() == [False, False, True, True, True, False]
-    w = oracle.ask().point
-    assert abs(w[0]) < 1e-9
-    assert (Z[2:5] @ w).min() > 0
-    np.testing.assert_allclose(oracle.norms[2:5], [0.5, 0.5, math.sqrt(0.5)])  # scaled by 1/2
 
 
 def test_equal_rows_are_found():

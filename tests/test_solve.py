@@ -15,7 +15,7 @@ import rosenblatt as rb
 from amount import amount
 from naive_systems import AT_LEAST, EQUAL, MORE_THAN, Line, has_solution, holds, solution
 from rosenblatt.checker import Row, check
-from rosenblatt.decide import cones, faces, rescaled, smoothed
+from rosenblatt.decide import cones, floats, rescaled, smoothed
 
 TINIEST, THIRD = 5e-324, Fraction(1, 3)
 SYSTEMS_OF_A_KIND = amount(9, 36)
@@ -942,7 +942,7 @@ def interrupt(*_):
 
 
 def test_an_interrupt_leaves_the_system_undecided(monkeypatch):
-    monkeypatch.setattr(faces.Oracle, "ask", interrupt)
+    monkeypatch.setattr(floats, "run", interrupt)
     found = rb.solve(worst_case(10))
     assert (found.verdict, found.stop) == ("undecided", "interrupted")
     confirm(found, System(worst_case(10)))

@@ -1,11 +1,10 @@
-"""What an oracle may say, and how long it may take."""
+"""How long an answer may take, and why there may be none."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import NamedTuple
 
 import numpy as np
 
@@ -48,13 +47,6 @@ class Clock:
         if left <= 0:
             raise OutOfTimeError
         return left
-
-
-class Answer(NamedTuple):
-    """What the oracle believes: a point, or else rows and their multipliers."""
-
-    point: np.ndarray | None
-    multipliers: dict[int, float]
 
 
 def checked_steps(steps: int | None) -> int | None:

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import flint
 import numpy as np
 
 from rosenblatt.certificates import Certificate, Inseparability, NonSeparability, Number, Separator
@@ -27,10 +26,9 @@ from rosenblatt.decide.answers import REASONS, Clock, OutOfTimeError
 from rosenblatt.decide.cone import Cone
 from rosenblatt.decide.digest import labelled_digest
 from rosenblatt.decide.exact import exact_row
-from rosenblatt.decide.faces import Face, Search
 from rosenblatt.decide.products import signs_of_products
-from rosenblatt.decide.relations import dependencies
 from rosenblatt.errors import InputError
+from rosenblatt.exact.spans import orthogonal
 from rosenblatt.matrices import Matrix
 
 MOST_COLUMNS = 1000  # exact elimination of more takes minutes
@@ -56,7 +54,7 @@ class Design:
     ----------
     X, signs, lift : all rows, the signs of those that count, and the constant added to each.
     chosen : the rows that count, None for all.
-    basis : of the rows that count, some that span a part of the face, if there is one.
+    basis : of the rows that count, some that span the face, if there is one.
     seconds : how long an answer may take, None for any time.
     """
 
@@ -78,7 +76,7 @@ class Design:
         aliases: dict[int, Vector] | None = None
         try:
             aliases = _aliases(cone, clock)
-            columns = _to_blame(cone, claim, rows, self.basis, aliases, clock)
+            columns = _to_blame(cone, claim, rows, self.basis, aliases)
             return Blame(_sorted(cone, columns), _set_apart(cone, aliases))
         except (OutOfTimeError, KeyboardInterrupt) as ended:
             doubt = REASONS[clock.stopped_by(ended)]
@@ -147,17 +145,12 @@ def _null_vectors(cone: Cone, rows: Sequence[int], columns: Sequence[int]) -> di
 
     Each is named by a column that depends on those before it, and in which all others are zero.
     """
-    if not rows:
-        return {j: {j: 1} for j in columns}
-    table = cone.table(rows)
-    held, nothing = table.integers.transpose().tolist(), [0] * len(rows)
-    places = {j: k for k, j in enumerate(table.columns)}
-    vectors = [held[places[j]] if j in places else nothing for j in columns]
+    table, _ = cone.integers(np.array(rows, np.int64))
+    ordered = table.part(np.arange(table.size), np.array(columns, np.int64))
     found = {}
-    for relation in dependencies(flint.fmpz_mat(vectors)) if vectors else ():
-        last = max(k for k, value in enumerate(relation) if value)
-        divisor, wide = math.gcd(*relation), [0] * cone.dimension
-        for j, value in zip(columns, relation, strict=True):
+    for last, vector in orthogonal(ordered, lambda: None):
+        divisor, wide = math.gcd(*vector), [0] * cone.dimension
+        for j, value in zip(columns, vector, strict=True):
             wide[j] = value // divisor
         entries = enumerate(cone.unscaled_direction(wide))
         found[columns[last]] = {j: value for j, value in entries if value}
@@ -173,14 +166,12 @@ def _to_blame(
     rows: np.ndarray,
     basis: Sequence[int],
     aliases: dict[int, Vector],
-    clock: Clock,
 ) -> set[int]:
     """Give the columns whose coefficients run to infinity, or else those of the proof."""
     if not isinstance(claim, NonSeparability):
         return _of_the_proof(cone, claim, rows, aliases)
     kept = [j for j in _in_order(cone) if j not in aliases]
-    free = _null_vectors(cone, _face(cone, rows, basis, clock), kept)
-    return set[int]().union(*free.values())
+    return set[int]().union(*_null_vectors(cone, basis, kept).values())
 
 
 def _of_the_proof(
@@ -202,25 +193,3 @@ def _without(aliases: dict[int, Vector], w: Sequence[Number]) -> set[int]:
         for j, value in vector.items() if share else ():
             moved[j] = moved.get(j, Fraction(0)) - share * value
     return {j for j, value in moved.items() if value}
-
-
-def _face(cone: Cone, rows: np.ndarray, basis: Sequence[int], clock: Clock) -> list[int]:
-    """Give rows that span the face, which lies within the rows on a hyperplane.
-
-    A point of C that is positive on some of these can be added to the one that is zero on them, so
-    that they alone need to be looked at, and fewer of them each time.
-    """
-    known = np.array(basis, np.int64)
-
-    def failing(states: np.ndarray, _: Face) -> np.ndarray:
-        """Ask for a point that is negative nowhere and positive somewhere."""
-        return np.flatnonzero(states < 0 if states.any() else ~search.settled)
-
-    while True:
-        part = Cone(cone.X[rows], cone.signs[rows], cone.lift)
-        search = Search(part, failing, clock, equations=np.searchsorted(rows, known).tolist())
-        point = search.run().point
-        known = rows[np.array(search.face.basis, np.int64)]
-        if point is None:
-            return list(known.tolist())
-        rows = rows[signs_of_products(part.X, part.signs, part.lift, point) == 0]

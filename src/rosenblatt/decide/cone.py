@@ -13,20 +13,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import flint
 import numpy as np
 from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import Number
-from rosenblatt.decide.exact import exact_row, is_exact
-from rosenblatt.decide.relations import Table
-from rosenblatt.decimals import is_decimal
+from rosenblatt.decide.exact import exact_row, is_exact, is_plain
+from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import scores, span
 
 BLOCK_ENTRIES = 2**20
 EMPTY = -(2**20)  # stands for the exponent of zero
+LARGE = 2**500  # weights beyond it are made smaller
 LARGEST_SHIFT = 1000  # powers of two beyond it are no floats
 
 
@@ -64,38 +63,26 @@ class Cone:
             entries.append((self.dimension - 1, sign * self.lift))
         return entries
 
-    def table(self, rows: Sequence[int]) -> Table:
-        """Give some rows as integers, exactly."""
-        if is_exact(self.X) or is_decimal(self.X):
-            return self._table_of_numbers(rows)
-        chosen = self.X[np.asarray(rows, np.int64)]
-        columns = np.arange(self.X.shape[1])
-        if sparse.issparse(chosen):
-            columns = np.unique(chosen.indices)
-            chosen = chosen[:, columns].toarray()
-        chosen = chosen.astype(np.float64) * self.signs[rows][:, None]
+    def integers(self, rows: np.ndarray) -> tuple[Integers, list[Fraction]]:
+        """Give some rows, columns scaled, times positive factors as integers, and the factors."""
+        if not is_plain(self.X):
+            return whole_rows(map(self._scaled_row, rows.tolist()), self.dimension)
+        chosen = sparse.csr_matrix(self.X[rows], dtype=np.float64)
+        signs = self.signs[rows].astype(np.float64)
+        chosen.data *= np.repeat(signs, np.diff(chosen.indptr))
         if self.lift:
-            columns = np.append(columns, self.dimension - 1)
-            chosen = np.column_stack([chosen, self.lift * self.signs[rows].astype(np.float64)])
-        powers = np.array([self.scale.get(j, 0) for j in columns.tolist()], np.int64)
-        return Table(*_integers(chosen, powers), columns.tolist())
+            added = sparse.csr_matrix((signs * self.lift)[:, None])
+            chosen = sparse.csr_matrix(sparse.hstack([chosen, added]))
+        return whole_float_rows(chosen, self.powers)
 
-    def _table_of_numbers(self, rows: Sequence[int]) -> Table:
-        entries = [self.row(i) for i in rows]
-        columns = sorted({j for row in entries for j, _ in row}) or [0]
-        places = {j: k for k, j in enumerate(columns)}
-        powers = [Fraction(2) ** self.scale.get(j, 0) for j in columns]
-        integers, factors = [], []
-        for row in entries:
-            dense = [Fraction(0)] * len(columns)
-            for j, value in row:
-                dense[places[j]] = Fraction(value) * powers[places[j]]
-            common = math.lcm(*(value.denominator for value in dense))
-            whole = [int(value * common) for value in dense]
-            divisor = math.gcd(*whole) or 1
-            integers.append([value // divisor for value in whole])
-            factors.append(Fraction(common, divisor))
-        return Table(flint.fmpz_mat(integers), factors, columns)
+    def _scaled_row(self, i: int) -> list[tuple[int, Fraction]]:
+        powers = self.powers
+        return [(j, Fraction(value) * Fraction(2) ** int(powers[j])) for j, value in self.row(i)]
+
+    @cached_property
+    def powers(self) -> np.ndarray:
+        """The powers of two that coordinates are multiplied by, 0 for unused ones."""
+        return np.array([self.scale.get(j, 0) for j in range(self.dimension)], np.int64)
 
     @cached_property
     def largest(self) -> np.ndarray:
@@ -201,7 +188,10 @@ class Cone:
         return np.asarray(found * self.signs)
 
     def nearby(self, w: Sequence[Number]) -> np.ndarray:
-        """Give exact weights as those of `floats`, rounded."""
+        """Give exact weights as those of `floats`, rounded, up to a positive factor."""
+        largest = max(abs(Fraction(value)) for value in w)
+        if largest > LARGE:
+            w = [Fraction(value) / largest for value in w]
         if not is_exact(self.X):
             return floats_of(w)
         powers = (Fraction(2) ** self.scale.get(j, 0) for j in range(self.dimension))
@@ -224,8 +214,10 @@ class Cone:
         powers = [self.scale.get(j, 0) for j in range(len(w))]
         if all(type(value) is float for value in w):
             floats, steps = np.array(w, np.float64), np.clip(powers, -2000, 2000)
-            moved = np.ldexp(floats, steps)
-            if np.array_equal(np.ldexp(moved, -steps), floats):  # no digit was lost on the way
+            with np.errstate(over="ignore"):
+                moved = np.ldexp(floats, steps)
+                kept = np.array_equal(np.ldexp(moved, -steps), floats)
+            if kept:  # no digit was lost on the way
                 return list(moved.tolist())
         pairs = zip(w, powers, strict=True)
         return [_float_if_exact(Fraction(value) * Fraction(2) ** power) for value, power in pairs]
@@ -267,25 +259,3 @@ def _float_if_exact(value: Fraction) -> Number:
     except OverflowError:
         return value
     return rounded if rounded == value else value
-
-
-def _integers(values: np.ndarray, powers: np.ndarray) -> tuple[flint.fmpz_mat, list[Fraction]]:
-    """Give rows of floats, columns multiplied by powers of two, as integers and their factors."""
-    mantissas, exponents = np.frexp(values)
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    exponents = np.where(whole, exponents + powers - 53, np.iinfo(np.int32).max)
-    lowest = exponents.min(axis=1, initial=np.iinfo(np.int32).max)  # rows may have no entries
-    shifts = np.where(whole, exponents - lowest[:, None], 0)
-    if shifts.max(initial=0) <= 62 - 53:
-        listed = (whole << shifts).tolist()
-    else:
-        listed = (whole.astype(object) << shifts.astype(object)).tolist()
-    factors = []
-    for k, row in enumerate(listed):
-        divisor = math.gcd(*row) or 1
-        listed[k] = [value // divisor for value in row]
-        power = int(lowest[k]) if any(row) else 0
-        factors.append(Fraction(2) ** -power / divisor)
-    rows, columns = values.shape
-    entries = [value for row in listed for value in row]
-    return flint.fmpz_mat(rows, columns, entries), factors

@@ -165,6 +165,11 @@ def number_type(X: Matrix, *vectors: np.ndarray) -> str:
     return "decimal" if is_decimal(X) else str(X.dtype)
 
 
+def is_plain(X: Matrix) -> bool:
+    """Tell whether the numbers of a matrix are its floats themselves."""
+    return not (is_exact(X) or is_decimal(X))
+
+
 def _exact_sparse(X: Matrix) -> Matrix:
     if X.format in ("dok", "lil"):  # which do not hold their numbers in one array
         X = X.tocsr()

@@ -27,6 +27,7 @@ from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import UNPROVEN, Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.blame import Design
 from rosenblatt.decide.check import proven
+from rosenblatt.decide.circuits import circuit, spanning
 from rosenblatt.decide.cone import Cone, floats_of, nearest_float
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.exact import (
@@ -38,13 +39,15 @@ from rosenblatt.decide.exact import (
     rounded_down,
     whole,
 )
-from rosenblatt.decide.faces import Decision, Face, Search
+from rosenblatt.decide.faces import Face, FaceSearch
+from rosenblatt.decide.floats import any_point
 from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.products import signs_of_products, smallest
-from rosenblatt.decide.relations import Relation, independent_rows
 from rosenblatt.decide.relaxation import relaxed
 from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
 from rosenblatt.errors import InputError
+from rosenblatt.exact.integers import Integers
+from rosenblatt.exact.spans import orthogonal, pivots
 from rosenblatt.labels import as_labels, as_objects, as_signs, distinct, two_classes
 from rosenblatt.matrices import Matrix, check_finite, radius
 from rosenblatt.memory import DECISION_BYTES, check_columns
@@ -52,6 +55,7 @@ from rosenblatt.names import names_of
 
 # With so many coordinates a linear program costs more than many passes.
 WIDE, FEW_PASSES, MANY_PASSES, PATIENCE = 500, 12, 100, 10
+FEW_ROWS = 8  # for each of so many coordinates
 
 
 @overload
@@ -204,28 +208,45 @@ class _Problem:
         self.cone = Cone(X, signs, int(lifted))
         self.lower, self.upper = -math.inf, math.inf
         self.known: tuple[list[Number], float] | None = None
-        self.search: Search | None = None
+        self.clashes: list[dict[int, Fraction]] = []
+        self.basis = np.zeros(0, np.int64)
         self.tried: list[Number] | None = None
         self.steps: np.ndarray | None = None
 
     def decide(self) -> Separation:
         """Try the simple ways first, then decide."""
-        search = Search(self.cone, self._failing, self.clock)
-        self.search = search
-        search.settled |= self.empty
-        for pair in self._contradictions():
-            search.join(pair)
-        if not search.face.weights:
-            point, search.hints = self._by_passes()
+        self.clashes = self._clashes()
+        hints = np.zeros(self.cone.size)
+        if not self.clashes:
+            point, hints = self._by_passes()
+            point = point or self._of_wide_rows()
             if point is not None:
                 return self._separable(point)
-        found = search.run()
-        if not found.face.weights and found.point is not None:
-            return self._separable(found.point)
-        return self._not_separable(found)
+        search = FaceSearch(self.cone, hints, self.clock)
+        search.take(np.array([i for pair in self.clashes for i in pair], np.int64))
+        basis, guess = search.guess()
+        if not self.clashes and self._least(guess) > 0:
+            return self._separable(guess)
+        face = search.face(basis)
+        if not face.weights and face.point is not None:
+            return self._separable(self._shorter(face.point))
+        return self._not_separable(face)
 
-    def _failing(self, states: np.ndarray, face: Face) -> np.ndarray:
-        return np.flatnonzero(states < 0 if face.weights else states <= 0)
+    def _of_wide_rows(self) -> list[Number] | None:
+        """Try a program without an objective, which is quick where there are many columns."""
+        wide = self.cone.dimension > WIDE and self.cone.size < FEW_ROWS * self.cone.dimension
+        if not wide or not sparse.issparse(self.X):
+            return None
+        rows = self.cone.scaled(np.arange(self.cone.size))
+        w = any_point(sparse.diags(1 / self.cone.norms) @ rows, self.clock.left())
+        point = None if w is None else self.cone.unscaled(w.tolist())
+        return point if point is not None and self._least(point) > 0 else None
+
+    def _shorter(self, point: list[Number]) -> list[Number]:
+        """Give floats in place of long integers, if they do the same."""
+        largest = max(abs(Fraction(value)) for value in point)
+        rounded: list[Number] = [float(Fraction(value) / largest) for value in point]
+        return rounded if self._least(rounded) > 0 else point
 
     @cached_property
     def stored(self) -> Matrix:
@@ -241,18 +262,14 @@ class _Problem:
         filled = np.diff(X.indptr) if sparse.issparse(X) else (X != 0).any(axis=1)
         return np.asarray(filled == 0)
 
-    def _contradictions(self) -> list[Relation]:
+    def _clashes(self) -> list[dict[int, Fraction]]:
         """Find rows that are zero, and rows that also occur in the other class."""
-        empty = np.flatnonzero(self.empty)[:1].tolist()
-        found = [Relation({i: Fraction(1)}, {}) for i in empty]
+        found = [{int(i): Fraction(1)} for i in np.flatnonzero(self.empty)[:1]]
         first = first_of_equals(self.stored)
-        clashes = contradictions(self.signs, first)
-        others = {int(first[i]): int(i) for i in clashes[: 4 * self.cone.dimension]}
-        names = [i for i in others if not self.empty[i]]
-        kept = independent_rows(self.cone.table(names).integers) if names else []
+        twins = contradictions(self.signs, first)[: 4 * self.cone.dimension]
+        pairs = {int(first[i]): int(i) for i in twins if not self.empty[i]}
         half = Fraction(1, 2)
-        pairs = [{names[k]: half, others[names[k]]: half} for k in kept]
-        return found + [Relation(pair, {}) for pair in pairs]
+        return found + [{one: half, other: half} for one, other in pairs.items()]
 
     def _by_passes(self) -> tuple[list[Number] | None, np.ndarray]:
         """Make some passes; give a point if it separates, and what each row falls short by."""
@@ -333,22 +350,49 @@ class _Problem:
         least = products.min()
         return np.flatnonzero(products <= least + 1e-9 * abs(least))
 
-    def _not_separable(self, found: Decision) -> Separation:
+    def _not_separable(self, face: Face) -> Separation:
         self.lower, self.upper = 0.0, 0.0
-        if found.point is not None:
-            on = np.flatnonzero(self._signs(found.point) == 0)
-            weak = NonSeparability(**self._proof(found.face.first), w=tuple(found.point))
-            return self._checked(self._answer(WEAKLY, found.point, 0.0, weak, on))
-        shares = found.face.weights
-        if found.face.basis:  # rows that are zero say nothing more
-            shares = {i: share for i, share in shares.items() if not self.empty[i]}
-        rows = sorted(shares)
+        held = np.array([i for i in face.weights if not self.empty[i]], np.int64)
+        rows, factors = self.cone.integers(held)
+        base = pivots(rows)
+        self.basis = held[base.rows]
+        if face.point is not None:
+            on = np.flatnonzero(self._signs(face.point) == 0)
+            weights = self._few_weights(face, held, rows, factors)
+            weak = NonSeparability(**self._proof(weights), w=tuple(face.point))
+            return self._checked(self._answer(WEAKLY, face.point, 0.0, weak, on))
+        weights = {i: face.weights[i] for i in held.tolist()} or {min(face.weights): Fraction(1)}
+        if held.size > 2 * len(base.rows):
+            few = spanning(rows, base.rows, self.clock)
+            weights = weights if few is None else _weights(held, factors, few.numbers[: rows.size])
         used = set(self.cone.used.tolist())
         unused = tuple(j for j in range(self.cone.dimension) if j not in used)
-        full = len(found.face.basis) == self.cone.used.size
-        others = () if full else tuple(map(tuple, self._complement()))
-        certificate = Inseparability(**self._proof(shares), complement=others, unused=unused)
-        return self._checked(self._answer(INSEPARABLE, None, 0.0, certificate, np.array(rows)))
+        full = len(base.rows) == len(used)
+        others = () if full else tuple(map(tuple, self._complement(rows)))
+        certificate = Inseparability(**self._proof(weights), complement=others, unused=unused)
+        named = np.array(sorted(weights), np.int64)
+        return self._checked(self._answer(INSEPARABLE, None, 0.0, certificate, named))
+
+    def _few_weights(
+        self, face: Face, held: np.ndarray, rows: Integers, factors: list[Fraction]
+    ) -> dict[int, Fraction]:
+        """Give weights of few rows of the face that sum to zero."""
+        if self.clashes:
+            return self.clashes[0]
+        few = circuit(rows, np.arange(rows.size), self.clock)
+        return face.weights if few is None else _weights(held, factors, few.numbers[: rows.size])
+
+    def _complement(self, rows: Integers) -> list[list[int]]:
+        """Give independent vectors, 0 where unused, that are orthogonal to the face."""
+        used = self.cone.used
+        part = rows.part(np.arange(rows.size), used)
+        found = []
+        for _, vector in orthogonal(part, self.clock.left):
+            wide = [0] * self.cone.dimension
+            for j, value in zip(used.tolist(), vector, strict=True):
+                wide[j] = value
+            found.append(self.cone.unscaled_direction(wide))
+        return found
 
     def _proof(self, shares: dict[int, Fraction]) -> dict[str, Any]:
         """Give the fields of a proof by rows that sum to zero."""
@@ -370,10 +414,6 @@ class _Problem:
         except Refused:
             return self.undecided(UNPROVEN)
         return answer
-
-    def _complement(self) -> list[list[int]]:
-        assert self.search is not None
-        return self.search.complement()
 
     def undecided(self, stop: str) -> Separation:
         """Tell what is known when the search ends."""
@@ -401,9 +441,9 @@ class _Problem:
 
     def _contradiction(self) -> NonSeparability | None:
         """Give the proof that nothing separates, if rows that sum to zero were found by now."""
-        if self.search is None or not self.search.face.weights:
+        if not self.clashes:
             return None
-        found = NonSeparability(**self._proof(self.search.face.first))
+        found = NonSeparability(**self._proof(self.clashes[0]))
         with suppress(Refused):
             proven(found, Labelled.of(self.X, self.signs))
             return found
@@ -437,7 +477,7 @@ class _Problem:
         )
 
     def _design(self) -> Design:
-        basis = () if self.search is None else tuple(self.search.face.basis)
+        basis = tuple(self.basis.tolist())
         return Design(self.X, self.signs, int(self.lifted), None, basis, self.clock.seconds)
 
     def _elapsed(self) -> float:
@@ -445,6 +485,12 @@ class _Problem:
 
     def _data(self) -> Data:
         return Labelled.of(self.X, self.signs).named()
+
+
+def _weights(rows: np.ndarray, factors: list[Fraction], numbers: list[int]) -> dict[int, Fraction]:
+    """Give weights of integer rows as those of the rows that they were made of."""
+    triples = zip(rows.tolist(), factors, numbers, strict=True)
+    return {i: factor * number for i, factor, number in triples if number}
 
 
 def norm_above(numbers: Sequence[Number]) -> Number:

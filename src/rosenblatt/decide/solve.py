@@ -1,9 +1,7 @@
 """`solve`: a point of A w >= b, or a proof that there is none (theory D11, D13).
 
-Method      With one more unknown t > 0 the system becomes one of rows through the origin,
-            a·w - b·t >= 0, and the question the one that `faces` answers: a point (w, t) that is
-            positive on the strict rows and negative on none gives w / t; rows that sum to zero
-            with a strict one among them (t > 0 is strict) are Farkas' proof that there is no point.
+Method      the exact optimum of a linear program in which rows may give way (`elastic`) is a point
+            of the system, or Farkas' proof that there is none
 """
 
 from __future__ import annotations
@@ -11,12 +9,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, Number
 from rosenblatt.checker import Refused
@@ -29,18 +26,19 @@ from rosenblatt.decide.answers import (
     checked_steps,
 )
 from rosenblatt.decide.check import proven
-from rosenblatt.decide.cone import Cone
+from rosenblatt.decide.classical import studied
 from rosenblatt.decide.cones import Limits, plain
 from rosenblatt.decide.digest import EQUAL, MORE_THAN
-from rosenblatt.decide.exact import exact_dot, exact_list, exact_row, is_exact
-from rosenblatt.decide.faces import Decision, Face, Search
+from rosenblatt.decide.exact import is_exact
+from rosenblatt.decide.farkas import Contradiction, ElasticSystem
 from rosenblatt.decide.hand import System
+from rosenblatt.decide.optimum import optimum
 from rosenblatt.decide.products import Weights
 from rosenblatt.decide.rescaled import rescaled
 from rosenblatt.decide.smoothed import smoothed
-from rosenblatt.decimals import is_decimal, marked, shortest
 from rosenblatt.errors import InputError
-from rosenblatt.matrices import Matrix, check_finite
+from rosenblatt.exact.programs import AT_LOWER, Basis
+from rosenblatt.matrices import check_finite
 
 MOST_RELATED = 1000  # rows whose relations are looked for exactly
 FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"
@@ -117,156 +115,100 @@ def solve_system(
     steps = checked_steps(max_steps)
     if not is_exact(system.X):
         check_finite(system.X)
-    problem = _Problem(system, Clock(checked_seconds(max_seconds)), method)
+    question = _Question(system, Clock(checked_seconds(max_seconds)), method)
     try:
-        return problem.decide() if method == "auto" else problem.try_to_decide(steps)
+        return question.decide() if method == "auto" else question.study(steps)
     except (OutOfTimeError, KeyboardInterrupt) as ended:
-        return problem.undecided(problem.clock.stopped_by(ended))
+        return question.undecided(question.clock.stopped_by(ended))
 
 
-class _Problem:
-    """A system, and the cone that it becomes with one more unknown."""
+class _Question:
+    """A system, the time for it, and how it is answered."""
 
     def __init__(self, system: System, clock: Clock, method: str) -> None:
         self.system, self.clock, self.method = system, clock, method
-        self.sides = _sides(system)
-        rows = homogeneous(system, self.sides)
-        self.cone = Cone(rows, np.ones(rows.shape[0], np.int8), 0)
-        tags = np.zeros(rows.shape[0], np.int64)
-        tags[: system.tags.size] = system.tags
-        tags[-1] = MORE_THAN  # t > 0
-        self.strict = tags == MORE_THAN
-        self.equations = np.flatnonzero(tags == EQUAL).tolist()
-        self.search = Search(self.cone, self._failing, clock, equations=self.equations)
-        filled = np.diff(rows.indptr) if sparse.issparse(rows) else (rows != 0).any(axis=1)
-        self.empty = np.asarray(filled == 0)
-        self.search.settled |= self.empty & ~self.strict  # they ask for nothing
-
-    def _failing(self, states: np.ndarray, face: Face) -> np.ndarray:
-        wrong = (states < 0) | (self.strict & (states == 0))
-        wrong[self.equations] = states[self.equations] != 0
-        return np.flatnonzero(wrong)
-
-    def _contradicted(self, face: Face) -> bool:
-        return any(self.strict[i] for i in face.weights)
 
     def decide(self) -> Solution:
-        """Decide by facial reduction."""
-        for face in self._impossible():
-            return self._infeasible(face)
-        found = self.search.run(self._contradicted)
-        if found.point is not None:
-            return self._feasible(found)
-        if not self._contradicted(found.face):
-            # All rows lie in the span of the face, t > 0 too: a relation tells which forbid it.
-            relation = self.search.related({self.cone.size - 1: 1.0})
-            assert relation is not None
-            self.search.join(relation)
-        return self._infeasible(self.search.face)
+        """Decide by the exact optimum of one or two linear programs."""
+        for column, (lower, upper) in enumerate(self.system.pairs or ()):
+            if lower is not None and upper is not None and lower > upper:
+                once = {column: Fraction(1)}
+                return self._infeasible(Contradiction({}, once, once))
+        return self._decide(np.arange(self.system.tags.size))
 
-    def _impossible(self) -> list[Face]:
-        """Find a strict row without coefficients: 0 > 0."""
-        places = np.flatnonzero(self.empty & self.strict)[:1].tolist()
-        return [Face([], {i: Fraction(1)}) for i in places]
+    def _decide(self, rows: np.ndarray) -> Solution:
+        """Decide about some of the rows."""
+        elastic = ElasticSystem(self.system, rows)
+        program, width = elastic.program(), elastic.width
+        basis, found = optimum(program, elastic.start(), self.clock)
+        if any(found.x.numbers[width:]):
+            return self._infeasible(elastic.contradiction(found, self.clock))
+        if not elastic.strict.size or self._is_solution(found.point()[:width]):
+            return self._feasible(found.point()[:width])
+        basis = Basis(np.append(basis.columns, np.int8(AT_LOWER)), basis.rows)
+        rigid = elastic.strict_program(program)
+        _, found = optimum(rigid, basis, self.clock)
+        if found.x.numbers[-1]:
+            return self._feasible(found.point()[:width])
+        return self._infeasible(elastic.contradiction(found, self.clock))
 
-    def try_to_decide(self, max_steps: int | None) -> Solution:
+    def study(self, max_steps: int | None) -> Solution:
         """Look for a point by one of the methods that people study."""
-        if self.equations:
+        if (self.system.tags == EQUAL).any():
             raise InputError(
                 f"method={self.method!r} looks for a point inside, and a system with equations "
                 "has none; give method='auto'"
             )
         left = self.clock.left()
         limits = Limits(max_steps, None if left == math.inf else left)
-        rows = self.cone.floats
-        direct = self._scalable()
-        found = METHODS[self.method](rows[: self.system.tags.size, :-1] if direct else rows, limits)
-        if found.w is not None:
-            answer = self._point_of(found.w, direct)
-            if answer is not None:
-                return self._feasible(Decision(answer, Face()), found.steps)
-        if found.weights is not None and self._proved(found.weights, direct):
-            return self._infeasible(self.search.face, found.steps)
-        return self.undecided(str(found.stop), found.steps)
+        found = studied(self.system, METHODS[self.method], limits)
+        if found.point is not None and self._is_solution(found.point):
+            return self._feasible(found.point, found.steps)
+        if 0 < found.rows.size <= MOST_RELATED:
+            answer = self._decide(found.rows)
+            if answer.verdict == INFEASIBLE:
+                return replace(answer, steps=found.steps)
+        return self.undecided(found.stop, found.steps)
 
-    def _scalable(self) -> bool:
-        """Tell whether every w with A w > 0 becomes a solution when it is made large enough."""
-        some = bool(self.system.b.size) and not self.sides and not is_exact(self.cone.X)
-        return some and bool((self.system.b > 0).all())
-
-    def _point_of(self, w: np.ndarray, direct: bool) -> list[Number] | None:
-        """Give the point (w, t) that a method's w stands for, if it is a solution."""
-        if not direct:
-            point = self.cone.from_floats(w)
-            return None if self.search.failing_rows(point).size else point
-        scale = self._enough(w)
-        for factor in (scale, 2 * scale):
-            point = [*(Fraction(value) * factor for value in w.tolist()), 1]
-            if not self.search.failing_rows(point).size:
-                return point
-        return None
-
-    def _enough(self, w: np.ndarray) -> Fraction:
-        """Give a power of two that w may be multiplied by to reach every right-hand side."""
-        with np.errstate(all="ignore"):
-            products = self.system.X @ w
-            needed = float((self.system.b / products).max())
-        if products.min() > 0 and 1e-300 < needed < 1e300:
-            return Fraction(2) ** math.ceil(math.log2(needed))
-        exact = [exact_dot(exact_row(self.system.X, i), w.tolist()) for i in range(products.size)]
-        pairs = zip(self.system.b.tolist(), exact, strict=True)
-        ratio = max(Fraction(right) / value for right, value in pairs if value > 0)
-        return Fraction(2) ** (ratio.numerator.bit_length() - ratio.denominator.bit_length() + 1)
-
-    def _proved(self, weights: np.ndarray, direct: bool) -> bool:
-        """Make a mean of rows that is nearly zero exact, if it forbids every point."""
-        if direct:  # the right-hand sides have a positive sum, which the row t > 0 makes up for
-            weights = np.append(weights, weights @ self.system.b)
-        places = np.flatnonzero(weights > 0)
-        if not 0 < places.size <= MOST_RELATED or weights.size != self.cone.size:
-            return False
-        multipliers = {int(i): float(weights[i]) for i in places}
-        proved = self.search.related(multipliers)
-        if proved is not None:
-            self.search.join(proved)
-        return self._contradicted(self.search.face)
+    def _is_solution(self, w: Sequence[Number]) -> bool:
+        states, tags = self.system.compare(Weights([*w, 0])), self.system.tags
+        wrong = (
+            (states < 0) | ((tags == MORE_THAN) & (states == 0)) | ((tags == EQUAL) & (states > 0))
+        )
+        pairs = zip(w, self.system.pairs or (), strict=False)
+        return not wrong.any() and all(
+            (low is None or value >= low) and (high is None or value <= high)
+            for value, (low, high) in pairs
+        )
 
     # ---- answers
 
-    def _feasible(self, found: Decision, steps: int | None = None) -> Solution:
-        assert found.point is not None
-        *numbers, t = [Fraction(value) for value in found.point]
-        w = self._short([value / t for value in numbers])
+    def _feasible(self, w: Sequence[Number], steps: int | None = None) -> Solution:
+        w = self._short(w)
         states = self.system.compare(Weights([*w, 0]))
         certificate = Feasible(data=self.system.named(), w=tuple(w))
-        tight = np.flatnonzero(states == 0)
-        return self._solution(FEASIBLE, _array(w), certificate, tight, steps)
+        return self._solution(FEASIBLE, _array(w), certificate, np.flatnonzero(states == 0), steps)
 
-    def _short(self, w: list[Fraction]) -> Sequence[Number]:
+    def _short(self, w: Sequence[Number]) -> Sequence[Number]:
         """Give floats in place of fractions if they satisfy every row too."""
         try:
             rounded: list[Number] = [float(value) for value in w]
         except OverflowError:
             return w
-        lifted: list[Number] = [*rounded, 1]
-        return w if self.search.failing_rows(lifted).size else rounded
+        return rounded if self._is_solution(rounded) else w
 
-    def _infeasible(self, face: Face, steps: int | None = None) -> Solution:
-        count = self.system.tags.size
-        rows = sorted(i for i in face.weights if i < count)
-        sides: list[tuple[list[int], list[Fraction]]] = [([], []), ([], [])]
-        for k, (column, side) in enumerate(self.sides):
-            if count + k in face.weights:
-                sides[side][0].append(column)
-                sides[side][1].append(face.weights[count + k])
+    def _infeasible(self, found: Contradiction) -> Solution:
+        lower, upper = ((tuple(side), tuple(side.values())) for side in found[1:])
         certificate = Infeasible(
             data=self.system.named(),
-            rows=tuple(rows),
-            weights=tuple(face.weights[i] for i in rows),
-            lower=(tuple(sides[0][0]), tuple(sides[0][1])),
-            upper=(tuple(sides[1][0]), tuple(sides[1][1])),
+            rows=tuple(found.rows),
+            weights=tuple(found.rows.values()),
+            lower=lower,
+            upper=upper,
         )
-        return self._solution(INFEASIBLE, None, certificate, np.array(rows, np.int64), steps)
+        return self._solution(
+            INFEASIBLE, None, certificate, np.array([*found.rows], np.int64), None
+        )
 
     def undecided(self, stop: str, steps: int | None = None) -> Solution:
         """Say why there is no answer."""
@@ -288,68 +230,6 @@ class _Problem:
                 return self.undecided(UNPROVEN)
         seconds = time.perf_counter() - self.clock.began
         return Solution(verdict, w, certificate, rows, self.method, steps, stop, seconds)
-
-
-def _sides(system: System) -> list[tuple[int, int]]:
-    """Give the bounds that there are, as pairs of a column and 0 for lower or 1 for upper."""
-    pairs = system.pairs or []
-    ends = [(j, side) for j, pair in enumerate(pairs) for side in (0, 1) if pair[side] is not None]
-    return ends
-
-
-def homogeneous(system: System, sides: list[tuple[int, int]]) -> Matrix:
-    """Give the rows (a, -b), those of the bounds, and (0, 1)."""
-    X, b = system.X, system.b
-    values: list[Any] = [(system.pairs or [])[j][side] for j, side in sides]
-    ends = [-value if side == 0 else value for (_, side), value in zip(sides, values, strict=True)]
-    decimal = is_decimal(X)
-    held = all(_is_held(end, decimal) for end in ends) and not (is_exact(X) or is_exact(b))
-    if not held or (is_decimal(X) and is_decimal(b) and (X.written or b.written)):
-        return _homogeneous_objects(X, b, sides, ends)
-    made = _homogeneous_floats(X, b, sides, ends)
-    return marked(made) if decimal else made
-
-
-def _homogeneous_floats(
-    X: Matrix, b: np.ndarray, sides: list[tuple[int, int]], ends: list[Number]
-) -> Matrix:
-    width = X.shape[1]
-    signs = [1.0 if side == 0 else -1.0 for _, side in sides]
-    columns = [j for j, _ in sides]
-    count = len(sides)
-    places = (np.arange(count), np.array(columns, np.int64))
-    unit = sparse.csr_matrix((np.array(signs), places), shape=(count, width))
-    right = np.concatenate([-np.asarray(b, np.float64), np.array(ends, np.float64), [1.0]])
-    left = [X, unit, sparse.csr_matrix((1, width))]
-    if not sparse.issparse(X):
-        stacked = np.vstack([X, unit.toarray(), np.zeros((1, width))])
-        return np.column_stack([stacked, right]).astype(np.float64) + 0.0
-    joined = sparse.hstack([sparse.vstack(left), sparse.csr_matrix(right[:, None])], format="csr")
-    return sparse.csr_matrix(joined, dtype=np.float64)
-
-
-def _homogeneous_objects(
-    X: Matrix, b: np.ndarray, sides: list[tuple[int, int]], ends: list[Number]
-) -> np.ndarray:
-    count, width = X.shape
-    rows = np.zeros((count + len(sides) + 1, width + 1), object)
-    for i in range(count):
-        for column, value in exact_row(X, i):
-            rows[i, column] = value
-    rows[:count, width] = [-value for value in exact_list(b)]
-    for k, ((column, side), end) in enumerate(zip(sides, ends, strict=True)):
-        rows[count + k, column] = 1 if side == 0 else -1
-        rows[count + k, width] = end
-    rows[-1, width] = 1
-    return rows
-
-
-def _is_held(value: Number, decimal: bool) -> bool:
-    """Tell whether a float stands for a number."""
-    try:
-        return (shortest(float(value)) if decimal else float(value)) == value
-    except OverflowError:
-        return False
 
 
 def _array(w: Sequence[Number]) -> np.ndarray:

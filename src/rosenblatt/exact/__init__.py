@@ -1,0 +1,1 @@
+"""Exact arithmetic with integers and rational numbers: sparse products, systems and vertices."""

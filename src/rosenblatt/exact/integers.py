@@ -1,0 +1,204 @@
+"""Sparse rows of integers of any length, and their products with vectors of integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+Number = float | int | Fraction
+
+WORD = 2**62  # sums up to this one are computed in machine words
+FAR = 2**30  # in the place of the exponent of zero
+
+
+class Integers(NamedTuple):
+    """Rows of integers, stored as SciPy stores sparse rows.
+
+    Attributes
+    ----------
+    starts, columns : where the entries of each row begin, and the columns of the entries.
+    entries : their values, int64 if all of them fit, else Python's integers.
+    width : the number of columns.
+    """
+
+    starts: np.ndarray
+    columns: np.ndarray
+    entries: np.ndarray
+    width: int
+
+    @classmethod
+    def of(
+        cls, starts: np.ndarray, columns: np.ndarray, entries: np.ndarray, width: int
+    ) -> Integers:
+        """Store entries in machine words if they fit."""
+        if entries.dtype == object and largest(entries) < 2**63:
+            entries = entries.astype(np.int64)
+        return cls(np.asarray(starts, np.int64), np.asarray(columns, np.int64), entries, width)
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return self.starts.size - 1
+
+    def row(self, i: int) -> tuple[list[int], list[int]]:
+        """Give the columns and the values of a row."""
+        inside = slice(self.starts[i], self.starts[i + 1])
+        return self.columns[inside].tolist(), self.entries[inside].tolist()
+
+    def times(self, vector: Sequence[int]) -> list[int]:
+        """Give the product with a vector."""
+        if not self.entries.size or not self.width:
+            return [0] * self.size
+        factors = as_integers(vector)
+        widest = int(np.diff(self.starts).max())
+        if largest(self.entries) * largest(factors) * widest >= WORD:
+            factors = factors.astype(object)
+        return sums(self.entries * factors[self.columns], self.starts)
+
+    def part(self, rows: np.ndarray, columns: np.ndarray) -> Integers:
+        """Give some rows and columns, in the order given."""
+        places = np.full(self.width, -1, np.int64)
+        places[columns] = np.arange(columns.size)
+        lengths = np.diff(self.starts)[rows]
+        chosen = np.repeat(self.starts[rows] - np.cumsum(lengths) + lengths, lengths)
+        chosen += np.arange(chosen.size)
+        renamed = places[self.columns[chosen]]
+        kept = renamed >= 0
+        owners = np.repeat(np.arange(rows.size), lengths)[kept]
+        starts = np.append(0, np.cumsum(np.bincount(owners, minlength=rows.size)))
+        return Integers.of(starts, renamed[kept], self.entries[chosen][kept], columns.size)
+
+    def negated(self) -> Integers:
+        """Give the rows with the opposite signs."""
+        return self._replace(entries=-self.entries)
+
+    def above(self, other: Integers) -> Integers:
+        """Give these rows, and those of another matrix below."""
+        starts = np.append(self.starts, self.starts[-1] + other.starts[1:])
+        columns = np.append(self.columns, other.columns)
+        return Integers(starts, columns, np.append(self.entries, other.entries), self.width)
+
+    def transposed(self) -> Integers:
+        """Give the transpose."""
+        order = np.argsort(self.columns, kind="stable")
+        rows = np.repeat(np.arange(self.size), np.diff(self.starts))[order]
+        counts = np.bincount(self.columns, minlength=self.width)
+        return Integers(np.append(0, np.cumsum(counts)), rows, self.entries[order], self.size)
+
+    def with_columns(
+        self, rows: np.ndarray, columns: np.ndarray, entries: Sequence[int]
+    ) -> Integers:
+        """Give the matrix with further columns to the right, of the entries named."""
+        owners = np.concatenate([np.repeat(np.arange(self.size), np.diff(self.starts)), rows])
+        order = np.argsort(owners, kind="stable")
+        places = np.concatenate([self.columns, self.width + columns])[order]
+        values = np.concatenate([self.entries.astype(object), np.array(entries, object)])[order]
+        starts = np.append(0, np.cumsum(np.bincount(owners, minlength=self.size)))
+        return Integers.of(starts, places, values, self.width + int(columns.max(initial=-1)) + 1)
+
+    def sizes(self) -> np.ndarray:
+        """Give the number of binary digits of each entry."""
+        if self.entries.dtype == object:
+            return np.array([value.bit_length() for value in self.entries.tolist()], np.int64)
+        return np.frexp(np.abs(self.entries.astype(np.float64)))[1].astype(np.int64)
+
+    def floats(self, powers: np.ndarray) -> sparse.csr_matrix:
+        """Give the matrix in floats, each entry times a power of two."""
+        if self.entries.dtype == object:
+            pairs = zip(self.entries.tolist(), powers.tolist(), strict=True)
+            values = np.array([nearest_float(value, power) for value, power in pairs])
+        else:
+            values = np.ldexp(self.entries.astype(np.float64), powers)
+        shape = (self.size, self.width)
+        return sparse.csr_matrix((values, self.columns, self.starts), shape=shape)
+
+
+def largest(values: np.ndarray) -> int:
+    """Give the largest absolute value."""
+    return max(int(values.max()), -int(values.min())) if values.size else 0
+
+
+def as_integers(values: Sequence[int]) -> np.ndarray:
+    """Give an array of machine words if all values fit, else of Python's integers."""
+    if isinstance(values, np.ndarray):
+        return values
+    found = np.array(values, object)
+    return found.astype(np.int64) if largest(found) < 2**63 else found
+
+
+def sums(terms: np.ndarray, starts: np.ndarray) -> list[int]:
+    """Add up the terms of each row."""
+    filled = np.diff(starts) > 0
+    totals = np.zeros(filled.size, object)
+    if filled.any():
+        totals[filled] = np.add.reduceat(terms, starts[:-1][filled])
+    return list(map(int, totals))
+
+
+def nearest_float(value: int, power: int) -> float:
+    """Give value·2^power in floats."""
+    shift = max(0, value.bit_length() - 64)
+    return math.ldexp(value >> shift, power + shift)
+
+
+# ---- rows of numbers as integers
+
+
+def whole_rows(
+    rows: Iterable[Sequence[tuple[int, Number]]], width: int
+) -> tuple[Integers, list[Fraction]]:
+    """Give rows of exact numbers times positive factors as integers, and the factors."""
+    starts, columns, entries, factors = [0], [], [], []
+    for row in rows:
+        ratios = [value.as_integer_ratio() for _, value in row]
+        common = math.lcm(*{bottom for _, bottom in ratios})
+        whole = [top * (common // bottom) for top, bottom in ratios]
+        divisor = math.gcd(*whole) or 1
+        columns += [column for column, _ in row]
+        entries += [value // divisor for value in whole]
+        starts.append(len(entries))
+        factors.append(Fraction(common, divisor))
+    made = Integers.of(
+        np.array(starts), np.array(columns, np.int64), np.array(entries, object), width
+    )
+    return made, factors
+
+
+def whole_float_rows(
+    matrix: sparse.csr_matrix, powers: np.ndarray | None = None
+) -> tuple[Integers, list[Fraction]]:
+    """Give rows of floats times powers of two as integers, and these factors.
+
+    The powers, if given, are such that columns are multiplied by them first.
+    """
+    starts, owners = matrix.indptr, np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    mantissas, exponents = np.frexp(matrix.data.astype(np.float64))
+    if powers is not None:
+        exponents = exponents + powers[matrix.indices]
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    zeros = np.where(whole, np.log2(np.maximum(whole & -whole, 1).astype(np.float64)), 0)
+    zeros = zeros.astype(np.int64)  # behind the last digit that is not zero
+    lowest = np.full(matrix.shape[0], FAR, np.int64)
+    exponents = np.where(whole, exponents.astype(np.int64) - 53 + zeros, FAR)
+    np.minimum.at(lowest, owners, exponents)
+    shifts = np.where(whole, exponents - lowest[owners], 0)
+    whole >>= zeros
+    if shifts.max(initial=0) <= 9:
+        entries = whole << shifts
+    else:
+        entries = whole.astype(object) << shifts.astype(object)
+    lowest[lowest == FAR] = 0
+    factors = [Fraction(2) ** -power for power in lowest.tolist()]
+    return Integers.of(starts, matrix.indices, entries, matrix.shape[1]), factors
+
+
+def row_sizes(rows: Integers) -> list[int]:
+    """Give powers of two of about the size of the rows."""
+    tops = np.zeros(rows.size, np.int64)
+    np.maximum.at(tops, np.repeat(np.arange(rows.size), np.diff(rows.starts)), rows.sizes())
+    return [1 << max(0, top - 1) for top in tops.tolist()]

@@ -1,0 +1,296 @@
+"""Square systems of linear equations with sparse integer coefficients, solved exactly.
+
+Problem     K x = r, K square, its entries and those of r integers
+Peeling     a row with one unknown gives it at once; an unknown in one row only is given by that
+            row once the others are known. Bases of linear programs are nearly triangular, so that
+            little is left: the *core*
+Core        small: FLINT. Large: K is factorised in floats, and the residual, an exact integer, is
+            solved for again and again, each time for some more binary digits; from enough of them
+            the rational solution is told, and confirmed by one exact product
+Sources     Wan 2006 (numeric-symbolic); Applegate, Cook, Dash & Espinoza 2007
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import flint
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from rosenblatt.exact.integers import Integers
+
+SMALL = 40  # unknowns up to which FLINT is quicker than refinement
+LIMB, WORD_DIGITS = 24, 62  # binary digits of pieces of entries, and of sums of their products
+FIRST = 128  # binary digits after which a solution is looked for
+FEWEST = 3  # digits gained at once, below which the floats are of no use
+Pause = Callable[[], object]
+
+
+class Rationals(NamedTuple):
+    """Numbers as integers over one positive denominator."""
+
+    numbers: list[int]
+    denominator: int
+
+
+def solved(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
+    """Give x with K x = r, None if K is singular; `pause` is called now and then, and may raise."""
+    order = peeled(K)
+    if order is None:
+        return None
+    x: dict[int, Fraction] = {}
+    for i, j in order.forward:
+        x[j] = _given(K, right, i, j, x)
+    if order.rows:
+        rows, columns = np.array(order.rows), np.array(order.columns)
+        left = [_residual(K, right, i, x) for i in order.rows]
+        common = math.lcm(*(value.denominator for value in left))
+        scaled = [int(value * common) for value in left]
+        found = _solved_core(K.part(rows, columns), scaled, pause)
+        if found is None:
+            return None
+        for j, value in zip(order.columns, found.numbers, strict=True):
+            x[j] = Fraction(value, found.denominator * common)
+    for i, j in reversed(order.backward):
+        x[j] = _given(K, right, i, j, x)
+    return over_one_denominator([x[j] for j in range(K.width)])
+
+
+def over_one_denominator(values: Sequence[Fraction | int]) -> Rationals:
+    """Give fractions as integers over their common denominator."""
+    common = math.lcm(*{value.denominator for value in values})
+    return Rationals([value.numerator * (common // value.denominator) for value in values], common)
+
+
+def reduced(numbers: list[int], denominator: int) -> Rationals:
+    """Divide out what all numbers and the denominator have in common."""
+    divisor = math.gcd(denominator, *numbers)
+    if divisor == 1:
+        return Rationals(numbers, denominator)
+    return Rationals([number // divisor for number in numbers], denominator // divisor)
+
+
+def _residual(K: Integers, right: Sequence[int], i: int, x: dict[int, Fraction]) -> Fraction:
+    pairs = zip(*K.row(i), strict=True)
+    known = (value * x[j] for j, value in pairs if j in x)
+    return right[i] - sum(known, Fraction(0))
+
+
+def _given(K: Integers, right: Sequence[int], i: int, j: int, x: dict[int, Fraction]) -> Fraction:
+    pivot = dict(zip(*K.row(i), strict=True))[j]
+    return _residual(K, right, i, x) / pivot
+
+
+# ---- peeling
+
+
+class Order(NamedTuple):
+    """Pairs of a row and the unknown that it gives, before and after the core; and the core."""
+
+    forward: list[tuple[int, int]]
+    backward: list[tuple[int, int]]
+    rows: list[int]
+    columns: list[int]
+
+
+def peeled(K: Integers) -> Order | None:
+    """Peel rows and columns with a single entry; None if one is left with none."""
+    other = K.transposed()
+    across, down = _neighbours(K), _neighbours(other)
+    forward: list[tuple[int, int]] = []
+    backward: list[tuple[int, int]] = []
+    waiting = [(True, i) for i, near in enumerate(across) if len(near) == 1]
+    waiting += [(False, j) for j, near in enumerate(down) if len(near) == 1]
+    rows, columns = set(range(K.size)), set(range(K.width))
+    while waiting:
+        by_row, k = waiting.pop()
+        if k not in (rows if by_row else columns) or len((across if by_row else down)[k]) != 1:
+            continue
+        i, j = (k, next(iter(across[k]))) if by_row else (next(iter(down[k])), k)
+        (forward if by_row else backward).append((i, j))
+        rows.discard(i)
+        columns.discard(j)
+        for row in down[j]:
+            across[row].discard(j)
+            if len(across[row]) == 1:
+                waiting.append((True, row))
+        for column in across[i]:
+            down[column].discard(i)
+            if len(down[column]) == 1:
+                waiting.append((False, column))
+    if any(not across[i] for i in rows) or any(not down[j] for j in columns):
+        return None
+    return Order(forward, backward, sorted(rows), sorted(columns))
+
+
+def _neighbours(K: Integers) -> list[set[int]]:
+    columns, starts = K.columns.tolist(), K.starts.tolist()
+    return [set(columns[a:b]) for a, b in pairwise(starts)]
+
+
+# ---- the core
+
+
+def _solved_core(K: Integers, right: list[int], pause: Pause) -> Rationals | None:
+    if K.size > SMALL:
+        found = refined(K, right, pause)
+        if found is not None:
+            return found
+    pause()
+    dense = flint.fmpz_mat(_dense(K))
+    try:
+        solution: Any = dense.solve(flint.fmpz_mat(K.size, 1, right))
+    except ZeroDivisionError:
+        return None
+    numbers, denominator = solution.numer_denom()
+    return Rationals([int(value) for value in numbers.entries()], int(denominator))
+
+
+def _dense(K: Integers) -> list[list[int]]:
+    rows = []
+    for i in range(K.size):
+        row = [0] * K.width
+        for j, value in zip(*K.row(i), strict=True):
+            row[j] = value
+        rows.append(row)
+    return rows
+
+
+def refined(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
+    """Solve by refinement in floats; None where these do not converge."""
+    try:
+        search = _Refinement(K, right)
+    except RuntimeError:  # singular in floats
+        return None
+    wanted = FIRST
+    while True:
+        while search.digits < wanted and any(search.residual):
+            pause()
+            if not search.step():
+                return None
+        found = _reconstructed(search.sums, search.digits, K, right)
+        if found is not None:
+            return found
+        wanted *= 2
+
+
+class _Refinement:
+    """x to a growing number of binary digits: K·sums + residual = right·2^digits, in integers."""
+
+    def __init__(self, K: Integers, right: Sequence[int]) -> None:
+        self.row_powers, self.column_powers = balance(K)
+        self.floats = K.floats(entry_powers(K, self.row_powers, self.column_powers))
+        self.factors = splu(self.floats.tocsc())
+        self.limbs = _limbs(K)
+        self.step_digits = WORD_DIGITS - LIMB - int(np.diff(K.starts).max()).bit_length()
+        self.residual, self.sums, self.digits = list(right), [0] * K.width, 0
+
+    def step(self) -> bool:
+        """Solve for the residual in floats; tell whether that made it smaller."""
+        top = _digits(self.residual)
+        shift = max(0, top - 64)
+        right = np.array([value >> shift for value in self.residual], np.float64)
+        scaled = np.ldexp(right, self.row_powers + shift - top)
+        x = np.ldexp(self.factors.solve(scaled), self.column_powers)
+        largest_x = float(np.abs(x).max())
+        if not 0 < largest_x < math.inf:
+            return False
+        # x·2^top solves for the residual; so many binary digits of it are kept as an integer.
+        kept = self.step_digits - math.frexp(largest_x)[1]
+        power, before = kept - top, top - self.digits
+        self._add(np.rint(np.ldexp(x, kept)).astype(np.int64), power)
+        return _digits(self.residual) - self.digits <= before - FEWEST
+
+    def _add(self, whole: np.ndarray, power: int) -> None:
+        """Add whole·2^-power to the last of the digits known."""
+        products, up, down = self._times(whole), max(0, power), max(0, -power)
+        pairs = zip(self.residual, products, strict=True)
+        self.residual = [(value << up) - (product << down) for value, product in pairs]
+        pairs = zip(self.sums, whole.tolist(), strict=True)
+        self.sums = [(value << up) + (more << down) for value, more in pairs]
+        self.digits += up
+
+    def _times(self, whole: np.ndarray) -> list[int]:
+        """Give K·whole."""
+        total: list[int] = (self.limbs[-1] @ whole).tolist()
+        for limb in self.limbs[-2::-1]:
+            pairs = zip(total, (limb @ whole).tolist(), strict=True)
+            total = [(high << LIMB) + low for high, low in pairs]
+        return total
+
+
+def _digits(values: Sequence[int]) -> int:
+    return max(map(int.bit_length, values))
+
+
+def balance(K: Integers) -> tuple[np.ndarray, np.ndarray]:
+    """Give powers of two for rows and columns that bring the entries to about 1."""
+    rows, columns = np.zeros(K.size, np.int64), np.zeros(K.width, np.int64)
+    owners, sizes = np.repeat(np.arange(K.size), np.diff(K.starts)), K.sizes()
+    for _ in range(2):
+        rows = -_means(owners, sizes + columns[K.columns], K.size)
+        columns = -_means(K.columns, sizes + rows[owners], K.width)
+    return rows, columns
+
+
+def _means(owners: np.ndarray, sizes: np.ndarray, count: int) -> np.ndarray:
+    entries = np.maximum(np.bincount(owners, minlength=count), 1)
+    totals = np.bincount(owners, sizes.astype(np.float64), minlength=count)
+    return np.asarray(np.rint(totals / entries), np.int64)
+
+
+def entry_powers(K: Integers, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Give the power of two for each entry, given those for rows and columns."""
+    return np.asarray(np.repeat(rows, np.diff(K.starts)) + columns[K.columns])
+
+
+def _limbs(K: Integers) -> list[sparse.csr_matrix]:
+    """Cut the entries into pieces of few digits, whose products fit into machine words."""
+    signs, left = np.sign(K.entries).astype(np.int64), np.abs(K.entries)
+    limbs: list[sparse.csr_matrix] = []
+    while not limbs or left.any():
+        piece = (left & (2**LIMB - 1)).astype(np.int64) * signs
+        limbs.append(sparse.csr_matrix((piece, K.columns, K.starts), shape=(K.size, K.width)))
+        left = left >> LIMB
+    return limbs
+
+
+def _reconstructed(
+    sums: list[int], digits: int, K: Integers, right: Sequence[int]
+) -> Rationals | None:
+    """Tell the rational numbers whose binary digits were found, if there are enough of them."""
+    common, one = 1, 1 << digits
+    numbers: list[int] = []
+    for value in sums:
+        scaled = value * common
+        nearest = (scaled + (one >> 1)) >> digits
+        miss = abs(scaled - (nearest << digits))
+        if miss << (digits // 2) > one:
+            factor = _denominator(scaled, digits)
+            common *= factor
+            if common.bit_length() > digits // 2:
+                return None
+            numbers = [number * factor for number in numbers]
+            nearest = (scaled * factor + (one >> 1)) >> digits
+        numbers.append(nearest)
+    if K.times(numbers) != [value * common for value in right]:
+        return None
+    return Rationals(numbers, common)
+
+
+def _denominator(value: int, digits: int) -> int:
+    """Give the denominator of the simplest fraction near value / 2^digits."""
+    a, b = 1 << digits, value % (1 << digits)
+    before, now = 0, 1
+    limit = 1 << (digits // 2)
+    while b and b > limit:
+        quotient, rest = divmod(a, b)
+        a, b = b, rest
+        before, now = now, before + quotient * now
+    return now

@@ -1,0 +1,162 @@
+"""Linear programs with exact numbers, and their exact optimum from a basis that floats find.
+
+Problem     min c·x  subject to  L <= A x <= U,  l <= x <= u        (any end may be infinite)
+Basis       tells for each column and each row whether it is *basic* or at which of its ends it
+            lies. The rows at an end, as equations for the basic columns, are square: K x = r
+Optimum     the vertex of a basis is optimal if the basic columns and rows keep their ends, and the
+            multipliers y, from Kᵀ y = c, have the signs that the ends allow
+Symbols     A rows of integers, c integers, ends fractions or None; y >= 0 belongs to L, y <= 0 to U
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.exact.integers import Integers
+from rosenblatt.exact.linear import Pause, Rationals, over_one_denominator, reduced, solved
+
+BASIC, AT_LOWER, AT_UPPER, AT_ZERO = range(4)
+End = Fraction | int | None
+Ends = tuple[Sequence[End], Sequence[End]]  # lower ones and upper ones
+
+
+class Program(NamedTuple):
+    """A linear program; ends of rows and columns are lists of numbers, None for none."""
+
+    A: Integers
+    cost: list[int]
+    row_ends: Ends
+    column_ends: Ends
+
+
+class Basis(NamedTuple):
+    """What each column and each row is, as above."""
+
+    columns: np.ndarray
+    rows: np.ndarray
+
+
+class Vertex(NamedTuple):
+    """The point x of a basis, its rows' values A x, its multipliers y, and the costs c - Aᵀ y.
+
+    Values are integers over the denominator of x, costs over that of y.
+    """
+
+    x: Rationals
+    values: list[int]
+    y: Rationals
+    costs: list[int]
+
+    def point(self) -> list[Fraction]:
+        """Give x."""
+        return [Fraction(value, self.x.denominator) for value in self.x.numbers]
+
+    def row_values(self) -> list[Fraction]:
+        """Give A x."""
+        return [Fraction(value, self.x.denominator) for value in self.values]
+
+    def column_costs(self) -> list[Fraction]:
+        """Give c - Aᵀ y."""
+        return [Fraction(value, self.y.denominator) for value in self.costs]
+
+
+def vertex(program: Program, basis: Basis, pause: Pause) -> Vertex | None:
+    """Give the vertex of a basis and its multipliers, None if the basis is singular."""
+    tight, free = np.flatnonzero(basis.rows != BASIC), np.flatnonzero(basis.columns == BASIC)
+    if tight.size != free.size:
+        return None
+    K = program.A.part(tight, free)
+    x = _point(program, basis, K, (tight, free), pause)
+    if x is None:
+        return None
+    y = _multipliers(program, K, (tight, free), pause)
+    if y is None:
+        return None
+    scaled = [value * y.denominator for value in program.cost]
+    taken = program.A.transposed().times(y.numbers)
+    costs = [c - t for c, t in zip(scaled, taken, strict=True)]
+    return Vertex(x, program.A.times(x.numbers), y, costs)
+
+
+def _point(
+    program: Program, basis: Basis, K: Integers, part: tuple[np.ndarray, np.ndarray], pause: Pause
+) -> Rationals | None:
+    tight, free = part
+    ends = [_end(program.column_ends, basis.columns, j) for j in range(basis.columns.size)]
+    held, one = over_one_denominator(ends)
+    taken = program.A.times(held)
+    sides = over_one_denominator([_end(program.row_ends, basis.rows, i) for i in tight.tolist()])
+    pairs = zip(tight.tolist(), sides.numbers, strict=True)
+    right = [side * one - taken[i] * sides.denominator for i, side in pairs]
+    found = solved(K, right, pause)
+    if found is None:
+        return None
+    scale = sides.denominator * found.denominator
+    numbers = [value * scale for value in held]
+    for j, value in zip(free.tolist(), found.numbers, strict=True):
+        numbers[j] = value
+    return reduced(numbers, one * scale)
+
+
+def _end(ends: Ends, states: np.ndarray, k: int) -> Fraction | int:
+    """Give the end at which a row or column lies, 0 for a basic one."""
+    state = states[k]
+    value = ends[0][k] if state == AT_LOWER else ends[1][k] if state == AT_UPPER else 0
+    return 0 if value is None else value
+
+
+def _multipliers(
+    program: Program, K: Integers, part: tuple[np.ndarray, np.ndarray], pause: Pause
+) -> Rationals | None:
+    tight, free = part
+    found = solved(K.transposed(), [program.cost[j] for j in free.tolist()], pause)
+    if found is None:
+        return None
+    numbers = [0] * program.A.size
+    for i, value in zip(tight.tolist(), found.numbers, strict=True):
+        numbers[i] = value
+    return Rationals(numbers, found.denominator)
+
+
+def is_optimal(program: Program, found: Vertex) -> bool:
+    """Tell whether a vertex keeps all ends, and its multipliers prove that none is better."""
+    one = found.x.denominator
+    return all(
+        _held(number, value, one, lower, upper)
+        for multipliers, values, ends in (
+            (found.costs, found.x.numbers, program.column_ends),
+            (found.y.numbers, found.values, program.row_ends),
+        )
+        for number, value, lower, upper in zip(multipliers, values, *ends, strict=True)
+    )
+
+
+def _held(multiplier: int, value: int, one: int, lower: End, upper: End) -> bool:
+    """Tell whether a value lies between its ends, and at the one that its multiplier presses on."""
+    above = None if lower is None else value - lower * one
+    below = None if upper is None else upper * one - value
+    if (above is not None and above < 0) or (below is not None and below < 0):
+        return False
+    return multiplier == 0 or (above if multiplier > 0 else below) == 0
+
+
+def largest_violations(program: Program, found: Vertex) -> tuple[Fraction, Fraction]:
+    """Give by how much the point breaks an end at most, and a multiplier its sign."""
+    breaks: list[Fraction | int] = [0]
+    pulls = [0]
+    for multipliers, values, ends in (
+        (found.costs, found.x.numbers, program.column_ends),
+        (found.y.numbers, found.values, program.row_ends),
+    ):
+        one = found.x.denominator
+        for number, value, lower, upper in zip(multipliers, values, *ends, strict=True):
+            above = 1 if lower is None else value - lower * one
+            below = 1 if upper is None else upper * one - value
+            breaks.append(max(-above, -below))
+            if number:
+                pulls.append(abs(number) if (above if number > 0 else below) > 0 else 0)
+    return Fraction(max(breaks), one), Fraction(max(pulls), found.y.denominator)
