@@ -151,13 +151,17 @@ def test_a_model_tells_the_format_of_its_data(shell):
 
 
 def test_a_table_of_words_that_is_read_twice_is_told(shell, folder, monkeypatch):
-    monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 16)
+    monkeypatch.setattr("rosenblatt.data.tables.LARGE", 16)
     (folder / "words.csv").write_text("colour,label\nred,x\nblue,y\n")
     (folder / "rows.jsonl").write_text('{"a": 1, "label": "x"}\n{"a": -1, "label": "y"}\n')
-    said = shell("fit", "words.csv", "-m", "m", "--stream")[2]
+    said = shell("fit", "words.csv", "-m", "m", "--stream", "--order", "shuffle")[2]
     assert said.count("words.csv is read twice, first to find the words of its text columns") == 1
     assert "read twice" not in shell("predict", "m", "words.csv", "--stream")[2]
     said = shell("fit", "words.csv", "-m", "m", "--stream", "--categories", "hash")[2]
     assert "read twice" not in said
     said = shell("fit", "rows.jsonl", "-m", "m", "--stream")[2]
     assert "rows.jsonl is read twice, first to find its columns" in said
+    for words in (("info", "rows.jsonl"), ("separate", "rows.jsonl")):
+        assert shell(*words)[2] == (
+            "rosenblatt: rows.jsonl is read twice, first to find its columns\n"
+        )

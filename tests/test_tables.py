@@ -471,3 +471,15 @@ def test_columns_that_were_not_chosen_may_hold_anything():
 def test_separators_and_choices_that_cannot_be_used_are_refused(options, words):
     with pytest.raises(rb.InputError, match=words):
         read_table(CSV, Reading("csv", **options))
+
+
+def test_a_large_table_that_is_read_twice_is_told(monkeypatch):
+    monkeypatch.setattr("rosenblatt.data.tables.LARGE", 1 << 20)
+    rows = b"1.5,x\n-1.5,y\n" * 100_000
+    text = b"a,label\n" + rows + b"NA,x\n"
+    how = Reading(format="csv", missing=0.0)
+    with pytest.warns(rb.ReadTwiceWarning, match="read twice, with care .* such as NA"):
+        found = read_table(text, how)
+    assert found.X.shape == (200_001, 1)
+    assert found.X[-1, 0] == 0
+    assert read_table(b"a,label\n" + rows, how).X.shape == (200_000, 1)  # without a warning

@@ -37,6 +37,7 @@ _HOMES = {
     "Perceptron": "rosenblatt.learners.perceptron",
     "Polynomial": "rosenblatt.kernel.functions",
     "PolynomialFeatures": "rosenblatt.data.polynomials",
+    "ReadTwiceWarning": "rosenblatt.errors",
     "RosenblattError": "rosenblatt.errors",
     "Run": "rosenblatt.run",
     "Separation": "rosenblatt.decide.separation",

@@ -29,6 +29,7 @@ from rosenblatt.errors import LargeModelWarning as LargeModelWarning
 from rosenblatt.errors import MissingExtraError as MissingExtraError
 from rosenblatt.errors import ModelFileError as ModelFileError
 from rosenblatt.errors import ParseError as ParseError
+from rosenblatt.errors import ReadTwiceWarning as ReadTwiceWarning
 from rosenblatt.errors import RosenblattError as RosenblattError
 from rosenblatt.errors import UnknownColumnsWarning as UnknownColumnsWarning
 from rosenblatt.examples import Examples as Examples

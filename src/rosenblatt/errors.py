@@ -13,6 +13,7 @@
 
     LargeCopyWarning (UserWarning)   a large input had to be copied before it could be used
     LargeModelWarning (UserWarning)  the weights of a model take a gigabyte of memory or more
+    ReadTwiceWarning (UserWarning)   a large file had to be read a second time
     UnknownColumnsWarning (UserWarning)   columns that a model has not seen, and that weigh nothing
 
 Every message is one sentence or two: what is wrong, where, and what to do.
@@ -33,6 +34,7 @@ __all__ = [
     "MissingExtraError",
     "ModelFileError",
     "ParseError",
+    "ReadTwiceWarning",
     "RosenblattError",
     "UnknownColumnsWarning",
 ]
@@ -123,6 +125,10 @@ class LargeCopyWarning(UserWarning):
 
 class LargeModelWarning(UserWarning):
     """The weights of a model take a gigabyte of memory or more."""
+
+
+class ReadTwiceWarning(UserWarning):
+    """A large file had to be read a second time."""
 
 
 class UnknownColumnsWarning(UserWarning):

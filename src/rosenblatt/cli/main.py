@@ -16,6 +16,7 @@ import click
 import rosenblatt
 from rosenblatt.cli import commands, laboratory, plots, proofs, training
 from rosenblatt.cli.entry import INTERRUPTED, READER_GONE, ReaderGoneError, give_up, listen
+from rosenblatt.cli.printing import telling
 from rosenblatt.cli.words import spoken
 from rosenblatt.errors import InseparableError, RosenblattError
 
@@ -87,7 +88,8 @@ def _outcome() -> tuple[int, str]:
     """Run the command; give its exit status, and a complaint if there is one."""
     try:
         try:
-            return _called(sys.argv[1:] or ["--help"]), ""
+            with telling():
+                return _called(sys.argv[1:] or ["--help"]), ""
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -12,11 +12,10 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 from rosenblatt.cli.words import spoken
-from rosenblatt.errors import LargeModelWarning, UnknownColumnsWarning
+from rosenblatt.errors import LargeModelWarning, ReadTwiceWarning, UnknownColumnsWarning
 
 LEAST_ROOM = 20  # columns for a wrapped text
 
@@ -100,12 +99,6 @@ def tell(sentence: str) -> None:
     tell_plainly(f"rosenblatt: {spoken(sentence)}")
 
 
-@cache
-def tell_once(sentence: str) -> None:
-    """Say something beside the answer, and not again in the next pass."""
-    tell(sentence)
-
-
 def tell_plainly(line: str) -> None:
     """Print a line beside the answer, at once."""
     print(line, file=sys.stderr, flush=True)
@@ -113,9 +106,10 @@ def tell_plainly(line: str) -> None:
 
 @contextmanager
 def telling() -> Iterator[None]:
-    """Say once, in a sentence, which columns weigh nothing, and how much memory weights take."""
+    """Say in a sentence which columns weigh nothing, how large weights are, what is read twice."""
     with warnings.catch_warnings():
         for kind in (UnknownColumnsWarning, LargeModelWarning):
             warnings.simplefilter("always", kind)
+        warnings.simplefilter("default", ReadTwiceWarning)  # not again in the next pass
         warnings.showwarning = lambda message, *_, **__: tell(str(message))
         yield

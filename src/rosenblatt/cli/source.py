@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import rosenblatt as rb
-from rosenblatt.cli.printing import tell_once
 from rosenblatt.data.cache import cached
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.models import read_model
 from rosenblatt.data.read import cut_rows, read_blocks, read_whole
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.scaling import Scaling
-from rosenblatt.data.sources import Name, Several, files, is_pipe, shown
+from rosenblatt.data.sources import Name, Several, files, shown
 from rosenblatt.data.tables_layout import usual_labels
 from rosenblatt.errors import InputError
 from rosenblatt.memory import TooLargeError
@@ -91,26 +90,8 @@ class Source:
         if self.cache:
             blocks = cut_rows(cached(self.data, self.reading), STREAM_BYTES)
         else:
-            blocks = self._told(read_blocks(self.data, self.reading, block_bytes=STREAM_BYTES))
+            blocks = read_blocks(self.data, self.reading, block_bytes=STREAM_BYTES)
         return map(self.scaling.rows, blocks) if self.scaling else blocks
-
-    def _told(self, blocks: Iterator[rb.Examples]) -> Iterator[rb.Examples]:
-        """Tell of a large file if all of it was read before its first block."""
-        for number, block in enumerate(blocks):
-            sought = (
-                "" if number or is_pipe(self.data) or not self.is_large() else self._sought(block)
-            )
-            if sought:
-                tell_once(f"{self.data} is read twice, first to find {sought}")
-            yield block
-
-    def _sought(self, block: rb.Examples) -> str:
-        if self.reading.format == "jsonl":
-            return "its columns"
-        table = None if block.columns is None or self.reading.like else block.columns.table
-        if table is None or table.hashed or not table.words:
-            return ""
-        return "the words of its text columns; --categories hash needs no such reading"
 
     def settled(self) -> Source:
         """Give the source with its format, so that nobody looks for it again."""

@@ -36,6 +36,7 @@ cell is wrong.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from mmap import ACCESS_READ, mmap
@@ -75,7 +76,7 @@ from rosenblatt.data.tables_layout import (
 )
 from rosenblatt.data.tables_match import matched
 from rosenblatt.data.tables_text import WORDS, ForeignTextError, Text, quoted, separator_of
-from rosenblatt.errors import InputError, ParseError
+from rosenblatt.errors import InputError, ParseError, ReadTwiceWarning, levels_inside
 from rosenblatt.examples import Examples
 from rosenblatt.memory import check_memory
 
@@ -87,6 +88,10 @@ __all__ = ["read_table", "table_blocks"]
 TEXTS = ("csv", "tsv", "jsonl")
 LONGEST_REASON = 200
 ROWS_AT_ONCE = 2**14
+LARGE = 1 << 24  # bytes of a file whose second reading is told
+UNLIKE = (
+    "with care since a cell behind its first MiB is unlike those of its column there, such as NA"
+)
 SPARE = 1.2
 
 
@@ -153,6 +158,9 @@ def table_blocks(
         stack.enter_context(_reported(sources, reading))
         origin = _origin(sources, reading)
         layout = _layout(_scan(origin, reading), origin, reading)
+        if origin.layout is None and layout.words and not layout.table.hashed:
+            advice = "pass categories='hash' to avoid it"
+            _warn_twice(origin, reading, f"first to find the words of its text columns; {advice}")
         kinds = {} if origin.text is None else origin.text.kinds
         labels = kinds.get(layout.label or "")
         done = 0
@@ -253,6 +261,8 @@ def _origin(named: list[Named], reading: Reading) -> Origin:
         origin, names = origin._replace(text=text), list(text.kinds)
     else:
         schema = _scan(origin, reading).collect_schema()
+        if reading.format == "jsonl":
+            _warn_twice(origin, reading, "first to find its columns")
         origin, names = origin._replace(schema=schema), schema.names()
     if reading.like is None:
         label = label_column(names, reading)
@@ -261,6 +271,13 @@ def _origin(named: list[Named], reading: Reading) -> Origin:
     layout = matched(names, origin.text is None or origin.text.header, reading)
     origin = origin.keeping([*layout.numbers, layout.label])
     return origin._replace(label=layout.label, layout=layout)
+
+
+def _warn_twice(origin: Origin, reading: Reading, why: str) -> None:
+    """Tell that a large file is read twice."""
+    if sum(map(_size, origin.sources)) > LARGE:
+        sentence = f"{reading.file} is read twice, {why}"
+        warnings.warn(sentence, ReadTwiceWarning, stacklevel=levels_inside() + 1)
 
 
 def _layout(lazy: pl.LazyFrame, origin: Origin, reading: Reading) -> Layout:
@@ -300,6 +317,7 @@ def _collected(origin: Origin, reading: Reading) -> pl.DataFrame:
     except polars_module().exceptions.ComputeError:
         if origin.text is None:
             raise
+        _warn_twice(origin, reading, UNLIKE)
         frame = _scan(origin, reading, careful=True).collect()
     return _ready(frame, origin, reading, 0)
 
@@ -355,6 +373,7 @@ def _batches(origin: Origin, reading: Reading, rows: int) -> Iterator[pl.DataFra
         except polars_module().exceptions.ComputeError:
             if origin.text is None or careful:
                 raise
+            _warn_twice(origin, reading, UNLIKE)
     refuse_empty(done, reading)
 
 
