@@ -143,6 +143,20 @@ def test_weights_are_named_both_ways(facts, shell):
     assert "no hyperplane" in shell("weights", "k")[2]
 
 
+def test_hashed_categories_are_named_by_a_table(facts, shell, folder):
+    rows = "".join(f"{'red' if i % 2 else 'blue'},{i % 3},{'xy'[i % 2]}\n" for i in range(20))
+    (folder / "c.csv").write_text(f"colour,size,label\n{rows}")
+    facts("fit", "c.csv", "-m", "m", "--categories", "hash", "--bits", "8")
+    assert "--data FILE names the words" in shell("weights", "m")[2]
+    shown = facts("weights", "m", "--data", "c.csv")["weights"]
+    learner, data = rb.load("m"), rb.read("c.csv", categories="hash", columns=2**8)
+    expected = dict(zip(data.y.tolist(), (data.X @ learner.coef_[0]).tolist(), strict=True))
+    found = {pair["name"]: pair["weight"] for side in shown for pair in side["for"]}
+    assert found.keys() >= {"colour=red", "colour=blue"}
+    assert np.sign(found["colour=red"]) == np.sign(expected["y"])
+    assert np.sign(found["colour=blue"]) == np.sign(expected["x"])
+
+
 def test_hashed_words_are_named_by_a_file(facts, shell):
     shell("fit", "t.txt", "-m", "m")
     pairs = [

@@ -11,10 +11,13 @@ import numpy as np
 
 from rosenblatt.cli.printing import plain, show, table, tell
 from rosenblatt.data.models import kind_of, read_model
+from rosenblatt.data.read import read_whole
+from rosenblatt.data.reading import Reading
 from rosenblatt.data.sources import contents
+from rosenblatt.data.tables_layout import hashed
 from rosenblatt.data.vowpal_lines import column_of
 from rosenblatt.errors import InputError
-from rosenblatt.names import Columns, wanted_by
+from rosenblatt.names import Columns, Table, wanted_by
 
 WORD = re.compile(r"\w+")
 
@@ -34,7 +37,7 @@ def weights_file(path: Path, top: int, data: str | None, *, json: bool) -> None:
     names: Sequence[Any] = columns.names or range(first, first + coef.shape[1])
     if data is not None:
         names, coef = _of_words(data, columns, coef)
-    elif columns.hashing is not None:
+    elif columns.hashing is not None or columns.hashed_words:
         tell("words were hashed to these columns; --data FILE names the words of a file")
     found = _largest(names, coef, learner.classes_.tolist(), top)
     facts = {"model": str(path), "columns": learner.n_features_in_, "intercept": intercept.tolist()}
@@ -78,6 +81,8 @@ def _ends(names: Sequence[Any], weights: np.ndarray, top: int) -> tuple[list[Any
 
 def _of_words(data: str, columns: Columns, coef: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Give the words of a file, and the weights that a text of one of them has."""
+    if columns.table is not None and columns.hashed_words:
+        return _of_categories(data, columns.table, coef)
     if columns.hashing is None:
         raise InputError(
             "--data names the words of hashed columns, and those of this model are not"
@@ -94,6 +99,16 @@ def _of_words(data: str, columns: Columns, coef: np.ndarray) -> tuple[list[str],
     words = sorted({word.lower() for word in WORD.findall(text.decode(errors="replace"))})
     rows = TextHasher(**options).transform(words)
     return words, np.asarray((rows @ coef.T).T)
+
+
+def _of_categories(data: str, own: Table, coef: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Give the numbers of a table and the words of its other columns, and their weights."""
+    found = read_whole(data, Reading(select=own.inputs, label=own.label)).columns
+    words = {} if found is None or found.table is None else found.table.words
+    pairs = [(name, word) for name in own.words for word in words.get(name, ())]
+    numbers = len(own.numbers)
+    places = [numbers + hashed(*pair, own.hashed) for pair in pairs]
+    return [*own.numbers, *map("=".join, pairs)], coef[:, [*range(numbers), *places]]
 
 
 def _features(line: bytes) -> list[tuple[bytes, bytes]]:
