@@ -6,6 +6,7 @@ import gc
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -227,3 +228,16 @@ def test_what_a_file_says_of_its_columns_is_checked():
     ):
         with pytest.raises(ValueError, match=r"column|table|names"):
             names.Columns.of_parts({**good, **lie}, 2)
+
+
+@pytest.mark.parametrize("kind", ["Perceptron", "KernelPerceptron", "SoftMarginSVM"])
+def test_numbered_columns_in_another_order_are_not_taken_by_place(kind):
+    X = pd.DataFrame([[1.0, 0, 5], [-1, 0, 5], [2, 1, 5]])
+    learner = getattr(rb, kind)().fit(X, [1, -1, 1])
+    assert learner.predict(X.to_numpy()).tolist() == [1, -1, 1]
+    for other in (X[[2, 1, 0]], X[[0, 2, 1]]):
+        with pytest.raises(rb.InputError, match=r"are numbered .* sort them with X.sort_index"):
+            learner.predict(other)
+        assert learner.predict(other.sort_index(axis=1)).tolist() == [1, -1, 1]
+    chosen = pd.DataFrame(np.arange(16.0).reshape(2, 8))[[5, 3]]  # another frame's, as they come
+    assert getattr(rb, kind)().fit(chosen, [1, -1]).predict(chosen).tolist() == [1, -1]

@@ -149,7 +149,7 @@ def two_classes(labels: np.ndarray) -> np.ndarray:
         )
     raise InputError(
         "Only binary classification is supported. The type of the target is multiclass: "
-        f"labels must be two classes, got {classes.size} ({some})"
+        f"labels must be two classes, got {classes.size} ({some}); give the rows of two of them"
     )
 
 

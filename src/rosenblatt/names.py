@@ -12,7 +12,10 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from numbers import Integral
 from typing import Any, NamedTuple
+
+from rosenblatt.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,16 @@ def column_names(X: Any) -> list[Any] | None:
         return None
     names = getattr(X, "column_names", getattr(X, "columns", None))  # Arrow has the former
     return None if names is None or callable(names) else list(names)
+
+
+def refuse_disorder(names: Sequence[Any]) -> None:
+    """Refuse columns that count from 0 in another order: learners know numbers by place."""
+    counted = set(range(len(names)))
+    if list(names) != sorted(counted) and counted == {n for n in names if isinstance(n, Integral)}:
+        raise InputError(
+            f"the columns of X are numbered {', '.join(map(str, names[:5]))}, and numbers are "
+            "known by place; sort them with X.sort_index(axis=1), or give the columns names"
+        )
 
 
 def in_words(column: int, names: Sequence[Any] | None) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from rosenblatt.errors import InputError
 from rosenblatt.learners.base import PICK, Learner, Unjoined
+from rosenblatt.names import column_names, refuse_disorder
 
 
 def join() -> None:
@@ -36,6 +37,7 @@ def compare_frame(learner: Learner, X: Any, *, reset: bool) -> None:
     from sklearn.utils.validation import validate_data
 
     join()
+    refuse_disorder(column_names(X) or [])
     try:
         validate_data(learner, X, reset=reset, skip_check_array=True)
     except (TypeError, ValueError) as error:  # the former for names of which some are no text
