@@ -34,6 +34,9 @@ from rosenblatt.data.text import TextHasher
 pl = pytest.importorskip("polars")
 zstandard = pytest.importorskip("zstandard")
 
+# Of JSON lines, a line of megabytes is read twice, and that is told.
+pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.errors.ReadTwiceWarning")
+
 
 class Case(NamedTuple):
     """An input, and what becomes of it.
