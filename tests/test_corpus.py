@@ -89,6 +89,15 @@ def too_wide(columns):
     )
 
 
+def cases_of(file):
+    """Give what makes cases of one file."""
+    return lambda kind, content, *more, **read: Case(kind, file, content, *more, **read)
+
+
+svm, vw, mail = map(cases_of, ("a.svm", "a.vw", "a.txt"))
+npz_file, npy_file, store, folder_of = map(cases_of, ("a.npz", "a.npy", "a.rows", "days"))
+
+
 # ---- svmlight
 
 SVM = b"1 1:0.5 3:2\n-1 2:1.5\n"
@@ -98,96 +107,80 @@ NOT_TEXT = "are not text; decompress or convert the file first"
 LEAVE_OUT = "change it or leave it out"
 
 SVMLIGHT = [
-    Case("truncated", "a.svm", SVM[:-4], f"FILE:2:6: the value is missing; {PAIRS}"),
-    Case("truncated in a column", "a.svm", SVM[:-5], f"FILE:2:4: '2' is not a pair; {PAIRS}"),
-    Case("empty", "a.svm", b"", "FILE holds no examples; write one a line, such as: 1 3:0.5 7:2"),
-    Case("blank", "a.svm", b"\n \r\n\n", "FILE holds no examples; write one a line"),
-    Case("binary", "a.svm", NOISE, f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
+    svm("truncated", SVM[:-4], f"FILE:2:6: the value is missing; {PAIRS}"),
+    svm("truncated in a column", SVM[:-5], f"FILE:2:4: '2' is not a pair; {PAIRS}"),
+    svm("empty", b"", "FILE holds no examples; write one a line, such as: 1 3:0.5 7:2"),
+    svm("blank", b"\n \r\n\n", "FILE holds no examples; write one a line"),
+    svm("binary", NOISE, f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
     Case("binary without a name", "a", NOISE, f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
     *(
-        Case(kind, "a.svm", content, f"FILE:1:1: the bytes '...' {NOT_TEXT}")
+        svm(kind, content, f"FILE:1:1: the bytes '...' {NOT_TEXT}")
         for kind, content in utf_16(SVM).items()
     ),
-    Case(
+    svm(
         "latin-1",
-        "a.svm",
         b"1 1:1\ncaf\xe9 1:1\n",
         r"FILE:2:1: the label 'caf\xe9' is not UTF-8 text; convert the file to UTF-8",
     ),
-    Case("latin-1 in a comment", "a.svm", SVM.replace(b"2\n", b"2 # \xe9\n"), X=SVM_X, y=Y),
+    svm("latin-1 in a comment", SVM.replace(b"2\n", b"2 # \xe9\n"), X=SVM_X, y=Y),
     *(
-        Case(
+        svm(
             word,
-            "a.svm",
             f"1 1:1\n-1 1:{word}\n".encode(),
             f"FILE:2:6: the value '{word}' is not finite as float32; {LEAVE_OUT}",
         )
         for word in ("nan", "inf", "-inf", "1e999", "1e39")
     ),
     *(
-        Case(
+        svm(
             f"label {word}",
-            "a.svm",
             f"1 1:1\n{word} 1:1\n".encode(),
             f"FILE:2:1: the label '{word}' is not finite; {LEAVE_OUT}",
         )
         for word in ("nan", "inf", "1e999")
     ),
-    Case(
+    svm(
         "empty label",
-        "a.svm",
         b"1 1:1\n 1:1\n",
         "FILE:2:2: the label is missing before '1:1'; begin each line with a label such as 1, -1",
     ),
-    Case("mixed line ends", "a.svm", SVM.replace(b"\n", b"\r\n", 1), X=SVM_X, y=Y),
-    Case(
+    svm("mixed line ends", SVM.replace(b"\n", b"\r\n", 1), X=SVM_X, y=Y),
+    svm(
         "carriage returns",
-        "a.svm",
         SVM.replace(b"\n", b"\r"),
         r"FILE:1:11: a carriage return stands inside '...'; end lines in \n or \r\n",
     ),
-    Case("byte-order mark", "a.svm", MARK + SVM, X=SVM_X, y=Y),
-    Case("no final newline", "a.svm", SVM[:-1], X=SVM_X, y=Y),
-    Case("many blank lines", "a.svm", SVM.replace(b"\n", b"\n" * 60), X=SVM_X, y=Y),
+    svm("byte-order mark", MARK + SVM, X=SVM_X, y=Y),
+    svm("no final newline", SVM[:-1], X=SVM_X, y=Y),
+    svm("many blank lines", SVM.replace(b"\n", b"\n" * 60), X=SVM_X, y=Y),
     Case("a tab behind the label", "a", SVM.replace(b"1 ", b"1\t"), X=SVM_X, y=Y),
-    Case(
+    svm(
         "far column",
-        "a.svm",
         f"1 1:1\n-1 {FAR}:1\n".encode(),
         X=rows({0: 1}, {FAR - 1: 1}, width=FAR),
         y=Y,
         unfit=too_wide("1,000,000,000"),
     ),
-    Case(
+    svm(
         "column beyond all",
-        "a.svm",
         b"1 1:1\n-1 3000000000:1\n",
         "FILE:2:4: the column '3000000000' is too large; keep columns below 2147483648",
     ),
-    Case("long line", "a.svm", lambda: b"1 1:0.5 3:2 #" + b"x" * LONG + SVM[11:], X=SVM_X, y=Y),
-    Case(
+    svm("long line", lambda: b"1 1:0.5 3:2 #" + b"x" * LONG + SVM[11:], X=SVM_X, y=Y),
+    svm(
         "long line of pairs",
-        "a.svm",
         lambda: b"1" + b"".join(b" %d:1" % j for j in range(1, LONG // 10)) + b"\n-1 2:1\n",
         X=rows(dict.fromkeys(range(LONG // 10 - 1), 1), {1: 1}, width=LONG // 10 - 1),
         y=Y,
     ),
-    Case(
-        "long value",
-        "a.svm",
-        lambda: b"1 1:0.5" + b"0" * LONG + b" 3:2" + SVM[11:],
-        X=SVM_X,
-        y=Y,
-    ),
-    Case(
+    svm("long value", lambda: b"1 1:0.5" + b"0" * LONG + b" 3:2" + SVM[11:], X=SVM_X, y=Y),
+    svm(
         "long column",
-        "a.svm",
         lambda: b"1 1:1\n-1 " + b"1" * LONG + b":1\n",
         "FILE:2:4: the column '111111111111111111111111111111...' is too large; keep columns below",
     ),
-    Case(
+    svm(
         "long word",
-        "a.svm",
         lambda: b"1 1:1\n-1 " + b"x" * LONG + b"\n",
         f"FILE:2:4: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is not a pair; {PAIRS}",
     ),
@@ -202,101 +195,79 @@ NO_BAR = "the line has no |; write a label, a bar and features, such as: 1 | hei
 NUL = "a NUL byte is no text; decompress or convert the file first"
 
 VOWPAL = [
-    Case(
+    vw(
         "truncated",
-        "a.vw",
         VW[:-4],
         "FILE:2:8: the value of feature '1', '', is not a number; write lines such as: 1 | height",
     ),
-    Case("truncated in a label", "a.vw", VW[:-10], f"FILE:2:1: {NO_BAR}"),
-    Case("empty", "a.vw", b"", "FILE holds no examples; write one a line, such as: 1 | height:1.5"),
-    Case("blank", "a.vw", b"\n \r\n\n" * 9, "FILE holds no examples; write one a line"),
-    Case("binary", "a.vw", NOISE, f"FILE:1:1: {NO_BAR}"),
-    Case("UTF-16", "a.vw", utf_16(VW)["UTF-16"], f"FILE:1:4: {NUL}"),
-    Case("UTF-16 without a mark", "a.vw", utf_16(VW)["UTF-16 without a mark"], f"FILE:1:2: {NUL}"),
-    Case("UTF-16 big-endian", "a.vw", utf_16(VW)["UTF-16 big-endian"], f"FILE:1:1: {NUL}"),
-    Case(
+    vw("truncated in a label", VW[:-10], f"FILE:2:1: {NO_BAR}"),
+    vw("empty", b"", "FILE holds no examples; write one a line, such as: 1 | height:1.5"),
+    vw("blank", b"\n \r\n\n" * 9, "FILE holds no examples; write one a line"),
+    vw("binary", NOISE, f"FILE:1:1: {NO_BAR}"),
+    vw("UTF-16", utf_16(VW)["UTF-16"], f"FILE:1:4: {NUL}"),
+    vw("UTF-16 without a mark", utf_16(VW)["UTF-16 without a mark"], f"FILE:1:2: {NUL}"),
+    vw("UTF-16 big-endian", utf_16(VW)["UTF-16 big-endian"], f"FILE:1:1: {NUL}"),
+    vw(
         "latin-1",
-        "a.vw",
         b"1 | 1\ncaf\xe9 | 2\n",
         r"FILE:2:1: the label, 'caf\xe9', is not a number; write lines such as: 1 | height:1.5",
     ),
     *(
-        Case(
+        vw(
             word,
-            "a.vw",
             f"1 | a\n-1 | b:{word}\n".encode(),
             f"FILE:2:8: the value of feature 'b', '{word}', is not finite; {LEAVE_OUT}",
         )
         for word in ("nan", "inf", "-inf", "1e999")
     ),
-    Case(
+    vw(
         "1e39",
-        "a.vw",
         b"1 | a\n-1 | b:1e39\n",
         f"FILE:2:8: the value of feature 'b' is too large; {LEAVE_OUT}",
     ),
     *(
-        Case(
+        vw(
             f"label {word}",
-            "a.vw",
             f"1 | a\n{word} | b\n".encode(),
             f"FILE:2:1: the label, '{word}', is not finite; {LEAVE_OUT}",
         )
         for word in ("nan", "inf", "1e999")
     ),
-    Case(
+    vw(
         "empty label",
-        "a.vw",
         VW + b" | 2:1\n",
         "FILE:3:1: the line has no label, but lines before have one; give every line a label and a "
         "blank before |",
     ),
-    Case(
+    vw(
         "no labels",
-        "a.vw",
         VW.replace(b"-1 ", b"").replace(b"1 |", b"|"),
         X=VW_X,
         unfit="a.vw has no labels; learning and evaluating need one for each row",
     ),
-    Case("mixed line ends", "a.vw", VW.replace(b"\n", b"\r\n", 1), X=VW_X, y=Y),
-    Case(
+    vw("mixed line ends", VW.replace(b"\n", b"\r\n", 1), X=VW_X, y=Y),
+    vw(
         "carriage returns",
-        "a.vw",
         VW.replace(b"\n", b"\r"),
         r"FILE:1:14: a carriage return alone ends no line; end lines in \n or \r\n",
     ),
-    Case("byte-order mark", "a.vw", MARK + VW, X=VW_X, y=Y),
-    Case("no final newline", "a.vw", VW[:-1], X=VW_X, y=Y),
-    Case("many blank lines", "a.vw", VW.replace(b"\n", b"\n" * 60), X=VW_X, y=Y),
-    Case(
+    vw("byte-order mark", MARK + VW, X=VW_X, y=Y),
+    vw("no final newline", VW[:-1], X=VW_X, y=Y),
+    vw("many blank lines", VW.replace(b"\n", b"\n" * 60), X=VW_X, y=Y),
+    vw(
         "fault behind blank lines",
-        "a.vw",
         VW.replace(b"\n", b"\n" * 60) + b"1 | a:x\n",
         "FILE:121:7: the value of feature 'a', 'x', is not a number; write lines such as",
     ),
-    Case(
+    vw(
         "far column",
-        "a.vw",
         f"1 | 1\n-1 | {FAR}:2\n".encode(),
         X=rows({1: 1}, {FAR % 2**18: 2}, width=2**18),
         y=Y,
     ),
-    Case(
-        "long line",
-        "a.vw",
-        lambda: b"1 '" + b"x" * LONG + VW[1:],
-        X=VW_X,
-        y=Y,
-    ),
-    Case(
-        "long value",
-        "a.vw",
-        lambda: b"1 | 0:0.5" + b"0" * LONG + VW[9:],
-        X=VW_X,
-        y=Y,
-    ),
-    Case("long word", "a.vw", lambda: b"1 | a\n" + b"x" * LONG + b"\n", f"FILE:2:1: {NO_BAR}"),
+    vw("long line", lambda: b"1 '" + b"x" * LONG + VW[1:], X=VW_X, y=Y),
+    vw("long value", lambda: b"1 | 0:0.5" + b"0" * LONG + VW[9:], X=VW_X, y=Y),
+    vw("long word", lambda: b"1 | a\n" + b"x" * LONG + b"\n", f"FILE:2:1: {NO_BAR}"),
 ]
 
 
@@ -312,36 +283,31 @@ def hashed(*documents):
 
 
 TEXT = [
-    Case("truncated", "a.txt", MAIL[:-10], f"FILE:2:3: there is no tab; {WRITE_LABEL}"),
-    Case("empty", "a.txt", b"", "FILE holds no examples; write one a line"),
-    Case(
+    mail("truncated", MAIL[:-10], f"FILE:2:3: there is no tab; {WRITE_LABEL}"),
+    mail("empty", b"", "FILE holds no examples; write one a line"),
+    mail(
         "binary",
-        "a.txt",
         b"\x7fELF\x02\x01\x01\0\tx\n",
         "FILE:1:1: the label '...' is not text; decompress or convert the file first",
     ),
-    Case(
+    mail(
         "binary behind text",
-        "a.txt",
         MAIL + b"\0\x01\x02\tsee you\n",
         r"FILE:3:1: the label '\x00\x01\x02' is not text; decompress or convert the file first",
     ),
-    Case("UTF-16", "a.txt", utf_16(MAIL)["UTF-16"], "FILE:1:4: the label '...' is not text; dec"),
-    Case(
+    mail("UTF-16", utf_16(MAIL)["UTF-16"], "FILE:1:4: the label '...' is not text; dec"),
+    mail(
         "UTF-16 without a mark",
-        "a.txt",
         utf_16(MAIL)["UTF-16 without a mark"],
         "FILE:1:2: the label '...' is not text; decompress or convert the file first",
     ),
-    Case(
+    mail(
         "UTF-16 big-endian",
-        "a.txt",
         utf_16(MAIL)["UTF-16 big-endian"],
         "FILE:1:1: the label '...' is not text; decompress or convert the file first",
     ),
-    Case(
+    mail(
         "latin-1",
-        "a.txt",
         b"spam\tbuy now\ncaf\xe9\tsee you\n",
         "FILE:2:4: the label is not UTF-8; write the file in UTF-8",
     ),
@@ -353,60 +319,49 @@ TEXT = [
         y=MAIL_Y,
     ),
     *(
-        Case(
+        mail(
             word,
-            "a.txt",
             f"spam\t{word} now\nham\tsee you\n".encode(),
             X=hashed(f"{word} now", "see you"),
             y=MAIL_Y,
         )
         for word in ("nan", "inf", "1e999")
     ),
-    Case(
+    mail(
         "empty label",
-        "a.txt",
         MAIL + b"\tno label\n",
         f"FILE:3:1: the label before the tab is missing; {WRITE_LABEL}",
     ),
-    Case(
-        "mixed line ends",
-        "a.txt",
-        MAIL.replace(b"\n", b"\r\n", 1),
-        X=hashed("buy now", "see you"),
-        y=MAIL_Y,
+    mail(
+        "mixed line ends", MAIL.replace(b"\n", b"\r\n", 1), X=hashed("buy now", "see you"), y=MAIL_Y
     ),
-    Case("byte-order mark", "a.txt", MARK + MAIL, X=hashed("buy now", "see you"), y=MAIL_Y),
-    Case("no final newline", "a.txt", MAIL[:-1], X=hashed("buy now", "see you"), y=MAIL_Y),
-    Case(
+    mail("byte-order mark", MARK + MAIL, X=hashed("buy now", "see you"), y=MAIL_Y),
+    mail("no final newline", MAIL[:-1], X=hashed("buy now", "see you"), y=MAIL_Y),
+    mail(
         "many blank lines",
-        "a.txt",
         MAIL.replace(b"\n", b"\n" * 60),
         X=hashed("buy now", "see you"),
         y=MAIL_Y,
     ),
-    Case(
+    mail(
         "fault behind blank lines",
-        "a.txt",
         MAIL.replace(b"\n", b"\n" * 60) + b"no tab\n",
         f"FILE:121:7: there is no tab; {WRITE_LABEL}",
     ),
-    Case(
+    mail(
         "long line",
-        "a.txt",
         lambda: b"spam\tbuy now" + b" now" * (LONG // 4) + MAIL[12:],
         X=hashed("buy now" + " now" * (LONG // 4), "see you"),
         y=MAIL_Y,
     ),
-    Case(
+    mail(
         "long label among many",
-        "a.txt",
         lambda: MAIL * 2000 + b"x" * LONG + b"\tword\n",
         X=hashed(*["buy now", "see you"] * 2000, "word"),
         y=[*MAIL_Y * 2000, "x" * LONG],
     ),
-    Case(
+    mail(
         "long word",
-        "a.txt",
         lambda: MAIL + b"x" * LONG + b"\n",
         f"FILE:3:10000001: there is no tab; {WRITE_LABEL}",
     ),
@@ -425,6 +380,8 @@ CONVERT = "convert the file to UTF-8"
 def separated(file, separator):
     """Write the cases of CSV with another separator, and perhaps in another encoding."""
 
+    case = cases_of(file)
+
     def text(content, encoding="utf-8"):
         return content.replace(",", separator).encode(encoding)
 
@@ -434,82 +391,73 @@ def separated(file, separator):
     cannot = f"this cannot be read as {file[-3:]}"
     good = text(CSV)
     return [
-        Case("truncated", file, text(CSV[:-6]), f"row 2 of FILE {NO_LABEL}"),
-        Case(
+        case("truncated", text(CSV[:-6]), f"row 2 of FILE {NO_LABEL}"),
+        case(
             "truncated in quotes",
-            file,
             text('a,b,label\n1,2.5,1\n-3,"1'),
             f"FILE:3:4: {cannot}: a quote opens a cell here and never closes it; close it, or",
         ),
-        Case("empty", file, b"", "FILE holds no examples; it is empty, so write it anew"),
-        Case("blank", file, b"\n\n", "FILE holds no examples; it is empty, so write it anew"),
-        Case("header", file, good[:10], "FILE holds no examples; it has no rows, so give it some"),
-        Case("binary", file, NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
-        Case("NUL", file, last_row("-3,\0,-1"), f"FILE:3:4: {cannot}: {NUL}"),
-        Case("UTF-16", file, text(CSV, "utf-16"), f"FILE:1:4: {cannot}: {NUL}"),
-        Case("UTF-16 without a mark", file, text(CSV, "utf-16-le"), f"FILE:1:2: {cannot}: {NUL}"),
-        Case("UTF-16 big-endian", file, text(CSV, "utf-16-be"), f"FILE:1:1: {cannot}: {NUL}"),
-        Case(
+        case("empty", b"", "FILE holds no examples; it is empty, so write it anew"),
+        case("blank", b"\n\n", "FILE holds no examples; it is empty, so write it anew"),
+        case("header", good[:10], "FILE holds no examples; it has no rows, so give it some"),
+        case("binary", NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
+        case("NUL", last_row("-3,\0,-1"), f"FILE:3:4: {cannot}: {NUL}"),
+        case("UTF-16", text(CSV, "utf-16"), f"FILE:1:4: {cannot}: {NUL}"),
+        case("UTF-16 without a mark", text(CSV, "utf-16-le"), f"FILE:1:2: {cannot}: {NUL}"),
+        case("UTF-16 big-endian", text(CSV, "utf-16-be"), f"FILE:1:1: {cannot}: {NUL}"),
+        case(
             "latin-1",
-            file,
             text("a,b,label\n1,café,1\n-3,tea,-1\n", "latin-1"),
             f"FILE:2:6: {cannot}: invalid utf-8, '\\xe9'; {CONVERT}",
         ),
         *(
-            Case(
+            case(
                 word,
-                file,
                 last_row(f"-3,{word},-1"),
                 f"row 2, column 'b' of FILE is not finite as float32; {ROW_OUT}",
             )
             for word in ("inf", "-inf", "1e999", "1e39")
         ),
         *(
-            Case(
+            case(
                 word or "empty cell",
-                file,
                 last_row(f"-3,{word},-1"),
                 "row 2, column 'b' of FILE is missing; leave such rows out, or give a number",
             )
             for word in ("nan", "")
         ),
         *(
-            Case(
+            case(
                 f"label {word}",
-                file,
                 last_row(f"-3,100,{word}"),
                 f"the label in row 2, column 'label' of FILE is not finite; {ROW_OUT}",
             )
             for word in ("inf", "1e999")
         ),
-        Case("label nan", file, last_row("-3,100,nan"), f"row 2 of FILE {NO_LABEL}"),
-        Case("empty label", file, last_row("-3,100,"), f"row 2 of FILE {NO_LABEL}"),
-        Case("mixed line ends", file, good.replace(b"\n", b"\r\n", 1), X=CSV_X, y=Y),
-        Case(
+        case("label nan", last_row("-3,100,nan"), f"row 2 of FILE {NO_LABEL}"),
+        case("empty label", last_row("-3,100,"), f"row 2 of FILE {NO_LABEL}"),
+        case("mixed line ends", good.replace(b"\n", b"\r\n", 1), X=CSV_X, y=Y),
+        case(
             "carriage returns",
-            file,
             good.replace(b"\n", b"\r"),
             rf"FILE:1:10: {cannot}: a carriage return alone ends no line; end lines in \n",
         ),
-        Case("byte-order mark", file, MARK + good, X=CSV_X, y=Y),
-        Case("two columns", file, MARK + text("label,b\n1,2.5\n-1,100\n"), X=[[2.5], [100]], y=Y),
-        Case("no final newline", file, good[:-1], X=CSV_X, y=Y),
-        Case("many blank lines", file, good.replace(b"\n", b"\n\n\n"), X=CSV_X, y=Y),
-        Case(
+        case("byte-order mark", MARK + good, X=CSV_X, y=Y),
+        case("two columns", MARK + text("label,b\n1,2.5\n-1,100\n"), X=[[2.5], [100]], y=Y),
+        case("no final newline", good[:-1], X=CSV_X, y=Y),
+        case("many blank lines", good.replace(b"\n", b"\n\n\n"), X=CSV_X, y=Y),
+        case(
             "too many cells",
-            file,
             last_row("-3,100,-1,7"),
             f"FILE:3:11: {cannot}: found more fields than the 3 of the first row; put cells that",
         ),
-        Case(
+        case(
             "open quote",
-            file,
             text('a,b,label\n1,"2.5,1\n-3,100,-1\n'),
             f"FILE:2:3: {cannot}: a quote opens a cell here and never closes it; close it, or",
         ),
-        Case(
+        case(
             "long line",
-            file,
             lambda: text("a,b,label\n1,2.5" + "0" * LONG + ",1\n-3,100,-1\n"),
             X=CSV_X,
             y=Y,
@@ -543,86 +491,75 @@ LARGE_CSV = [
 
 def json_lines(file):
     """Write the cases of JSON lines."""
+    case = cases_of(file)
     good = b'{"a": 1, "b": 2.5, "label": 1}\n{"a": -3, "b": 100, "label": -1}\n'
     cannot = "this cannot be read as jsonl"
     one = 'write one object a line, such as {"height": 1.5, "label": 1}'
     return [
-        Case(
+        case(
             "truncated",
-            file,
             good[:-8],
             f"FILE:2:21: {cannot}: no JSON (unterminated string starting at); {one}",
         ),
-        Case("empty", file, b"", f"FILE:1:1: {cannot}: there is no object; {one}"),
-        Case("blank", file, b"\n \r\n", f"FILE:1:1: {cannot}: there is no object; {one}"),
-        Case("binary", file, NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
-        Case("UTF-16", file, utf_16(good)["UTF-16"], f"FILE:1:4: {cannot}: {NUL}"),
-        Case(
+        case("empty", b"", f"FILE:1:1: {cannot}: there is no object; {one}"),
+        case("blank", b"\n \r\n", f"FILE:1:1: {cannot}: there is no object; {one}"),
+        case("binary", NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
+        case("UTF-16", utf_16(good)["UTF-16"], f"FILE:1:4: {cannot}: {NUL}"),
+        case(
             "latin-1",
-            file,
             good.replace(b"100", b'"\xe9"'),
             f"FILE:2:17: {cannot}: invalid utf-8, '\\xe9'; {CONVERT}",
         ),
         *(
-            Case(
+            case(
                 word,
-                file,
                 good.replace(b"100", word.encode()),
                 f"FILE:2:16: {cannot}: the value '{word}' is not finite; {LEAVE_OUT}",
             )
             for word in ("nan", "NaN", "inf", "-inf", "Infinity", "1e999")
         ),
-        Case(
+        case(
             "1e39",
-            file,
             good.replace(b"100", b"1e39"),
             f"row 2, column 'b' of FILE is not finite as float32; {ROW_OUT}",
         ),
-        Case(
+        case(
             "null",
-            file,
             good.replace(b"100", b"null"),
             "row 2, column 'b' of FILE is missing; leave such rows out, or give a number",
         ),
         *(
-            Case(kind, file, good.replace(b', "label": -1', label), f"row 2 of FILE {NO_LABEL}")
+            case(kind, good.replace(b', "label": -1', label), f"row 2 of FILE {NO_LABEL}")
             for kind, label in {"no label": b"", "label null": b', "label": null'}.items()
         ),
-        Case(
+        case(
             "empty label",
-            file,
             good.replace(b": -1}", b': ""}').replace(b": 1}", b': "u"}'),
             f"row 2 of FILE {NO_LABEL}",
         ),
-        Case("mixed line ends", file, good.replace(b"\n", b"\r\n", 1), X=CSV_X, y=Y),
-        Case(
+        case("mixed line ends", good.replace(b"\n", b"\r\n", 1), X=CSV_X, y=Y),
+        case(
             "carriage returns",
-            file,
             good.replace(b"\n", b"\r"),
             f"FILE:1:32: {cannot}: no JSON (extra data); {one}",
         ),
-        Case("byte-order mark", file, MARK + good, X=CSV_X, y=Y),
-        Case("no final newline", file, good[:-1], X=CSV_X, y=Y),
-        Case("many blank lines", file, good.replace(b"\n", b"\n\n\n"), X=CSV_X, y=Y),
-        Case(
-            "no object", file, good + b"[1, 2]\n", f"FILE:3:1: {cannot}: this is no object; {one}"
-        ),
-        Case(
+        case("byte-order mark", MARK + good, X=CSV_X, y=Y),
+        case("no final newline", good[:-1], X=CSV_X, y=Y),
+        case("many blank lines", good.replace(b"\n", b"\n\n\n"), X=CSV_X, y=Y),
+        case("no object", good + b"[1, 2]\n", f"FILE:3:1: {cannot}: this is no object; {one}"),
+        case(
             "long line",
-            file,
             lambda: good.replace(b'"b"', b'"c": "' + b"x" * LONG + b'", "b"'),
             X=[[1, 2.5, 1], [-3, 100, 1]],
             y=Y,
         ),
-        Case(
+        case(
             "long line cut",
-            file,
             lambda: good + b'{"c": "' + b"x" * LONG,
             f"FILE:3:7: {cannot}: no JSON (unterminated string starting at); {one}",
         ),
-        Case(
+        case(
             "deep",
-            file,
             b'{"a": ' + b"[" * 100_000,
             f"FILE:1:1: {cannot}: values are nested too deeply; {one}",
         ),
@@ -635,6 +572,8 @@ def json_lines(file):
 def frames(file, write):
     """Write the cases of a binary format of tables."""
 
+    case = cases_of(file)
+
     def table(**columns):
         out = io.BytesIO()
         write(pl.DataFrame(columns), out)
@@ -645,43 +584,39 @@ def frames(file, write):
     cannot = f"FILE cannot be read as {file[2:]}: ...; check the format, or write the file anew"
     missing = "row 2, column 'b' of FILE is missing; leave such rows out, or give a number"
     return [
-        Case("whole", file, good, X=CSV_X, y=Y),
-        Case("truncated", file, good[: len(good) // 2], cannot),
-        Case("truncated at the end", file, good[:-4], cannot),
-        Case("binary", file, NOISE, cannot),
-        Case("binary behind its beginning", file, good[:8] + NOISE, cannot),
-        Case("empty", file, b"", "FILE holds no examples; it is empty, so write it anew"),
-        Case("nan", file, table(a=a, b=[2.5, np.nan], label=Y), missing),
-        Case("null", file, table(a=a, b=[2.5, None], label=Y), missing),
+        case("whole", good, X=CSV_X, y=Y),
+        case("truncated", good[: len(good) // 2], cannot),
+        case("truncated at the end", good[:-4], cannot),
+        case("binary", NOISE, cannot),
+        case("binary behind its beginning", good[:8] + NOISE, cannot),
+        case("empty", b"", "FILE holds no examples; it is empty, so write it anew"),
+        case("nan", table(a=a, b=[2.5, np.nan], label=Y), missing),
+        case("null", table(a=a, b=[2.5, None], label=Y), missing),
         *(
-            Case(
+            case(
                 str(value),
-                file,
                 table(a=a, b=[2.5, value], label=Y),
                 f"row 2, column 'b' of FILE is not finite as float32; {ROW_OUT}",
             )
             for value in (np.inf, 1e300)
         ),
-        Case("empty label", file, table(a=a, label=["u", ""]), f"row 2 of FILE {NO_LABEL}"),
-        Case("no label", file, table(a=a, label=["u", None]), f"row 2 of FILE {NO_LABEL}"),
-        Case("label nan", file, table(a=a, label=[1.0, np.nan]), f"row 2 of FILE {NO_LABEL}"),
-        Case(
+        case("empty label", table(a=a, label=["u", ""]), f"row 2 of FILE {NO_LABEL}"),
+        case("no label", table(a=a, label=["u", None]), f"row 2 of FILE {NO_LABEL}"),
+        case("label nan", table(a=a, label=[1.0, np.nan]), f"row 2 of FILE {NO_LABEL}"),
+        case(
             "label inf",
-            file,
             table(a=a, label=[1.0, np.inf]),
             f"the label in row 2, column 'label' of FILE is not finite; {ROW_OUT}",
         ),
-        Case(
+        case(
             "no rows",
-            file,
             table(a=a[:0], label=a[:0]),
             "FILE holds no examples; it has no rows, so give it some",
         ),
-        Case("no columns", file, table(), "FILE has no columns; give it columns of features and"),
-        Case("labels only", file, table(label=Y), "FILE has no column but the label; give it"),
-        Case(
+        case("no columns", table(), "FILE has no columns; give it columns of features and"),
+        case("labels only", table(label=Y), "FILE has no column but the label; give it"),
+        case(
             "bytes",
-            file,
             table(a=[b"u", b"v"], label=Y),
             "column 'a' of FILE holds Binary; leave it out, or turn it into numbers",
         ),
@@ -722,60 +657,42 @@ NPY_ANEW = "FILE is not a usable .npy file: ...; write it anew with numpy.save"
 EACH_ROW = "give one for each row"
 
 NPZ_CASES = [
-    Case("truncated", "a.npz", NPZ[: len(NPZ) // 2], NPZ_ANEW),
-    Case("truncated early", "a.npz", NPZ[:20], NPZ_ANEW),
-    Case("binary", "a.npz", NOISE, NPZ_ANEW),
-    Case("binary behind its beginning", "a.npz", NPZ[:4] + NOISE, NPZ_ANEW),
-    Case("flipped byte", "a.npz", NPZ.replace(X.tobytes(), X[::-1].tobytes()), NPZ_ANEW),
-    Case("empty", "a.npz", b"", NPZ_ANEW),
+    npz_file("truncated", NPZ[: len(NPZ) // 2], NPZ_ANEW),
+    npz_file("truncated early", NPZ[:20], NPZ_ANEW),
+    npz_file("binary", NOISE, NPZ_ANEW),
+    npz_file("binary behind its beginning", NPZ[:4] + NOISE, NPZ_ANEW),
+    npz_file("flipped byte", NPZ.replace(X.tobytes(), X[::-1].tobytes()), NPZ_ANEW),
+    npz_file("empty", b"", NPZ_ANEW),
     *(
-        Case(
-            kind,
-            "a.npz",
-            npz(X=array, y=Y),
-            X=array,
-            y=Y,
-            unfit=f"X contains {CONTAINS[kind]} {DROP}",
-        )
+        npz_file(kind, npz(X=array, y=Y), X=array, y=Y, unfit=f"X contains {CONTAINS[kind]} {DROP}")
         for kind, array in BROKEN.items()
     ),
-    Case(
+    npz_file(
         "label nan",
-        "a.npz",
         npz(X=X, y=[1, np.nan]),
         X=X,
         y=[1, np.nan],
         unfit="...y contains NaN or infinity; every row needs a label",
     ),
-    Case(
-        "empty label", "a.npz", npz(X=X, y=[]), f"FILE: X has 2 rows but y has 0 la...; {EACH_ROW}"
-    ),
-    Case(
-        "few labels", "a.npz", npz(X=X, y=[1]), f"FILE: X has 2 rows but y has 1 la...; {EACH_ROW}"
-    ),
-    Case("wide labels", "a.npz", npz(X=X, y=X), f"FILE: ... y has the shape (2, 2); {EACH_ROW}"),
-    Case("no labels", "a.npz", npz(X=X), X=X, unfit="a.npz has no labels; learning and evaluating"),
-    Case("no rows", "a.npz", npz(X=X[:0], y=Y[:0]), "FILE holds no examples: ...; write some of"),
-    Case("no columns", "a.npz", npz(X=X[:, :0], y=Y), "FILE holds no examples: ...; write some of"),
+    npz_file("empty label", npz(X=X, y=[]), f"FILE: X has 2 rows but y has 0 la...; {EACH_ROW}"),
+    npz_file("few labels", npz(X=X, y=[1]), f"FILE: X has 2 rows but y has 1 la...; {EACH_ROW}"),
+    npz_file("wide labels", npz(X=X, y=X), f"FILE: ... y has the shape (2, 2); {EACH_ROW}"),
+    npz_file("no labels", npz(X=X), X=X, unfit="a.npz has no labels; learning and evaluating"),
+    npz_file("no rows", npz(X=X[:0], y=Y[:0]), "FILE holds no examples: ...; write some of"),
+    npz_file("no columns", npz(X=X[:, :0], y=Y), "FILE holds no examples: ...; write some of"),
     *(
-        Case(
+        npz_file(
             f"{array.ndim} axes",
-            "a.npz",
             npz(X=array, y=Y),
             "FILE: Expected 2D array, got ...D array instead; write one row of numbers for each",
         )
         for array in (np.float64(1), X[0], X[None])
     ),
-    Case("objects", "a.npz", npz(X=X, y=np.array([{}, 1])), NPZ_ANEW),
-    Case("complex numbers", "a.npz", npz(X=X + 1j, y=Y), NPZ_ANEW),
-    Case("far column", "a.npz", csr(FAR_X, y=Y), X=FAR_X, y=Y, unfit=TOO_WIDE),
+    npz_file("objects", npz(X=X, y=np.array([{}, 1])), NPZ_ANEW),
+    npz_file("complex numbers", npz(X=X + 1j, y=Y), NPZ_ANEW),
+    npz_file("far column", csr(FAR_X, y=Y), X=FAR_X, y=Y, unfit=TOO_WIDE),
     *(
-        Case(
-            kind,
-            "a.npz",
-            npz(data=[1.0], indices=indices, indptr=indptr, shape=(2, 2), y=Y),
-            NPZ_ANEW,
-        )
+        npz_file(kind, npz(data=[1.0], indices=indices, indptr=indptr, shape=(2, 2), y=Y), NPZ_ANEW)
         for kind, indices, indptr in [
             ("column outside", [9], [0, 1, 1]),
             ("negative column", [-1], [0, 1, 1]),
@@ -787,16 +704,15 @@ NPZ_CASES = [
 NPY = npy(X)
 
 NPY_CASES = [
-    Case("whole", "a.npy", {"a.npy": NPY, "y.npy": npy(Y)}, X=X, y=Y),
-    Case("truncated", "a.npy", NPY[:-5], NPY_ANEW),
-    Case("truncated early", "a.npy", NPY[:20], NPY_ANEW),
-    Case("too long", "a.npy", NPY + b"more", NPY_ANEW),
-    Case("binary", "a.npy", NOISE, NPY_ANEW),
-    Case("empty", "a.npy", b"", NPY_ANEW),
+    npy_file("whole", {"a.npy": NPY, "y.npy": npy(Y)}, X=X, y=Y),
+    npy_file("truncated", NPY[:-5], NPY_ANEW),
+    npy_file("truncated early", NPY[:20], NPY_ANEW),
+    npy_file("too long", NPY + b"more", NPY_ANEW),
+    npy_file("binary", NOISE, NPY_ANEW),
+    npy_file("empty", b"", NPY_ANEW),
     *(
-        Case(
+        npy_file(
             kind,
-            "a.npy",
             {"a.npy": npy(array), "y.npy": npy(Y)},
             X=array,
             y=Y,
@@ -804,20 +720,16 @@ NPY_CASES = [
         )
         for kind, array in BROKEN.items()
     ),
-    Case(
+    npy_file(
         "empty label",
-        "a.npy",
         {"a.npy": NPY, "y.npy": npy(Y[:0])},
         "FILE holds 2 rows, but y.npy labels of shape (0,); give one label for each row",
     ),
-    Case(
-        "labels truncated",
-        "a.npy",
-        {"a.npy": NPY, "y.npy": npy(Y)[:-5]},
-        NPY_ANEW.replace("FILE", "y.npy"),
+    npy_file(
+        "labels truncated", {"a.npy": NPY, "y.npy": npy(Y)[:-5]}, NPY_ANEW.replace("FILE", "y.npy")
     ),
-    Case("one axis", "a.npy", npy(X[0]), "FILE: Expected 2D array, got 1D array instead; write"),
-    Case("no rows", "a.npy", npy(X[:0]), "FILE holds no examples: ...; write some of each"),
+    npy_file("one axis", npy(X[0]), "FILE: Expected 2D array, got 1D array instead; write"),
+    npy_file("no rows", npy(X[:0]), "FILE holds no examples: ...; write some of each"),
 ]
 
 
@@ -894,38 +806,33 @@ STORE_ANEW = "the store is damaged, so write it anew"
 NO_JSON = "a.rows/header.json is not the header of a store: it is no JSON object; write the store"
 
 STORE_CASES = [
-    Case("whole", "a.rows", stored(), X=X, y=["spam", "ham"]),
-    Case("truncated", "a.rows", stored(header_json=b'{"format": "rosen'), NO_JSON),
-    Case("binary", "a.rows", stored(header_json=NOISE), NO_JSON),
-    Case("empty", "a.rows", stored(header_json=b""), NO_JSON),
-    Case(
+    store("whole", stored(), X=X, y=["spam", "ham"]),
+    store("truncated", stored(header_json=b'{"format": "rosen'), NO_JSON),
+    store("binary", stored(header_json=NOISE), NO_JSON),
+    store("empty", stored(header_json=b""), NO_JSON),
+    store(
         "foreign header",
-        "a.rows",
         stored(header_json=b'{"format": "other"}'),
         "a.rows/header.json is not the header of a store that this version reads ...; write the",
     ),
-    Case(
+    store(
         "values truncated",
-        "a.rows",
         stored(values_npy=npy(X)[:-3]),
         f"a.rows/values.npy is not the array that the header describes; {STORE_ANEW}",
     ),
-    Case(
+    store(
         "empty label",
-        "a.rows",
         stored(labels_npy=b""),
         f"a.rows/labels.npy is not the array that the header describes; {STORE_ANEW}",
     ),
-    Case(
+    store(
         "binary labels",
-        "a.rows",
         stored(labels_npy=npy(np.array([0, 7], np.int32))),
         f"a.rows/labels.npy has codes for more than the 2 names of the header; {STORE_ANEW}",
     ),
     *(
-        Case(
+        store(
             kind,
-            "a.rows",
             stored(array),
             X=array,
             y=["spam", "ham"],
@@ -933,14 +840,7 @@ STORE_CASES = [
         )
         for kind, array in BROKEN.items()
     ),
-    Case(
-        "far column",
-        "a.rows",
-        stored(FAR_X),
-        X=FAR_X,
-        y=["spam", "ham"],
-        unfit=TOO_WIDE,
-    ),
+    store("far column", stored(FAR_X), X=FAR_X, y=["spam", "ham"], unfit=TOO_WIDE),
 ]
 
 
@@ -956,24 +856,24 @@ PACKERS = {
 
 def packed(extension, name, pack):
     """Write the cases of a compression."""
-    file, content = f"a.svm.{extension}", pack(SVM * 50)
+    content, case = pack(SVM * 50), cases_of(f"a.svm.{extension}")
     cut = f"FILE ends in the middle of its {name} stream; it is truncated, so fetch it again"
     return [
-        Case("truncated", file, content[:-3], cut),
-        Case("truncated in the middle", file, content[: len(content) // 2], cut),
+        case("truncated", content[:-3], cut),
+        case("truncated in the middle", content[: len(content) // 2], cut),
         Case("truncated table", f"a.csv.{extension}", pack(CSV.encode())[:-3], cut),
         Case("truncated array", f"a.npz.{extension}", pack(NPZ)[:-3], cut),
-        Case("followed by binary", file, content + NOISE, f"FILE ...{name} ...fetch it again"),
-        Case("empty", file, pack(b""), "FILE holds no examples; write one a line"),
-        Case("twice", file, pack(content), "FILE:1:...; decompress or convert the file first"),
-        Case("nan", file, pack(b"1 1:1\n-1 2:nan\n"), "FILE:2:6: the value 'nan' ...; change it"),
+        case("followed by binary", content + NOISE, f"FILE ...{name} ...fetch it again"),
+        case("empty", pack(b""), "FILE holds no examples; write one a line"),
+        case("twice", pack(content), "FILE:1:...; decompress or convert the file first"),
+        case("nan", pack(b"1 1:1\n-1 2:nan\n"), "FILE:2:6: the value 'nan' ...; change it"),
         Case(
             "latin-1",
             f"a.csv.{extension}",
             pack(CSV.replace("100", "é").encode("latin-1")),
             f"FILE:3:4: this cannot be read as csv: invalid utf-8, '\\xe9'; {CONVERT}",
         ),
-        Case("byte-order mark", file, pack(MARK + SVM), X=SVM_X, y=Y),
+        case("byte-order mark", pack(MARK + SVM), X=SVM_X, y=Y),
         Case(
             "mark and mixed line ends",
             f"a.jsonl.{extension}",
@@ -987,34 +887,29 @@ def packed(extension, name, pack):
 # ---- folders of files
 
 FOLDERS = [
-    Case(
+    folder_of(
         "fault in the second file",
-        "days",
         {"days/1.svm": SVM[:-1], "days/2.svm": b"", "days/3.svm": SVM + b"1 1:x\n"},
         f"days/3.svm:3:5: the value 'x' is not a number; {PAIRS}",
     ),
-    Case(
+    folder_of(
         "fault in the second text",
-        "days",
         {"days/1.txt": MAIL, "days/2.txt": MAIL + b"no tab"},
         f"days/2.txt:3:7: there is no tab; {WRITE_LABEL}",
     ),
-    Case(
+    folder_of(
         "fault in the second table",
-        "days",
         {"days/1.csv": CSV.encode(), "days/2.csv": CSV.encode() + b'1,"2,1\n'},
         "days/2.csv:4:3: this cannot be read as csv: a quote opens a cell here ...; close it, or",
     ),
-    Case(
+    folder_of(
         "byte-order mark in each",
-        "days",
         {"days/1.svm": MARK + SVM[:-1], "days/2.svm": MARK + SVM},
         X=SVM_X * 2,
         y=[*Y, *Y],
     ),
-    Case(
+    folder_of(
         "truncated",
-        "days",
         {"days/1.svm": SVM, "days/2.svm": gzip.compress(SVM)[:-3]},
         "days/2.svm ends in the middle of its gzip stream; it is truncated, so fetch it again",
     ),
