@@ -84,7 +84,7 @@ def rows(*entries, width):
 def too_wide(columns):
     """Say what becomes of a column whose weights would fill the memory."""
     return (
-        f"weights for {columns} columns need about 22.4 GiB, more than this machine can spare; "
+        f"weights for {columns} columns need about 59.6 GiB, more than this machine can spare; "
         "number the columns densely, or hash them to fewer"
     )
 
