@@ -188,8 +188,9 @@ def test_floats_suffice_with_many_columns():
 def test_exact_arithmetic_goes_on_where_floats_end(monkeypatch):
     """A guess that is no good at all: the answer does not depend on it."""
 
-    def bad(X, signs, **_):
-        return HardMargin(np.full(X.shape[1] + 1, np.nan), np.zeros(signs.size), np.inf)
+    def bad(search, *_):
+        rows, columns = search.X.shape
+        return HardMargin(np.full(columns + 1, np.nan), np.zeros(rows), np.inf)
 
     random = np.random.default_rng(4)
     for d in (3, 10, 60):
@@ -197,8 +198,7 @@ def test_exact_arithmetic_goes_on_where_floats_end(monkeypatch):
         y = np.sign(X @ random.standard_normal(d))
         expected = rb.max_margin(X, y, tol=1e-9)
         with monkeypatch.context() as patch:
-            patch.setattr(margins, "by_support", bad)
-            patch.setattr(margins, "by_sweeps", bad)
+            patch.setattr(margins.SupportSearch, "run", bad)
             found = proved(X, y, tol=1e-9)
         assert found.squared is not None
         assert found.squared == expected.squared or d == 60
@@ -376,6 +376,38 @@ def test_identical_rows_and_constant_columns():
     assert proved(X, y).squared == 1
 
 
+@INTERCEPTS
+@pytest.mark.parametrize("d", [8, 60])
+@pytest.mark.parametrize("margin", [1e-6, 1e-12])
+def test_tiny_margins_are_closed(margin, d, intercept):
+    X, y, _ = rb.make_separable(500, d, margin, seed=2)
+    found = proved(X, y, **intercept)
+    assert found.width <= 1e-6
+    if intercept is not LIFTED:
+        assert found.lower == pytest.approx(margin, rel=1e-4)  # the rows are rounded to 1e-16
+
+
+@INTERCEPTS
+def test_sparse_rows_without_entries_and_repeated_ones(intercept):
+    dense = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 4.0], [3.0, 0.0, 4.0]])
+    found = proved(sparse.csr_matrix(dense), [0, 0, 1, 1], **intercept)
+    if intercept is NONE:  # 0 is on every hyperplane through the origin
+        assert found.verdict != "separable"
+    else:
+        assert found.squared == naive_square(dense[1:3].tolist(), [-1, 1], **intercept)
+
+
+def test_inseparable_data_ask_separate_once(monkeypatch):
+    asked, decide = [], margins.decide
+    monkeypatch.setattr(margins, "decide", lambda *given: asked.append(1) or decide(*given))
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((400, 60)), random.choice([0, 1], 400)
+    assert proved(X, y).verdict == "inseparable"
+    assert asked == [1]
+    assert proved(X[:50], y[:50]).verdict == "separable"
+    assert asked == [1]
+
+
 def test_many_rows_on_the_margin():
     grid = np.array([[i, j] for i in (-1.0, 1.0) for j in range(200)])
     found = proved(grid, np.sign(grid[:, 0]))
@@ -522,10 +554,11 @@ def test_what_is_known_when_the_time_is_over_is_proved(stop, intercept, monkeypa
 
         return search
 
-    def nothing(X, signs, **_):
-        return HardMargin(np.zeros(X.shape[1] + 1), np.zeros(signs.size), np.inf)
+    def nothing(search, *_):
+        rows, columns = search.X.shape
+        return HardMargin(np.zeros(columns + 1), np.zeros(rows), np.inf)
 
-    monkeypatch.setattr(margins, "by_support", nothing)
+    monkeypatch.setattr(margins.SupportSearch, "run", nothing)
     for looks in (0, 2, 5):
         monkeypatch.setattr(margins.Hulls, "nearest", stopped(looks))
         found = proved(X, y, **intercept)

@@ -10,16 +10,14 @@ from layouts import DENSE, SPARSE
 from naive_margins import naive_square
 from rosenblatt.margin import support
 from rosenblatt.margin.hard import hard_margin
-from rosenblatt.margin.support import by_support
+from rosenblatt.margin.support import SupportSearch
 
 INTERCEPTS = ["free", "lifted", "none"]
 LIFT = 0.75
 
 
 def searched(X, signs, intercept="free", tol=1e-12):
-    return by_support(
-        X, np.asarray(signs, np.int8), intercept=intercept, lift=LIFT, tol=tol, max_seconds=60.0
-    )
+    return SupportSearch(X, np.asarray(signs, np.int8), intercept, LIFT).run(tol, 60.0)
 
 
 def margin_of(X, signs, intercept, found):
@@ -90,16 +88,26 @@ def test_weights_leave_one_as_the_least_margin_and_are_the_sum_of_the_duals(inte
     assert np.allclose((found.alphas * signs) @ X, size * found.w[:-1], rtol=1e-8)
 
 
-def test_more_columns_than_rows_need_more_room(monkeypatch):
+def test_more_columns_than_rows_need_more_room():
     random = np.random.default_rng(3)
     X, signs = random.standard_normal((200, 900)), np.where(np.arange(200) % 2, 1, -1)
     found = searched(X, signs)
     lower, upper = margin_of(X, signs, "free", found)
     assert np.count_nonzero(found.alphas) > support.ROOM
     assert lower == pytest.approx(upper, rel=1e-12)
-    monkeypatch.setattr(support, "MOST_ROOM", support.ROOM)
-    assert searched(X, signs).gap > 1e-3  # others go on from there
-    assert hard_margin(X, signs.astype(np.int8), tol=1e-6).gap <= 1e-6
+    search = SupportSearch(X, signs.astype(np.int8), "free", 1.0)
+    assert search.run(1e-9, 60.0, support.ROOM).gap > 1e-3
+    assert np.allclose(search.run(1e-9, 60.0).w, found.w)  # goes on from there
+
+
+def test_sweeps_go_on_where_the_support_is_too_large(monkeypatch):
+    random = np.random.default_rng(3)
+    X, signs = random.standard_normal((200, 900)), np.where(np.arange(200) % 2, 1, -1)
+    monkeypatch.setattr(SupportSearch.run, "__defaults__", (support.ROOM,))
+    found = hard_margin(X, signs.astype(np.int8), tol=1e-6)
+    lower, upper = margin_of(X, signs, "free", found)
+    assert found.gap <= 1e-6
+    assert lower == pytest.approx(upper, rel=2e-6)
 
 
 def test_rows_far_from_the_origin_lose_no_digits():
@@ -113,7 +121,7 @@ def test_a_search_without_time_gives_what_it_has():
     random = np.random.default_rng(4)
     X = random.standard_normal((5000, 40))
     signs = np.sign(X @ random.standard_normal(40)).astype(np.int8)
-    found = by_support(X, signs, intercept="free", lift=1.0, tol=1e-9, max_seconds=0.0)
+    found = SupportSearch(X, signs, "free", 1.0).run(1e-9, 0.0)
     assert found.gap > 1e-9
     assert np.isfinite(found.w).all()
     assert np.isfinite(found.alphas).all()

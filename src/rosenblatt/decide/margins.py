@@ -50,8 +50,8 @@ from rosenblatt.decide.separation import SEPARABLE, UNDECIDED, Separation, liste
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.hard import by_sweeps
-from rosenblatt.margin.support import HardMargin, by_support
-from rosenblatt.matrices import check_finite
+from rosenblatt.margin.support import FEW_ROOM, HardMargin, SupportSearch
+from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
 
 NOT_SEPARABLE = "not separable"
@@ -217,7 +217,7 @@ class _Search:
 
     def __init__(self, hulls: Hulls, classes: np.ndarray, tol: float, clock: Clock) -> None:
         self.hulls, self.classes, self.tol, self.clock = hulls, classes, tol, clock
-        self.best = Enclosure(hulls)
+        self.best, self.fine = Enclosure(hulls), max(FINEST, tol / 2)
         self.small = hulls.width <= SMALL
         self.floats: HardMargin | None = None
         self.separation: Separation | None = None
@@ -240,32 +240,35 @@ class _Search:
 
     def _search(self) -> None:
         """Let floats find a separator; where they find none, ask whether there is one."""
-        # To decide may take the other half of the time.
-        found = by_support(**self._question(), max_seconds=self.clock.left() / 2)
-        self._take(found)
+        search = SupportSearch(*self._question())
+        # If there is none, to find that out should not take longer than to decide it.
+        found = self._take(search.run(self.fine, self.clock.left() / 2, FEW_ROOM))
         if self.small and found.gap < 1 and self._exactly():
             return
         self.best.offer_direction(found.w, self.tol)
         if not self.best.lower:
             self._decide()
         if self.best.lower:
-            self._improve()
+            self._improve(search)
 
-    def _take(self, found: HardMargin) -> None:
+    def _improve(self, search: SupportSearch) -> None:
+        """Go on until the ends are close enough."""
+        if self.best.width > self.tol and not self.small:
+            found = self._take(search.run(self.fine, self.clock.left()))
+            self.best.offer_direction(found.w, self.tol)
+        if self.best.width > self.tol and not self.small and len(self.best.weights) > MOST_ROWS:
+            left = self.clock.left()
+            found = self._take(by_sweeps(*self._question(), found.alphas, self.fine, left))
+            self.best.offer_direction(found.w, self.tol)
+        if self.small or (self.best.width > self.tol and len(self.best.weights) <= MOST_ROWS):
+            self._exactly()
+
+    def _take(self, found: HardMargin) -> HardMargin:
         self.floats = found
         self.best.offer_weights(weights_from(self.hulls, found.alphas))
         self.clock.interrupted |= found.interrupted
         self.clock.left()
-
-    def _improve(self) -> None:
-        """Go on until the ends are close enough."""
-        if self.best.width > self.tol and not self.small:
-            assert self.floats is not None
-            start, left = self.floats.alphas, self.clock.left()
-            self._take(by_sweeps(**self._question(), start=start, max_seconds=left))
-            self.best.offer_direction(self.floats.w, self.tol)
-        if self.small or (self.best.width > self.tol and len(self.best.weights) <= MOST_ROWS):
-            self._exactly()
+        return found
 
     def _offer_what_is_left(self) -> None:
         """Take what was under way when the time was over."""
@@ -275,12 +278,12 @@ class _Search:
         if self.floats is not None:
             self.best.offer_direction(self.floats.w, self.tol)
 
-    def _question(self) -> dict[str, Any]:
+    def _question(self) -> tuple[Matrix, np.ndarray, str, float]:
+        """Give rows as floats, signs, the kind of intercept, and the lift."""
         hulls = self.hulls
         X, lift = scaled_to_floats(hulls)
         kind = "free" if hulls.free else "lifted" if hulls.lift else "none"
-        tol = max(FINEST, self.tol / 2)
-        return {"X": X, "signs": hulls.signs, "intercept": kind, "lift": lift, "tol": tol}
+        return X, hulls.signs, kind, lift
 
     def _decide(self) -> None:
         """Ask whether there is a margin; take the separator, and the rows nearest to it."""

@@ -24,6 +24,7 @@ from rosenblatt.rows import Rows, add, dot
 # What a descent may end with.
 CLOSE, MEETING, STUCK, FULL, PAUSED = range(5)
 COUNT, SQUARE, GAP, UNEVEN, LEVELS = range(5)  # places in `found`; each group has a level
+CLEAR = 1e-4  # share of a row's square that products of rows leave no doubt about
 ROUNDING = 1e-14  # of a sum of rows, relative to its terms
 NOTHING = 1e-26  # share of the rows' squares below which a point is the origin, up to rounding
 
@@ -64,37 +65,33 @@ def _solve_upper(factor: np.ndarray, count: int | np.int64, x: np.ndarray) -> No
 
 
 @part
-def _solve(factor: np.ndarray, count: int | np.int64, x: np.ndarray) -> None:
-    """Solve L·Lᵀ·x = x in place."""
+def _solve(factor: np.ndarray, count: int | np.int64, x: np.ndarray, y: np.ndarray) -> None:
+    """Solve L·Lᵀ·x = x and L·Lᵀ·y = y in place: large factors are read once for both."""
     for a in range(count):
-        total = x[a]
+        first, second = x[a], y[a]
         for b in range(a):
-            total -= factor[a, b] * x[b]
-        x[a] = total / factor[a, a]
-    _solve_upper(factor, count, x)
+            first -= factor[a, b] * x[b]
+            second -= factor[a, b] * y[b]
+        x[a], y[a] = first / factor[a, a], second / factor[a, a]
+    for a in range(count - 1, -1, -1):
+        first, second = x[a] / factor[a, a], y[a] / factor[a, a]
+        x[a], y[a] = first, second
+        for b in range(a):
+            x[b] -= factor[a, b] * first
+            y[b] -= factor[a, b] * second
 
 
 @part
-def _join(hulls: Grouped, corral: Corral, j: int) -> bool:
-    """Take a row in, with no weight yet; tell whether it is independent of the others.
+def _distance(hulls: Grouped, corral: Corral, j: int) -> float:
+    """Give ‖z - p‖² for the nearest p in the affine hulls, 0 if it is rounding.
 
-    Its distance from their affine hulls is that of the nearest point there, computed from the rows:
-    products of rows lose half of the digits.
+    It is computed from the rows: their products lose half of the digits. `spread` holds z.
     """
     rows, signs, squares, groups, _, joint = hulls
-    places, weights, factor, solved, spread, found = corral
+    places, _, factor, solved, spread, found = corral
     count = np.int64(found[COUNT])
     near = solved[0]
-    spread[:] = 0.0
-    add(rows, j, signs[j], spread)
     for a in range(count):
-        i = places[a]
-        total = signs[i] * dot(rows, i, spread)
-        if groups[i] == groups[j]:
-            total += joint
-        for b in range(a):
-            total -= factor[a, b] * factor[count, b]
-        factor[count, a] = total / factor[a, a]
         near[a] = factor[count, a]
     _solve_upper(factor, count, near)
     same, other, length = 1.0, 0.0, 1.0
@@ -109,8 +106,32 @@ def _join(hulls: Grouped, corral: Corral, j: int) -> bool:
     left = joint * (same * same + other * other)
     for k in range(spread.size):
         left += spread[k] * spread[k]
-    if not left > (ROUNDING * length) ** 2 * (squares[j] + joint):
-        return False
+    clear = left > (ROUNDING * length) ** 2 * (squares[j] + joint)
+    return left if clear else 0.0
+
+
+@part
+def _join(hulls: Grouped, corral: Corral, j: int) -> bool:
+    """Take a row in, with no weight yet; tell whether it is independent of the others."""
+    rows, signs, squares, groups, _, joint = hulls
+    places, weights, factor, _, spread, found = corral
+    count = np.int64(found[COUNT])
+    spread[:] = 0.0
+    add(rows, j, signs[j], spread)
+    left = squares[j] + joint
+    for a in range(count):
+        i = places[a]
+        total = signs[i] * dot(rows, i, spread)
+        if groups[i] == groups[j]:
+            total += joint
+        for b in range(a):
+            total -= factor[a, b] * factor[count, b]
+        factor[count, a] = total / factor[a, a]
+        left -= factor[count, a] ** 2
+    if not left > CLEAR * (squares[j] + joint):
+        left = _distance(hulls, corral, j)
+        if left == 0.0:
+            return False
     factor[count, count] = np.sqrt(left)
     places[count], weights[count] = j, 0.0
     found[COUNT] = count + 1
@@ -147,7 +168,7 @@ def _aim(hulls: Grouped, corral: Corral) -> None:
     for a in range(count):
         ones[a] = 1.0 if groups[places[a]] == 0 else 0.0
         others[a] = 1.0 - ones[a]
-    _solve(factor, count, ones)
+    _solve(factor, count, ones, others)
     if share == 1.0:  # all rows are of group 0
         total = 0.0
         for a in range(count):
@@ -155,7 +176,6 @@ def _aim(hulls: Grouped, corral: Corral) -> None:
         for a in range(count):
             ones[a] /= total
         return
-    _solve(factor, count, others)
     first, mixed, second = 0.0, 0.0, 0.0
     for a in range(count):
         if groups[places[a]] == 0:
@@ -195,10 +215,10 @@ def _refine(hulls: Grouped, corral: Corral, products: np.ndarray) -> None:
     groups = hulls.groups
     places, weights, factor, solved, _, found = corral
     count = np.int64(found[COUNT])
-    moved = solved[0]
+    moved, unused = solved[0], solved[1]
     for a in range(count):
         moved[a] = found[LEVELS + groups[places[a]]] - products[places[a]]
-    _solve(factor, count, moved)
+    _solve(factor, count, moved, unused)
     first, second = 0.0, 0.0
     for a in range(count):
         moved[a] += weights[a]

@@ -1,8 +1,8 @@
 """The hard margin: the widest separator, in floats (theory D10, D19).
 
 Problem     min ‖w‖² s.t. s(w·x + b) >= 1, on data that some hyperplane separates
-Method      by its support vectors if they are few (`support`); else by sweeps over the dual, which
-            is that of the soft margin without caps
+Method      by its support vectors (`support`); if there are more than thousands, by sweeps over
+            the dual, which is that of the soft margin without caps
 Use         `decide.margins` makes a proven enclosure of the margin from the weights and the duals
 """
 
@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from rosenblatt.margin.descent import MOST_PASSES, Limits, descend
-from rosenblatt.margin.support import HardMargin, by_support
+from rosenblatt.margin.support import HardMargin, SupportSearch
 from rosenblatt.matrices import Matrix
 
 
@@ -29,25 +29,22 @@ def hard_margin(
     """Give the widest separator, up to `tol` relative to its margin if rounding allows."""
     left = np.inf if max_seconds is None else max_seconds
     end = time.perf_counter() + left
-    found = by_support(X, signs, intercept=intercept, lift=lift, tol=tol, max_seconds=left)
+    found = SupportSearch(X, signs, intercept, lift).run(tol, left)
     left = end - time.perf_counter()
     if found.interrupted:
         raise KeyboardInterrupt
     if found.gap <= tol or left <= 0:
         return found
-    swept = by_sweeps(
-        X, signs, found.alphas, intercept=intercept, lift=lift, tol=tol, max_seconds=left
-    )
+    swept = by_sweeps(X, signs, intercept, lift, found.alphas, tol, left)
     return min(found, swept, key=lambda answer: answer.gap)
 
 
 def by_sweeps(
     X: Matrix,
     signs: np.ndarray,
-    start: np.ndarray,
-    *,
     intercept: str,
     lift: float,
+    start: np.ndarray,
     tol: float,
     max_seconds: float,
 ) -> HardMargin:

@@ -1,4 +1,4 @@
-"""The hard margin of any rows with few of them in its support (theory D10).
+"""The hard margin by its support vectors, up to thousands of them (theory D10).
 
 Few rows    are all looked at after every step of `corral.descend`
 Many        a part of them is solved; then all are looked at once, and those that come out worst
@@ -30,7 +30,8 @@ from rosenblatt.rows import fill_squares, scores, span
 
 FEW_ENTRIES = 2**16  # so few are looked at in less time than rows are chosen
 FIRST_ROWS = 64  # of each group, to begin with
-ROOM, MOST_ROOM = 64, 1024  # rows of a corral: at first, and before other methods are faster
+# Rows of a corral: at first, those that seconds suffice for, and those that are too many.
+ROOM, FEW_ROOM, MOST_ROOM = 64, 1024, 4096
 STEPS, WORK = 10, 10**8  # at least so many steps, and multiplications, for a look at the clock
 FINEST = 1e-13  # the gap on a part of the rows, which costs little
 DIGITS = 1e-15  # what rounding may leave of a product
@@ -48,25 +49,11 @@ class HardMargin(NamedTuple):
     interrupted: bool = False
 
 
-def by_support(
-    X: Matrix, signs: np.ndarray, *, intercept: str, lift: float, tol: float, max_seconds: float
-) -> HardMargin:
-    """Search by support vectors, which is fastest if there are at most hundreds of them.
-
-    It ends when the gap is small enough, the time is over or rounding allows no more. Ctrl-C ends
-    it too; what was found so far counts.
-    """
-    free = intercept == "free"
-    search = _Search(X, signs, free, lift if intercept == "lifted" else 0.0)
-    with np.errstate(all="ignore"):
-        interrupted = search.run(tol, time.perf_counter() + max_seconds)
-        return search.found(interrupted)
-
-
-class _Search:
+class SupportSearch:
     """The hulls of signed rows (x, lift), and the part of them that is being solved."""
 
-    def __init__(self, X: Matrix, signs: np.ndarray, free: bool, lift: float) -> None:
+    def __init__(self, X: Matrix, signs: np.ndarray, intercept: str, lift: float) -> None:
+        free, lift = intercept == "free", lift if intercept == "lifted" else 0.0
         self.X, self.signs = X, signs.astype(np.float64)
         self.groups = (signs > 0).astype(np.int64) if free else np.zeros(signs.size, np.int64)
         self.share, self.lift = (0.5, 0.0) if free else (1.0, lift)
@@ -80,21 +67,32 @@ class _Search:
         self.chosen, self.joint = np.zeros(0, np.int64), 0.0
         self.gap = np.inf
 
-    def run(self, tol: float, end: float) -> bool:
-        """Search; tell whether it was interrupted."""
-        try:
-            self._begin()
-            while True:
-                status = self._descend(tol, end)
-                gap = self._look()
-                over = status in (MEETING, FULL) or time.perf_counter() >= end
-                if gap <= tol or over or not self._add_worst():
-                    return False
-        except KeyboardInterrupt:
-            self._look()
-            return True
+    def run(self, tol: float, max_seconds: float, room: int = MOST_ROOM) -> HardMargin:
+        """Search, or go on, until the gap is small enough.
 
-    def found(self, interrupted: bool) -> HardMargin:
+        It ends before if the time is over, more than `room` rows are in the support or rounding
+        allows no more. Ctrl-C ends it too; what was found so far counts.
+        """
+        end, interrupted = time.perf_counter() + max_seconds, False
+        with np.errstate(all="ignore"):
+            try:
+                self._run(tol, end, room)
+            except KeyboardInterrupt:
+                interrupted = True
+                self._look()
+            return self._found(interrupted)
+
+    def _run(self, tol: float, end: float, room: int) -> None:
+        if not self.chosen.size:
+            self._begin()
+        while True:
+            status = self._descend(tol, end, room)
+            gap = self._look()
+            over = status in (MEETING, FULL) or time.perf_counter() >= end
+            if gap <= tol or over or not self._add_worst():
+                return
+
+    def _found(self, interrupted: bool) -> HardMargin:
         """Give the weights and duals of the point."""
         w, products = self.point.copy(), self.products
         if self.share < 1.0:
@@ -137,17 +135,17 @@ class _Search:
         self.joint = self.joint or float(squares.mean()) or 1.0  # which stays: so does the factor
         self.part = Grouped(view, signs, squares, self.groups[rows], self.share, self.joint)
 
-    def _descend(self, tol: float, end: float) -> int:
+    def _descend(self, tol: float, end: float, room: int) -> int:
         """Solve the part, in pieces that are short enough to look at the clock in between."""
         products, whole = np.empty(self.chosen.size), self.chosen.size == self.signs.size
-        size = self.entries * self.chosen.size // self.signs.size
+        row = 1 + self.entries // self.signs.size
         while True:
             count = int(self.corral.found[COUNT])
-            steps = STEPS + WORK // (size + count * self.X.shape[1] + count**2)
+            steps = STEPS + WORK // (row * (self.chosen.size + count) + count**2)
             status: int = descend(
                 self.part, self.corral, self.point, products, tol if whole else FINEST, steps
             )
-            if status == FULL and self.corral.places.size < MOST_ROOM:
+            if status == FULL and self.corral.places.size < room:
                 self.corral = _larger(self.corral)
             elif status != PAUSED or time.perf_counter() >= end:
                 return status
