@@ -11,6 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 import rosenblatt as rb
 from rosenblatt.margin import central_path
 from rosenblatt.margin import interior as method
+from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.interior import interior
 
 INTERCEPTS = ["free", "lifted", "none"]
@@ -48,19 +49,6 @@ def naive_gap(X, signs, lam, caps, intercept, found, lift=1.0):
         assert found.w[-1] == 0
     pulled = (found.alphas * signs) @ rows
     return primal, found.alphas.sum() - pulled @ pulled / (4 * lam)
-
-
-def naive_enclosure(X, signs, intercept, found, lift=1.0):
-    """The two ends of the margin's enclosure (D10)."""
-    rows = lifted_rows(X, signs, intercept, lift)
-    penalised = found.w if intercept == "lifted" else np.append(found.w[:-1], 0.0)
-    scores = rows @ penalised + (found.w[-1] if intercept == "free" else 0.0)
-    shares = found.alphas / found.alphas.sum()
-    assert np.all(shares >= 0)
-    if intercept == "free":
-        assert abs(shares @ signs) <= 1e-13
-    lower = (signs * scores).min() / np.linalg.norm(penalised)
-    return lower, np.linalg.norm((shares * signs) @ rows)
 
 
 def enumerated(X, signs, lam, caps, intercept, lift=1.0):
@@ -235,67 +223,13 @@ def test_no_time_gives_an_honest_gap():
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-@pytest.mark.parametrize("margin", [0.1, 1e-3, 1e-6, 1e-10])
-@pytest.mark.parametrize("n", [200, 5000])
-def test_planted_margins_are_enclosed(intercept, margin, n):
-    X, y, _ = rb.make_separable(n, 8, margin, seed=2)
-    signs = y.astype(np.int8)
-    found = solved(X, signs, 1.0, None, intercept)
-    lower, upper = naive_enclosure(X, signs, intercept, found)
-    assert found.gap <= 1e-8
-    # The planted rows, and sums over rows of norm 1, are exact up to their rounding.
-    noise = 1e-14 / margin
-    assert lower >= upper * (1 - 1e-8 - noise)
-    if intercept != "lifted":
-        assert upper == pytest.approx(margin, rel=1e-8 + noise)
-
-
-@pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_hard_weights_leave_one_as_the_least_margin(intercept):
-    X, y, _ = rb.make_separable(300, 5, 0.05, seed=1)
-    found = solved(X, y.astype(np.int8), 1.0, None, intercept, lift=0.5)
-    scores = X @ found.w[:-1] + (0.5 if intercept == "lifted" else 1.0) * found.w[-1]
-    assert (y * scores).min() == pytest.approx(1.0, abs=1e-12)
-    rows = lifted_rows(X, y, intercept, 0.5)
-    w = found.w if intercept == "lifted" else np.append(found.w[:-1], 0.0)
-    np.testing.assert_allclose((found.alphas * y) @ rows, w, atol=1e-6)
-
-
-def test_many_support_vectors_are_found_on_tall_data():
-    random = np.random.default_rng(3)
-    X = random.standard_normal((8000, 20))
-    scores = X @ random.standard_normal(20) + 0.5
-    kept = np.abs(scores) > 0.1
-    X, signs = X[kept], np.sign(scores[kept]).astype(np.int8)
-    found = solved(X, signs, 1.0, None, "free")
-    lower, upper = naive_enclosure(X, signs, "free", found)
-    assert np.count_nonzero(found.alphas > 1e-6 * found.alphas.max()) > 10
-    assert 0 < upper * (1 - 1e-8) <= lower
-
-
-@pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_soft_margins_become_hard_as_the_penalty_falls(intercept):
     X, y, _ = rb.make_separable(300, 5, 0.05, seed=1)
     signs = y.astype(np.int8)
-    hard = solved(X, signs, 1.0, None, intercept)
+    hard = hard_margin(X, signs, intercept=intercept, tol=1e-8)
     soft = solved(X, signs, 1e-7, np.ones(300), intercept)
     assert soft.gap <= 1e-8
     np.testing.assert_allclose(soft.w, hard.w, rtol=1e-3, atol=1e-3)
-
-
-def test_hard_margin_of_one_row_for_each_class_is_half_their_distance():
-    X = np.array([[3.0, 4.0], [0.0, 0.0]])
-    found = solved(X, np.array([1, -1], np.int8), 1.0, None, "free")
-    assert 1 / np.linalg.norm(found.w[:-1]) == pytest.approx(2.5, rel=1e-12)
-
-
-def test_inseparable_data_get_no_margin():
-    X, signs = noisy(300, 4)
-    for intercept in INTERCEPTS:
-        found = solved(X, signs, 1.0, None, intercept)
-        assert found.gap >= 1
-        assert np.isfinite(found.w).all()
-        assert np.isfinite(found.alphas).all()
 
 
 def test_rounding_limits_leave_a_finite_answer_and_no_warning():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import rosenblatt as rb
 from layouts import DENSE, SPARSE
 from naive_margins import naive_square
 from rosenblatt.margin import support
@@ -16,16 +17,16 @@ INTERCEPTS = ["free", "lifted", "none"]
 LIFT = 0.75
 
 
-def searched(X, signs, intercept="free", tol=1e-12):
-    return SupportSearch(X, np.asarray(signs, np.int8), intercept, LIFT).run(tol, 60.0)
+def searched(X, signs, intercept="free", tol=1e-12, lift=LIFT):
+    return SupportSearch(X, np.asarray(signs, np.int8), intercept, lift).run(tol, 60.0)
 
 
-def margin_of(X, signs, intercept, found):
+def margin_of(X, signs, intercept, found, lift=LIFT):
     """Give the margin of the weights, and the length of the mean by the duals."""
     X = X.toarray() if sparse.issparse(X) else np.asarray(X)
-    last = {"free": 1.0, "lifted": LIFT, "none": 0.0}[intercept]
+    last = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
     scores = X @ found.w[:-1] + last * found.w[-1]
-    rows = np.column_stack([X, np.full(len(X), LIFT if intercept == "lifted" else 0.0)])
+    rows = np.column_stack([X, np.full(len(X), lift if intercept == "lifted" else 0.0)])
     measured = found.w if intercept == "lifted" else found.w[:-1]
     shares = found.alphas / found.alphas.sum()
     return (signs * scores).min() / np.linalg.norm(measured), np.linalg.norm(
@@ -86,6 +87,47 @@ def test_weights_leave_one_as_the_least_margin_and_are_the_sum_of_the_duals(inte
     assert scores.min() == pytest.approx(1, abs=1e-9)
     size = found.alphas.sum() / np.square(found.w[: None if intercept == "lifted" else -1]).sum()
     assert np.allclose((found.alphas * signs) @ X, size * found.w[:-1], rtol=1e-8)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("margin", [0.1, 1e-3, 1e-6, 1e-10])
+@pytest.mark.parametrize("n", [200, 5000])
+def test_planted_margins_are_enclosed(intercept, margin, n):
+    X, y, _ = rb.make_separable(n, 8, margin, seed=2)
+    found = searched(X, y, intercept, tol=1e-8, lift=1.0)
+    lower, upper = margin_of(X, y, intercept, found, lift=1.0)
+    # The planted rows, and sums over rows of norm 1, are exact up to their rounding.
+    noise = 1e-14 / margin
+    assert found.gap <= 1e-8 + noise
+    assert lower >= upper * (1 - 1e-8 - noise)
+    if intercept != "lifted":
+        assert upper == pytest.approx(margin, rel=1e-8 + noise)
+
+
+def test_many_support_vectors_are_found_on_tall_data():
+    random = np.random.default_rng(3)
+    X = random.standard_normal((8000, 20))
+    scores = X @ random.standard_normal(20) + 0.5
+    kept = np.abs(scores) > 0.1
+    X, signs = X[kept], np.sign(scores[kept])
+    found = searched(X, signs, tol=1e-8)
+    lower, upper = margin_of(X, signs, "free", found)
+    assert np.count_nonzero(found.alphas) > 10
+    assert 0 < upper * (1 - 1e-8) <= lower
+
+
+def test_one_row_for_each_class_has_half_their_distance():
+    found = searched(np.array([[3.0, 4.0], [0.0, 0.0]]), [1, -1])
+    assert 1 / np.linalg.norm(found.w[:-1]) == pytest.approx(2.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_inseparable_data_get_no_margin(intercept):
+    random = np.random.default_rng(0)
+    found = searched(random.standard_normal((300, 4)), random.choice([-1, 1], 300), intercept)
+    assert found.gap >= 1
+    assert np.isfinite(found.w).all()
+    assert np.isfinite(found.alphas).all()
 
 
 def test_more_columns_than_rows_need_more_room():

@@ -1,22 +1,16 @@
 """An interior-point method: support vector machines with few columns.
 
-Problem     soft: min λ‖w‖² + Σ c·max(0, 1 - s(w·x + b));  hard: min ‖w‖² s.t. s(w·x + b) >= 1
-            The hard one as: maximise ρ - ½‖w‖² s.t. s(w·x + b) >= ρ. Its duals sum to 1, so that
-            any cap above 1 is never reached, and it has the form of the soft one.
+Problem     min λ‖w‖² + Σ c·max(0, 1 - s(w·x + b))
 Method      the central path of central_path.py, with q = 2λ (0 for a free intercept), p = 0, e = 1
-            for the soft problem; q = 1, e = 0, and p = -1 for ρ, a column of -1, for the hard one
-Tall data   only rows near the margin shape the answer. The soft problem is solved roughly first
-            (or duals of an earlier solution are given), which tells the rows that are far: α is put
-            to 0 or to c there, and the rest is solved. The hard problem is solved on a sample, then
-            with the rows added that came out worst. All rows are looked at after each round.
-Gap         recomputed from all rows, not taken from the method. Soft: (primal - dual) / primal.
-            Hard: (upper - lower) / upper of the enclosure of the margin              (D10)
+Tall data   only rows near the margin shape the answer. The problem is solved roughly first (or
+            duals of an earlier solution are given), which tells the rows that are far: α is put to
+            0 or to c there, and the rest is solved. All rows are looked at after each round.
+Gap         (primal - dual) / primal, recomputed from all rows, not taken from the method
 Sources     Ferris & Munson 2002; Joachims 1998 (rows at their bounds are left out)
 """
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from typing import NamedTuple
@@ -30,26 +24,19 @@ from rosenblatt.margin.central_path import (
     Point,
     Quadratic,
     Signed,
-    backward,
     follow,
-    forward,
     products,
     sums,
 )
-from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+from rosenblatt.margin.intercepts import balanced, best_intercept
 from rosenblatt.matrices import Matrix
 
-HARD_CAP = 2.0  # above any dual of the hard problem
 TALL = 2000  # rows, and
 ROWS_PER_COLUMN = 20  # rows for each column, from which on few rows are solved by themselves
 ROUGHLY = 1e-1  # gap after which rows far from the margin are known
 CLOSER = 1e-2  # gap for rows that were chosen by guess
 SHARES = (8, 4, 2)  # one row in so many is taken for near the margin, round by round
 NEAR_START = 16  # the same if an earlier solution tells which rows are near
-SAMPLE = 10  # rows for each column, and
-SMALLEST_SAMPLE = 1000  # at least so many, with which the hard problem starts
-SMALLEST_START = 200  # the same where it is known which rows matter
-MOST_ROUNDS = 12
 
 
 class Interior(NamedTuple):
@@ -62,7 +49,7 @@ class Interior(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The data, and what is asked of them; `caps` is None for the hard margin.
+    """The data, and what is asked of them.
 
     With a free intercept, columns are centred: a shift of them only shifts the intercept.
     """
@@ -70,7 +57,7 @@ class Task(NamedTuple):
     X: Matrix
     signs: np.ndarray
     lam: float
-    caps: np.ndarray | None
+    caps: np.ndarray
     intercept: str
     lift: float
     centre: np.ndarray
@@ -85,15 +72,12 @@ def program_of(task: Task, index: np.ndarray | None, fixed: np.ndarray) -> Quadr
     outside = fixed * task.signs
     count, d = rows.signs.size, rows.centre.size
     p = np.concatenate([-sums(task.X, outside), np.zeros(rows.more.shape[1])])
-    q = np.ones(p.size) if task.caps is None else np.full(p.size, 2 * task.lam)
+    q = np.full(p.size, 2 * task.lam)
     if task.intercept == "lifted":
         p[d] = -task.lift * outside.sum()
     elif task.intercept == "free":
         p[:d] += task.centre * outside.sum()
         p[d], q[d] = -outside.sum(), 0.0
-    if task.caps is None:
-        p[-1], q[-1] = -1.0, 0.0
-        return Quadratic(rows, q, p, 0.0, np.full(count, HARD_CAP), 0.0, hard_start(rows))
     caps = task.caps if index is None else task.caps[index]
     start = Point(np.zeros(p.size), caps / 2, caps / 2, np.ones(count), np.full(count, 2.0))
     return Quadratic(rows, q, p, 1.0, caps, float(fixed.sum()), start)
@@ -107,24 +91,7 @@ def signed_rows(task: Task, index: np.ndarray | None) -> Signed:
         if not sparse.issparse(X):
             X, centre = X - centre, np.zeros(centre.size)
     more = [signs * task.lift] if task.intercept != "none" else []
-    if task.caps is None:
-        more.append(np.full(signs.size, -1.0))
     return Signed(X, signs, centre, np.column_stack([np.empty((signs.size, 0)), *more]))
-
-
-def hard_start(rows: Signed) -> Point:
-    """Start from the means of the two classes, with every row on the right side of ρ."""
-    count, d = rows.signs.size, rows.centre.size
-    positive = rows.signs > 0
-    shares = np.array([max(1, count - positive.sum()), max(1, positive.sum())])
-    alphas = 0.5 / shares[positive.astype(int)]
-    w = backward(rows, alphas)
-    w[d:] = 0.0
-    reached = forward(rows, w)
-    spread = max(float(np.abs(reached).max()), 1e-300)
-    w[-1] = -2 * spread
-    losses = spread * alphas / HARD_CAP
-    return Point(w, alphas, HARD_CAP - alphas, reached + 2 * spread + losses, losses)
 
 
 def weights(task: Task, w: np.ndarray) -> np.ndarray:
@@ -158,7 +125,6 @@ def pulled_by(task: Task, alphas: np.ndarray) -> np.ndarray:
 
 def soft_answer(task: Task, w: np.ndarray, alphas: np.ndarray) -> Answer:
     """Give the better of the two weight vectors that a soft-margin path ends with."""
-    assert task.caps is not None
     alphas = np.clip(alphas, 0.0, task.caps)
     if task.intercept == "free":
         alphas = balanced(alphas, task.signs)
@@ -174,7 +140,6 @@ def soft_answer(task: Task, w: np.ndarray, alphas: np.ndarray) -> Answer:
 
 def soft_primal(task: Task, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Give the primal value of weights, with the best of intercepts if it is free."""
-    assert task.caps is not None
     scores = products(task.X, w[:-1])
     square = float(w[:-1] @ w[:-1])
     if task.intercept == "free":
@@ -183,89 +148,6 @@ def soft_primal(task: Task, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarra
         square += w[-1] ** 2
     margins = task.signs * (scores + task.lift * w[-1])
     return float(task.caps @ np.maximum(0.0, 1 - margins)) + task.lam * square, margins, w
-
-
-def hard_answer(task: Task, w: np.ndarray, alphas: np.ndarray) -> Answer:
-    """Enclose the margin by the best weights and by the best duals at hand (theory D10)."""
-    polished = polished_duals(task, alphas)
-    (upper, alphas, pulled), (_, _, other) = sorted(
-        (hard_dual(task, alphas), hard_dual(task, polished)), key=lambda choice: choice[0]
-    )
-    choices = [hard_primal(task, choice) for choice in (w, pulled, other)]
-    lower, margins, w = max(choices, key=lambda choice: choice[0])
-    least = float(margins.min())
-    if least > 0:
-        w, margins = w / least, margins / least
-    alphas = alphas / upper**2 if upper > 0 else alphas  # with them, Σ α·s·x has norm 1 / upper
-    gap = relative(upper, lower, upper)
-    return Answer(w, alphas, gap if lower > 0 else max(1.0, gap), margins)
-
-
-def hard_dual(task: Task, alphas: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Give the bound that duals put on the margin, the duals with sum 1, and Σ α·s·x."""
-    alphas = np.maximum(alphas, 0.0)
-    if task.intercept == "free":
-        alphas = balanced(alphas, task.signs)
-    alphas = alphas / max(alphas.sum(), 1e-300)
-    pulled = pulled_by(task, alphas)
-    return float(np.linalg.norm(pulled)), alphas, pulled
-
-
-def polished_duals(task: Task, alphas: np.ndarray) -> np.ndarray:
-    """Give the nearest point to the origin in the flat through the rows with large duals.
-
-    The path works with products of rows, this with the rows: it errs less where margins are tiny.
-    """
-    count = task.centre.size + 2
-    support = np.argsort(alphas)[-count:]
-    support = support[alphas[support] > 1e-6 * alphas.max()]
-    polished = np.zeros(alphas.size)
-    while support.size:
-        found = nearest_in_flat(task, support)
-        if found is None:
-            return alphas
-        if found.min() >= 0:
-            polished[support] = found
-            return polished
-        support = support[found > 0]
-    return alphas
-
-
-def nearest_in_flat(task: Task, support: np.ndarray) -> np.ndarray | None:
-    """Minimise ‖Σ α·s·x‖ over sums of α that are 1, with a free intercept ½ in each class."""
-    X, signs = task.X[support], task.signs[support]
-    table = signs[:, None] * (X.toarray() if sparse.issparse(X) else X)
-    groups = [np.ones(signs.size, bool)]
-    if task.intercept == "free":
-        groups = [signs > 0, signs < 0]
-    elif task.intercept == "lifted":
-        table = np.column_stack([table, signs * task.lift])
-    alphas, steps = np.zeros(signs.size), np.array(table)
-    bases = []
-    for group in groups:
-        if not group.any():
-            return None
-        base = int(np.flatnonzero(group)[-1])  # the row with the largest dual of its group
-        alphas[base] = 1 / len(groups)
-        steps[group] -= table[base]
-        bases.append(base)
-    others = np.setdiff1d(np.arange(signs.size), bases)
-    for _ in range(2):  # the second time for what rounding left over
-        change = np.linalg.lstsq(steps[others].T, -(alphas @ table), rcond=None)[0]
-        alphas[others] += change
-        for base, group in zip(bases, groups, strict=True):
-            alphas[base] -= change[group[others]].sum()
-    return alphas
-
-
-def hard_primal(task: Task, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Give the margin of weights, with the best of intercepts if it is free."""
-    scores = products(task.X, w[:-1])
-    norm = float(np.linalg.norm(w if task.intercept == "lifted" else w[:-1]))
-    if task.intercept == "free":
-        w = np.append(w[:-1], middle_intercept(scores, task.signs))
-    margins = task.signs * (scores + task.lift * w[-1])
-    return float(margins.min()) / norm if norm > 0 else 0.0, margins, w
 
 
 def relative(upper: float, lower: float, whole: float) -> float:
@@ -281,7 +163,7 @@ def interior(
     X: Matrix,
     signs: np.ndarray,
     lam: float,
-    caps: np.ndarray | None,
+    caps: np.ndarray,
     *,
     intercept: str,
     lift: float,
@@ -290,17 +172,16 @@ def interior(
     max_steps: int | None = None,
     start: np.ndarray | None = None,
 ) -> Interior:
-    """Solve the soft-margin problem, or the hard one if `caps` is None, on data with few columns.
+    """Solve the soft-margin problem on data with few columns.
 
-    `start` holds the duals of an earlier solution, such as that for another λ; for the hard problem
-    any numbers will do that are largest on the rows that are likely to matter. If the time is over,
+    `start` holds the duals of an earlier solution, such as that for another λ. If the time is over,
     the Newton steps are made or rounding allows no more, the best point so far is given, and its
     gap says how good it is.
     """
     deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
     allowance = Allowance(math.inf if max_steps is None else max_steps, deadline)
-    largest = 1.0 if caps is None else float(caps.max())
-    scaled = None if caps is None else caps / largest
+    largest = float(caps.max())
+    scaled = caps / largest
     n, d = X.shape
     # The products run in threads of their own, which wait for each other less often than BLAS's.
     with np.errstate(all="ignore"), one_blas_thread:
@@ -317,8 +198,7 @@ def solve(task: Task, tol: float, allowance: Allowance, start: np.ndarray | None
     n, d = task.X.shape
     answer = None
     if n >= max(TALL, ROWS_PER_COLUMN * d):
-        few = hard_rounds if task.caps is None else soft_rounds
-        answer = few(task, tol, allowance, start)
+        answer = soft_rounds(task, tol, allowance, start)
     if answer is None or (answer.gap > tol and not allowance.is_over()):
         last = improved(task, None, np.zeros(n), tol, allowance)
         answer = last if answer is None or last.gap < answer.gap else answer
@@ -344,24 +224,6 @@ def soft_rounds(task: Task, tol: float, allowance: Allowance, start: np.ndarray 
     return answer
 
 
-def hard_rounds(task: Task, tol: float, allowance: Allowance, start: np.ndarray | None) -> Answer:
-    """Solve on rows that start high, or on a sample, and again with those that come out worst."""
-    count = max(SMALLEST_SAMPLE if start is None else SMALLEST_START, SAMPLE * task.X.shape[1])
-    random, nothing = np.random.default_rng(0), np.zeros(task.signs.size)
-    order = random.permutation(task.signs.size) if start is None else np.argsort(-start)
-    sides = (order[task.signs[order] == sign][: count // 4] for sign in (-1, 1))
-    index = functools.reduce(np.union1d, sides, order[:count])
-    goal = max(tol, CLOSER)
-    for _ in range(MOST_ROUNDS):
-        answer = improved(task, index, nothing, goal, allowance)
-        if answer.gap <= tol or 2 * index.size > nothing.size or allowance.is_over():
-            break
-        wider = np.union1d(index, np.argpartition(answer.margins, count)[:count])
-        goal = tol if wider.size < index.size + count // 4 else goal
-        index = wider
-    return answer
-
-
 def improved(
     task: Task, index: np.ndarray | None, fixed: np.ndarray, tol: float, allowance: Allowance
 ) -> Answer:
@@ -370,8 +232,7 @@ def improved(
     found = follow(program, tol / 2, allowance)
     alphas = fixed.copy()
     alphas[slice(None) if index is None else index] = found.alphas
-    answer = hard_answer if task.caps is None else soft_answer
-    return answer(task, weights(task, found.w), alphas)
+    return soft_answer(task, weights(task, found.w), alphas)
 
 
 def margins_of_duals(task: Task, duals: np.ndarray) -> np.ndarray | None:
@@ -379,7 +240,6 @@ def margins_of_duals(task: Task, duals: np.ndarray) -> np.ndarray | None:
 
     Its weights are a multiple of Σ α·s·x, and rows with 0 < α < c have margin 1.
     """
-    assert task.caps is not None
     pulled = pulled_by(task, duals)
     scores = task.signs * (products(task.X, pulled[:-1]) + task.lift * pulled[-1])
     inner = (duals > 1e-6 * task.caps) & (duals < (1 - 1e-6) * task.caps)
@@ -393,7 +253,6 @@ def margins_of_duals(task: Task, duals: np.ndarray) -> np.ndarray | None:
 
 def near_margin(task: Task, margins: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Choose the rows nearest to the margin, and fix the duals of the others."""
-    assert task.caps is not None
     index = np.sort(np.argpartition(np.abs(margins - 1), count)[:count])
     fixed = np.where(margins < 1, task.caps, 0.0)
     fixed[index] = 0.0
