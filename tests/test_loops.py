@@ -258,10 +258,9 @@ def test_most_wrong_gives_minus_one_when_every_example_is_right(layout):
 # ---- single rows
 
 
-def padded_row(x):
-    """One sparse row in buffers that are longer than it is: the rest must not be read."""
+def sparse_row(x):
     columns = np.flatnonzero(x)
-    return np.append(columns, 99), np.append(x[columns], np.nan), columns.size
+    return columns, x[columns]
 
 
 @pytest.mark.twin_of("online.perceptron.learn_row")
@@ -271,7 +270,7 @@ def test_learn_row_does_what_the_twin_does(problem, lift, averaging):
     state = State.start(twin.w.copy(order="F"), averaging)
     for x, y, code in zip(problem.A, problem.y, problem.codes.tolist(), strict=True):
         given = code, twin.eta * WEIGHTS[code], lift
-        outcome, wrong = perceptron.learn_row(*padded_row(x), given, *state), twin.present(x, y)
+        outcome, wrong = perceptron.learn_row(*sparse_row(x), given, *state), twin.present(x, y)
         assert outcome == (twin.log[-1].rival if wrong else -1)
     np.testing.assert_array_equal(state.w, twin.w)
     if averaging:
@@ -281,7 +280,7 @@ def test_learn_row_does_what_the_twin_does(problem, lift, averaging):
 @pytest.mark.twin_of("online.perceptron.score_row", "online.perceptron.score_class_row")
 def test_scores_of_single_rows_equal_dot_products(problem, lift):
     for x in problem.A:
-        row, expected, out = padded_row(x), problem.start @ np.append(x, lift), np.empty(6)
+        row, expected, out = sparse_row(x), problem.start @ np.append(x, lift), np.empty(6)
         if problem.classes:
             out = out[: problem.classes]
             perceptron.score_class_row(*row, lift, problem.start, out)
@@ -293,7 +292,7 @@ def test_scores_of_single_rows_equal_dot_products(problem, lift):
 @pytest.mark.parametrize(("column", "value"), [(7, 1.0), (-1, 1.0), (2**40, 1.0), (0, np.nan)])
 def test_a_row_that_cannot_be_used_changes_nothing(problem, column, value):
     w = np.ones_like(problem.start)
-    state, row = State.start(w, True), (np.array([2, column]), np.array([1.0, value]), 2)
+    state, row = State.start(w, True), (np.array([2, column]), np.array([1.0, value]))
     assert np.isnan(perceptron.learn_row(*row, (1, 1.0, 1.0), *state))
     assert (state.w == 1.0).all()
     assert not state.tally.any()
@@ -307,7 +306,7 @@ def test_a_row_that_would_make_weights_infinite_changes_nothing(problem, averagi
     w[..., 0] = -1.7e308
     state = State.start(w, averaging)
     state.tally[CLOCK] = 2.0
-    before, row = [part.copy() for part in state], (np.array([0]), np.array([1e308]), 1)
+    before, row = [part.copy() for part in state], (np.array([0]), np.array([1e308]))
     # A positive push stays finite on one side alone, one of the other sign on none.
     code = 0 if not problem.classes else 1
     assert np.isnan(perceptron.learn_row(*row, (code, 1.0, 0.0), *state))

@@ -57,11 +57,10 @@ class Sparse(NamedTuple):
 
 
 class Single(NamedTuple):
-    """One sparse row, in the first entries of its arrays; columns are signed, in any order."""
+    """One sparse row; its columns are signed, in any order."""
 
     columns: np.ndarray
     values: np.ndarray
-    length: int
     lift: float
 
 
@@ -167,7 +166,7 @@ def _dot(rows, i, w):  # type: ignore[no-untyped-def]
     def single(rows, i, w):  # type: ignore[no-untyped-def]
         last = w.size - 1
         total = rows.lift * w[last]
-        for k in range(rows.length):
+        for k in range(rows.columns.size):
             column = rows.columns[k]
             if column < 0 or column >= last:
                 return np.nan
@@ -230,7 +229,7 @@ def _dots(rows, i, W, out):  # type: ignore[no-untyped-def]
         last = W.shape[1] - 1
         for r in range(W.shape[0]):
             out[r] = rows.lift * W[r, last]
-        for k in range(rows.length):
+        for k in range(rows.columns.size):
             column, x = rows.columns[k], rows.values[k]
             if column < 0 or column >= last:
                 out[:] = np.nan
@@ -278,7 +277,7 @@ def _add(rows, i, a, w):  # type: ignore[no-untyped-def]
         w[w.size - 1] += a * rows.lift
 
     def single(rows, i, a, w):  # type: ignore[no-untyped-def]
-        for k in range(rows.length):
+        for k in range(rows.columns.size):
             w[rows.columns[k]] += a * rows.values[k]
         w[w.size - 1] += a * rows.lift
 
@@ -312,7 +311,7 @@ def _size(rows, i):  # type: ignore[no-untyped-def]
         return np.int64(rows.starts[i + 1]) - np.int64(rows.starts[i]) + (rows.lift != 0.0)
 
     def single(rows, i):  # type: ignore[no-untyped-def]
-        return rows.length + (rows.lift != 0.0)
+        return rows.columns.size + (rows.lift != 0.0)
 
     return _chosen(rows, dense, sparse, single)
 

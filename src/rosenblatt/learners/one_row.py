@@ -73,7 +73,7 @@ class RowReader:
     # ---- reading
 
     def read(self, x: Any) -> OneRow:
-        """Give the columns, the values and the length of a row.
+        """Give the columns and the values of a row.
 
         A KeyError tells of a name that is new to a stream: see `read_known` and `meet`.
         """
@@ -100,9 +100,9 @@ class RowReader:
             return _packed({}, ())
         row, new = self.meet(x)
         self.check(row, new)
-        columns, values, _ = row
+        columns, values = row
         kept = np.flatnonzero(columns < len(self.places))
-        return columns[kept], values[kept], kept.size
+        return columns[kept], values[kept]
 
     def meet(self, x: Any) -> tuple[OneRow, list[str]]:
         """Read a row of a stream, and give its new names, whose columns are the next ones."""
@@ -117,8 +117,7 @@ class RowReader:
 
     def check(self, row: OneRow, new: Iterable[str] = ()) -> int:
         """Give the number of columns that a row needs; refuse what no width would make usable."""
-        columns, values, length = row
-        columns, values = columns[:length], values[:length]
+        columns, values = row
         most = MOST_COLUMNS if self.width is None else self.width
         smallest, largest = int(columns.min(initial=0)), int(columns.max(initial=-1))
         if smallest < 0 or largest >= most:
@@ -201,7 +200,7 @@ class RowReader:
         if values.ndim != 1:
             raise InputError(f"one row was expected, got an array of shape {values.shape}")
         self._check_width(values.size)
-        return _places(values.size), values, values.size
+        return _places(values.size), values
 
     def _check_width(self, found: int) -> None:
         if self.width is not None and found != self.width:
@@ -229,7 +228,7 @@ def _packed(x: dict[Any, Any], places: Iterable[Any]) -> OneRow:
         pack_values(values, 0, *x.values())
     except (struct.error, OverflowError):
         raise _fault(x) from None
-    return columns, values, length
+    return columns, values
 
 
 @lru_cache(maxsize=1024)
@@ -270,7 +269,7 @@ def _pair(columns: Any, values: Any) -> OneRow:
             "a row given as (columns, values) needs two arrays of equal length, "
             f"got shapes {shape} and {values.shape}"
         )
-    return columns, values, shape[0]
+    return columns, values
 
 
 def _whole_numbers(columns: Any) -> np.ndarray:
@@ -294,6 +293,6 @@ def _places(width: int) -> np.ndarray:
 
 def as_one_row_matrix(row: OneRow, width: int) -> Matrix:
     """Give a row as a CSR matrix of its own memory."""
-    columns, values, length = row
-    parts = (values[:length], columns[:length], [0, length])
+    columns, values = row
+    parts = (values, columns, [0, columns.size])
     return sparse.csr_matrix(parts, shape=(1, width), copy=True)

@@ -472,9 +472,9 @@ class Perceptron(StreamLearner):
         """Leave out the columns that a stream has not shown yet: their weights are 0."""
         if self._reader.check(row) <= self._learned.width:
             return row
-        columns, values, length = row
-        known = np.flatnonzero(columns[:length] < self._learned.width)
-        return columns[known], values[known], known.size
+        columns, values = row
+        known = np.flatnonzero(columns < self._learned.width)
+        return columns[known], values[known]
 
     # ---- what was learned
 
@@ -664,9 +664,9 @@ def _as_one_row(row: OneRow, width: int) -> Matrix:
     """Give a row as a matrix: dense where that is faster to make."""
     if width > NARROW:
         return as_one_row_matrix(row, width)
-    columns, values, length = row
+    columns, values = row
     matrix = np.zeros((1, width))
-    np.add.at(matrix[0], columns[:length], values[:length])
+    np.add.at(matrix[0], columns, values)
     return matrix
 
 

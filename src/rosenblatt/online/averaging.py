@@ -86,8 +86,8 @@ def replay(
         i, a, norm = log.example[k], factors[k], log.norm[k]
         gain = lead_over(rows, i, codes[i], log.rival[k], comparator)
         along = (along + a * gain) / norm
-        brought = pushed(comparator) * a * a * sqnorm(rows, i)
-        squared = (squared + 2 * a * log.lead[k] + brought) / (norm * norm)
+        twice, moved = 2 * a * log.lead[k], float(pushed(comparator))
+        squared = (squared + twice + moved * a * a * sqnorm(rows, i)) / (norm * norm)
         projection[k], square[k] = along, squared
 
 
@@ -165,11 +165,11 @@ class Votes:
         """Add the mistakes of a stretch of training."""
         self._kept = (_joined(self._ballots(), ballot), [])
 
-    def note(self, row: tuple[np.ndarray, np.ndarray, int], *facts: float) -> None:
+    def note(self, row: tuple[np.ndarray, np.ndarray], *facts: float) -> None:
         """Add one mistake, a row and its facts."""
-        columns, values, length = row
+        columns, values = row
         ballots, noted = self._kept
-        noted.append(((columns[:length].copy(), values[:length].copy()), *facts))
+        noted.append(((columns.copy(), values.copy()), *facts))
         if len(noted) == NOTED:
             self._kept = (_joined(ballots, Ballot.of_noted(noted)), [])
 

@@ -134,7 +134,7 @@ def stays_finite(row: Single, a: float, y: Place, rival: Place, w: np.ndarray) -
     for k in range(pushed(w)):
         v, sign = side(w, k, y, rival)
         fine = fine and abs(v[v.size - 1] + sign * a * row.lift) < np.inf
-        for t in range(row.length):
+        for t in range(row.columns.size):
             fine = fine and abs(v[row.columns[t]] + sign * a * row.values[t]) < np.inf
     return fine
 

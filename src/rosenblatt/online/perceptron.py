@@ -297,7 +297,6 @@ def correct_one(
 def learn_row(
     columns: np.ndarray,
     values: np.ndarray,
-    length: int,
     given: tuple[int, float, float],
     w: np.ndarray,
     drift: np.ndarray,
@@ -310,7 +309,7 @@ def learn_row(
     none, NaN if the row cannot be used.
     """
     y, a, lift = given
-    row, late = Single(columns, values, length, lift), tally[CLOCK] * a
+    row, late = Single(columns, values, lift), tally[CLOCK] * a
     lead, rival = look(row, 0, y, w, scores)
     if not abs(lead) < np.inf:
         return np.nan
@@ -332,21 +331,18 @@ def learn_row(
 
 
 @loop
-def score_row(
-    columns: np.ndarray, values: np.ndarray, length: int, lift: float, w: np.ndarray
-) -> float:
+def score_row(columns: np.ndarray, values: np.ndarray, lift: float, w: np.ndarray) -> float:
     """Give w·x of one sparse row; NaN if a column lies outside w."""
-    return dot(Single(columns, values, length, lift), 0, w)
+    return dot(Single(columns, values, lift), 0, w)
 
 
 @loop
 def score_class_row(
     columns: np.ndarray,
     values: np.ndarray,
-    length: int,
     lift: float,
     W: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Write the scores of one sparse row; NaN if a column lies outside W."""
-    dots(Single(columns, values, length, lift), 0, W, out)
+    dots(Single(columns, values, lift), 0, W, out)

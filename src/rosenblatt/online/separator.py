@@ -42,7 +42,7 @@ from rosenblatt.online.presenter import RowPresenter
 from rosenblatt.rows import favoured
 from rosenblatt.run import Run, Stop
 
-OneRow = tuple[np.ndarray, np.ndarray, int]  # columns, values, how many of them count
+OneRow = tuple[np.ndarray, np.ndarray]  # columns, values
 Move = tuple[int, float, float]  # what a loop wants to know of a label: code, step η·c, lift
 
 # For each weight, measured: what fitting and saving hold (last, sum, start, copies, the file).
@@ -169,11 +169,11 @@ class Separator:
 
         Gives the rival of a mistake, -1 for none, NaN if the row is unusable.
         """
-        columns, values, length = row
+        columns, values = row
         w, drift, tally, scores = self.state
         if weight != 1.0:
             move = (move[0], move[1] * weight, move[2])
-        rival = learn_row(columns, values, length, move, w, drift, tally, scores)
+        rival = learn_row(columns, values, move, w, drift, tally, scores)
         if self.votes is not None and rival >= 0.0:
             self.votes.note(row, move[1], tally[SEEN] - 1, move[0], rival)
         return rival
@@ -229,11 +229,11 @@ class Separator:
         return (state.tally[CLOCK] * last - late) / state.tally[SEEN]
 
     def _row_scores(self, row: OneRow, w: np.ndarray) -> Any:
-        columns, values, length = row
+        columns, values = row
         if self.is_halfspace:
-            return score_row(columns, values, length, self.lift, w)
+            return score_row(columns, values, self.lift, w)
         out = np.empty(w.shape[0])
-        score_class_row(columns, values, length, self.lift, w, out)
+        score_class_row(columns, values, self.lift, w, out)
         return out
 
     # ---- changing shape
