@@ -483,3 +483,14 @@ def test_a_large_table_that_is_read_twice_is_told(monkeypatch):
     assert found.X.shape == (200_001, 1)
     assert found.X[-1, 0] == 0
     assert read_table(b"a,label\n" + rows, how).X.shape == (200_000, 1)  # without a warning
+
+
+def test_an_interrupt_within_polars_is_no_fault_of_the_file(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a,label\n1,0\n2,1\n")
+
+    def strike(*_, **__):
+        raise pl.exceptions.PanicException("PyErr { type: <class 'KeyboardInterrupt'> }")
+
+    monkeypatch.setattr("rosenblatt.data.tables._origin", strike)
+    with pytest.raises(KeyboardInterrupt):
+        rb.read(tmp_path / "t.csv")

@@ -179,6 +179,8 @@ def _reported(sources: list[Named], reading: Reading) -> Iterator[None]:
     except errors.NoDataError as error:
         raise _empty(reading.file) from error
     except (errors.PolarsError, errors.PanicException, ForeignTextError, OSError) as error:
+        if "KeyboardInterrupt" in str(error):  # Ctrl-C while Polars was busy: no fault of the file
+            raise KeyboardInterrupt from error
         raise _explained(error, sources, reading) from error
 
 
