@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable
 
 import rosenblatt as rb
+from rosenblatt.data.lp import parse_lp
+from rosenblatt.data.mps import parse_mps
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.svmlight import parse_svmlight, svmlight_blocks
 from rosenblatt.data.text_lines import label_text_lines
@@ -29,6 +31,14 @@ SEEDS = {
         b"1 2.0 'tag|a:0.5 x:1 y |b z\n-1 | 3:2 7\n",
         b"| lonely 3 4:0.25\n|a:2 b c:1e-3\r\n",
         b"0.5 | a\n",
+    ],
+    "mps": [
+        b"NAME\nROWS\n N c\n G r\n E s\nCOLUMNS\n x c 1 r 0.5\n x s 1D2\n y r -1e-3\nRHS\n b r 3\n"
+        b"RANGES\n b s -2.5\nBOUNDS\n UP b x 4\n FR b y\nENDATA\n",
+    ],
+    "lp": [
+        b"\\ note\nmin\n o: x + 2 y\nst\n c: x - 0.5 y >= 1\n -1 <= x + y <= 4\nbounds\n x free\n"
+        b" 0 <= y <= 1e30\ngeneral\n x\nend\n",
     ],
     "text": ["spam\tBuy now! ÄÖÜ İstanbul 中文 \U0001f600\nham\tsee you\r\n".encode()],
 }
@@ -70,6 +80,8 @@ TARGETS: dict[str, tuple[str, Callable[[bytes], object]]] = {
     "blocks": ("svmlight", blocks),
     "vowpal": ("vowpal", lambda text: parse_vowpal(text, Reading(columns=1 << 10))),
     "lines": ("text", label_text_lines),
+    "mps": ("mps", lambda text: parse_mps(text.decode("latin-1"), "fuzz.mps")),
+    "lp": ("lp", lambda text: parse_lp(text.decode("latin-1"), "fuzz.lp")),
     "hasher": ("text", HASHER.transform_one),
 }
 

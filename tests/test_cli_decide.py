@@ -261,7 +261,7 @@ def test_without_a_margin_the_verdict_is_proved(data, verdict, shell):
 
 
 def test_a_long_square_is_for_machines(shell, folder):
-    (folder / "long.svm").write_text("1 1:0.1 2:0.3\n0 1:0.7 2:1e-9\n")
+    (folder / "long.svm").write_text("1 1:0.123456789 2:0.3\n0 1:0.7 2:1.23456789e-9\n")
     assert "exact square" not in shell("margin", "long.svm")[1]
     assert len(facts(shell, "margin", "long.svm")[1]["exact_square"]) > 40
 
@@ -334,6 +334,7 @@ def test_json_of_solve(shell):
         "solution": {"x": 1.0, "y": 1.0},
         "certificate": None,
         "point": "p.csv",
+        "notes": [],
     }
 
 
@@ -351,7 +352,7 @@ def test_rows_and_bounds_of_a_program_are_named(shell, folder):
     assert (status, found["rows_that_matter"]) == (1, ["r1"])
     assert found["bounds_that_matter"] == ["upper of x", "upper of y"]
     assert shell("verify", "c.json", "program.lp")[0] == 0
-    A, b, strict, equal, bounds, names, _ = read_system("program.lp")
+    A, b, strict, equal, bounds, names, *_ = read_system("program.lp")
     write_system_csv("program.csv", A, b, strict, equal, bounds, names=names)
     assert alone("c.json", "program.csv")[0] == 1  # the bounds are rows there
     assert shell("solve", "program.csv", "--certificate", "c.json")[0] == 1

@@ -221,7 +221,8 @@ def write_proof(path: Path | None, certificate: Certificate | None) -> str | Non
 def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
     """Cut long lists, and leave out what is empty, or said by the paragraph at the end."""
     chosen = {name: value for name, value in facts.items() if value not in ([], None)}
-    chosen.pop("largest_margin", None)
+    for name in ("largest_margin", "notes"):
+        chosen.pop(name, None)
     if len(chosen.get("exact_square", "")) > FEW_DIGITS:
         del chosen["exact_square"]
     lists = [name for name, value in chosen.items() if isinstance(value, list) and name in LISTS]
@@ -243,12 +244,13 @@ def solve_file(
     options: dict[str, Any],
     *,
     strict: bool,
+    floats: bool,
     json: bool,
 ) -> int:
     """Decide a system, write the proof and the solution, report; give the exit status."""
     _check_outputs(name, certificate, point)
     with doing(f"reading {name}") as say:
-        system = read_system(name)
+        system = read_system(name, floats=floats)
         rows, unknowns = system.A.shape
         say(f"deciding {rows:,} × {unknowns:,}; Ctrl-C leaves it undecided")
         found, seconds = _timed(lambda: _solved(system, strict, options))
@@ -268,6 +270,7 @@ def solve_file(
         "seconds": round(seconds, 6),
         "certificate": write_proof(certificate, found.certificate),
         "point": _write_point(point, found.w, system.names),
+        "notes": list(system.notes),
         "explanation": _explained(found, certificate),
     }
     show(facts if json else _for_people(facts), json)
@@ -284,7 +287,8 @@ def _check_outputs(name: str, certificate: Path | None, point: Path | None) -> N
 def _solved(system: SystemFile, strict: bool, options: dict[str, Any]) -> rb.Solution:
     A, b, own, equal, bounds, *_ = system
     strictness = True if strict else own
-    return rb.solve(A, b, strict=strictness, equal=equal, bounds=bounds, **options)
+    found = rb.solve(A, b, strict=strictness, equal=equal, bounds=bounds, **options)
+    return replace(found, notes=system.notes)
 
 
 def _bounds(certificate: Certificate | None, names: list[str]) -> list[str]:
@@ -357,9 +361,9 @@ def _verified(claim: Certificate, source: Source, strict: bool) -> Verification:
     """Read the data as the certificate says, and check it."""
     numbers = claim.data.numbers
     if isinstance(claim, Feasible | Infeasible):
-        if numbers != "float64" and system_format(source.data) == "csv":
+        if numbers in ("float32", "exact") and system_format(source.data) == "csv":
             return _verified_slowly(claim, source, strict)
-        A, b, own, equal, bounds, *_ = read_system(source.data)
+        A, b, own, equal, bounds, *_ = read_system(source.data, floats=numbers != "decimal")
         return verify(claim, A, b, strict=True if strict else own, equal=equal, bounds=bounds)
     if strict:
         raise InputError("--strict belongs to certificates of systems")
@@ -370,7 +374,8 @@ def _verified(claim: Certificate, source: Source, strict: bool) -> Verification:
                 "the certificate speaks of exact numbers, which are read from svmlight text only"
             )
         return _verified_slowly(claim, source, strict)
-    source = source.with_options(dtype=numbers)
+    how = {"exact": True} if numbers == "decimal" else {"dtype": numbers}
+    source = source.with_options(**how)
     X, y = source.labelled(source.examples())
     if source.is_svmlight and X.shape[1] < claim.data.columns:  # the last ones may be all zero
         X = sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], claim.data.columns))

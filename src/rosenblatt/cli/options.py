@@ -75,6 +75,9 @@ stream = flag(
 cache = flag("--cache", help="Cache the data beside the file, as memory-mapped arrays.")
 model = click.argument("model", type=FILE)
 max_seconds = click.option("--max-seconds", type=float, help="Time limit; then undecided.")
+floats = flag(
+    "--floats", help="Take numbers of text for their nearest float64, not for the decimals written."
+)
 certificate = click.option("--certificate", type=FILE, help="Where to write the proof.")
 intercept = click.option(
     "--intercept/--no-intercept", default=True, help="Whether to use an intercept. [default: yes]"

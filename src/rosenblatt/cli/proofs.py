@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 @flag("--pairs", help="Decide each pair of classes.")
 @flag("--rest", help="Decide each class against all others.")
 @options.max_seconds
-@reads(TO_LEARN, dtype="float64")
+@options.floats
+@reads(TO_LEARN, exact=True)
 @options.json
 def separate(
     source: Source,
@@ -30,11 +31,12 @@ def separate(
     pairs: bool,
     rest: bool,
     max_seconds: float | None,
+    floats: bool,
     json: bool,
 ) -> int:
     """Decide and prove whether a hyperplane separates DATA.
 
-    Numbers are read as float64, then exact. Exit status: 0 separable, 1 weakly
+    Numbers of text are exact, 1/10 for 0.1. Exit status: 0 separable, 1 weakly
     separable or inseparable, 3 undecided, 130 after Ctrl-C; of several answers the largest.
     Several proofs, of --pairs or --rest, are numbered: proof-1.json and so on for proof.json.
     """
@@ -42,6 +44,7 @@ def separate(
 
     if pairs and rest:
         raise click.UsageError("--pairs and --rest exclude each other")
+    source = source.with_floats() if floats else source
     chosen: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
     if pairs or rest:
         chosen["many"] = "pairs" if pairs else "rest"
@@ -55,7 +58,8 @@ def separate(
 @options.intercept
 @click.option("--lift", type=float, help="Penalise the intercept: add this constant as a feature.")
 @options.max_seconds
-@reads(TO_LEARN, dtype="float64")
+@options.floats
+@reads(TO_LEARN, exact=True)
 @options.json
 def margin(
     source: Source,
@@ -64,17 +68,19 @@ def margin(
     intercept: bool,
     lift: float | None,
     max_seconds: float | None,
+    floats: bool,
     json: bool,
 ) -> int:
     """Bound the largest margin between two classes, with a proof.
 
-    Numbers are read as float64, then exact. Exit status: 0 there is a margin, 1
+    Numbers of text are exact, 1/10 for 0.1. Exit status: 0 there is a margin, 1
     there is none, the classes are not separable, 3 undecided, 130 after Ctrl-C.
     """
     from rosenblatt.cli.decide import margin_file
 
     if lift is not None and not intercept:
         raise click.UsageError("--lift stands for an intercept; leave out --no-intercept")
+    source = source.with_floats() if floats else source
     chosen: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
     return margin_file(source, certificate, chosen | {"tol": tol, "lift": lift}, json=json)
 
@@ -94,7 +100,8 @@ def margin(
 @click.option(
     "--max-seconds", type=float, help="Time limit of the search for a small bound, and of the run."
 )
-@reads(TO_LEARN, dtype="float64")
+@options.floats
+@reads(TO_LEARN, exact=True)
 @options.json
 def bound(
     source: Source,
@@ -106,17 +113,19 @@ def bound(
     lift: float | str | None,
     seed: int | None,
     max_seconds: float | None,
+    floats: bool,
     json: bool,
 ) -> None:
     """Bound the mistakes of a perceptron on DATA, with a proof.
 
     One run is made, and its mistakes counted. The bound holds for every run of that many passes
-    from zero, separable or not. Numbers are read as float64.
+    from zero, separable or not. Numbers of text are exact, 1/10 for 0.1.
     """
     from rosenblatt.cli.mistakes import bound_file
 
     if any and passes is not None:
         raise click.UsageError("--any and --passes exclude each other")
+    source = source.with_floats() if floats else source
     chosen = options.given(
         {
             "order": order,
@@ -142,6 +151,7 @@ def bound(
 )
 @options.max_seconds
 @click.option("--max-steps", type=click.IntRange(1), help="Most steps of a method other than auto.")
+@options.floats
 @options.json
 def solve(
     system: str,
@@ -151,19 +161,21 @@ def solve(
     method: str,
     max_seconds: float | None,
     max_steps: int | None,
+    floats: bool,
     json: bool,
 ) -> int:
     """Find a solution of SYSTEM, or prove that there is none.
 
-    SYSTEM is a system A w >= b: CSV, .npz, .mps or .lp, plain or compressed. Exit status: 0
-    feasible, 1 infeasible, 3 undecided, 130 after Ctrl-C.
+    SYSTEM is a system A w >= b: CSV, .npz, .mps or .lp, plain or compressed. Numbers of text are
+    exact, 1/10 for 0.1. Exit status: 0 feasible, 1 infeasible, 3 undecided, 130 after Ctrl-C.
     """
     from rosenblatt.cli.decide import solve_file
 
     if max_steps is not None and method == "auto":
         raise click.UsageError("--max-steps goes with another --method than auto")
     chosen = {"method": method, "max_seconds": max_seconds, "max_steps": max_steps}
-    return solve_file(system, certificate, point, chosen, strict=strict, json=json)
+    how = {"strict": strict, "floats": floats}
+    return solve_file(system, certificate, point, chosen, **how, json=json)
 
 
 @click.command

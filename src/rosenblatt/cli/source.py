@@ -42,6 +42,10 @@ class Source:
         """Give the source, read with other options."""
         return replace(self, reading=replace(self.reading, **more))
 
+    def with_floats(self) -> Source:
+        """Give the source, numbers of text read as the nearest float64."""
+        return self.with_options(exact=False, dtype="float64")
+
     def by(self, stream: bool, cache: bool = False) -> Source:
         """Give the source, read block by block or from mapped arrays, as the command has it."""
         return replace(self, stream=stream, cache=cache, streamable=True)

@@ -14,6 +14,7 @@ import numpy as np
 from rosenblatt.data import unlabelled
 from rosenblatt.data.alike import Alike
 from rosenblatt.data.arrays import check_rows, read_idx, read_npy, read_npz
+from rosenblatt.data.exactly import exactly
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.reading import DEFAULT, OPTIONS, TABLES, Reading, refuse_unknown
 from rosenblatt.data.sources import Name, Several, chunks, contents, files, is_pipe, shown
@@ -52,6 +53,7 @@ def read(
     like: Any = None,
     by_place: bool = False,
     threads: int | None = None,
+    exact: bool = False,
     **unknown: Never,
 ) -> Examples:
     r"""Read a data set; the format is recognised by content and extension.
@@ -101,6 +103,10 @@ def read(
         With `like`, match columns by position, whatever their names.
     threads : int or None, default=None
         The number of threads that parse svmlight text; None for one per core.
+    exact : bool, default=False
+        Whether numbers of svmlight, CSV, TSV and JSON lines stand for the decimals that are
+        written, as `as_decimals` has it, for `separate`, `max_margin`, `mistake_bound` and
+        `verify`; they are float64 then. What comes from a pipe stays floats.
 
     Returns
     -------
@@ -156,7 +162,7 @@ def _read(path: Name, reading: Reading) -> Examples:
     examples = _finished(examples, reading, alike)
     if alike is not None:
         alike.tell()
-    return examples
+    return exactly(examples, path, reading) if reading.exact else examples
 
 
 def _prepared(path: Name, reading: Reading) -> tuple[Reading, Alike | None]:

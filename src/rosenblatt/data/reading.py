@@ -47,6 +47,7 @@ class Reading:
     like: Any = None
     by_place: bool = False
     threads: int | None = None
+    exact: bool = False
     file: str = "<bytes>"
 
     def __post_init__(self) -> None:
@@ -60,7 +61,7 @@ class Reading:
         checked_whole("columns", self.columns, 1, MOST_COLUMNS - 1)
         checked_whole("width", 0 if self.width is None else self.width, 0, MOST_COLUMNS)
         checked_whole("threads", 1 if self.threads is None else self.threads, 1, 2**31)
-        object.__setattr__(self, "dtype", float_type(self.dtype))
+        object.__setattr__(self, "dtype", float_type(np.float64 if self.exact else self.dtype))
         if self.select is not None:
             object.__setattr__(self, "select", _selected(self.select, self.like))
         self._check_separator()

@@ -31,6 +31,7 @@ from rosenblatt.data.svmlight_loop import (
     find_labels,
     read_rows,
 )
+from rosenblatt.decimals import is_whole
 
 # Doubles from here on, 2^128 less half a unit of the last place, round to an infinite float32.
 VALUE_LIMITS = {np.dtype(np.float32): 2.0**128 - 2.0**103, np.dtype(np.float64): np.inf}
@@ -74,6 +75,8 @@ def parse_chunk(source: Source, table: Table, chunk: Chunk) -> Extent:
             room = room._replace(values=np.empty(chunk.entries))
             tally = read_chunk(source, table, chunk, room)
             repeated = sort_untidy(room, tally)
+        if source.reading.exact:
+            check_repeated(source, chunk, room, repeated)
         kept = add_repeated(room, tally, repeated)
         check_sums(source, chunk, room, tally.rows, kept)
         table.values[chunk.first_entry : chunk.first_entry + kept] = room.values[:kept]
@@ -171,6 +174,21 @@ def add_repeated(room: Room, tally: Tally, repeated: np.ndarray) -> int:
     room.columns[: sums.size] = room.columns[: tally.entries][keep]
     ends[:] = kept_before[ends]
     return sums.size
+
+
+def check_repeated(source: Source, chunk: Chunk, room: Room, repeated: np.ndarray) -> None:
+    """Refuse to add up decimals, which floats would round."""
+    values = room.values[np.concatenate([repeated, repeated - 1])]
+    if not is_whole(values):
+        slot = int(repeated[0])
+        row = int(np.searchsorted(room.ends, slot, side="right"))
+        column = room.columns[slot] + (0 if source.reading.zero_based else 1)
+        raise error_at(
+            source,
+            chunk.start + offset_of_row(source.text[chunk.start : chunk.stop].tobytes(), row),
+            f"column {column} comes twice, and decimals are not added up; give each column of a "
+            "line once",
+        )
 
 
 def check_sums(source: Source, chunk: Chunk, room: Room, rows: int, kept: int) -> None:

@@ -4,13 +4,14 @@ The rules
 ---------
 - CSV: the first line names the columns. ``relation`` holds >=, >, =, ==, <= or < (without such a
   column all rows are >=), ``b`` the right-hand side, and every other column the coefficients of one
-  unknown. Numbers are decimal and stand for the nearest float64; rows with <= and < are negated.
-  `rosenblatt.checker`, which needs nothing but itself, reads the same numbers from the same file.
+  unknown. Rows with <= and < are negated. `rosenblatt.checker`, which needs nothing but itself,
+  reads the same numbers from the same file.
 - ``.npz``: arrays ``A``, or the parts of a sparse matrix as `scipy.sparse.save_npz` writes them,
   and ``b``; perhaps ``strict`` and ``equal``, a truth value for each row or for all, and ``lower``
   and ``upper``, a number for each unknown or for all, infinite where there is no bound.
 - ``.mps`` and ``.lp``: see `rosenblatt.data.programs`.
-- All of them may be compressed.
+- All of them may be compressed. Numbers in text are exact, 1/10 for 0.1, unless the caller wants
+  the nearest floats.
 """
 
 from __future__ import annotations
@@ -21,31 +22,31 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.checker import DECIMAL, RELATIONS, csv_cells
+from rosenblatt.certificate_fields import Number
+from rosenblatt.checker import RELATIONS, csv_cells
 from rosenblatt.data.arrays import npz_arrays, numbers_of
 from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import read_program
 from rosenblatt.data.sources import beginning, contents, files, is_pipe, shown
+from rosenblatt.data.written import decimal_text, floats_of, kept_beside
 from rosenblatt.decide.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
-from rosenblatt.decide.exact import exact_vector, is_exact
 from rosenblatt.decide.hand import System
 from rosenblatt.decide.solve import Solution, solve_system
+from rosenblatt.decimals import Written, is_decimal, is_whole, marked
 from rosenblatt.errors import InputError
 from rosenblatt.matrices import Matrix
 
 __all__ = ["SystemFile", "read_system", "solve", "system_format", "write_system_csv"]
 
 Name = str | os.PathLike[str]
-Bound = float | int | None
+Bound = Number | None
 
-DIGITS = re.compile(r"[-+.eE0-9]*")  # of the texts made of these, float() takes decimals only
 WRITTEN = {AT_LEAST: ">=", MORE_THAN: ">", EQUAL: "="}
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 HEAD_BYTES = 1 << 12
@@ -67,6 +68,7 @@ class SystemFile(NamedTuple):
     strict, equal : which rows are a·w > b, and which a·w = b.
     bounds : a pair (lower, upper) for each unknown, None for no bound; None if there are none.
     names, rows : names of the unknowns, and of the rows if the file names them.
+    notes : sentences about what was left out, or taken in a way that others do not.
     """
 
     A: Matrix
@@ -76,10 +78,13 @@ class SystemFile(NamedTuple):
     bounds: list[tuple[Bound, Bound]] | None
     names: list[str]
     rows: Sequence[str] = ()
+    notes: tuple[str, ...] = ()
 
 
-def read_system(path: Name) -> SystemFile:
+def read_system(path: Name, *, floats: bool = False) -> SystemFile:
     """Read a system of linear inequalities from CSV, ``.npz``, ``.mps`` or ``.lp``.
+
+    Numbers in text are decimals, or their nearest floats if the caller wants these.
 
     Examples
     --------
@@ -93,13 +98,26 @@ def read_system(path: Name) -> SystemFile:
     names = files(path)
     if len(names) > 1:
         raise InputError(f"{shown(path)} stands for {len(names)} files; a system is one")
-    kind = system_format(path)
+    found = _read(path, system_format(path))
+    return _rounded(found) if floats and is_decimal(found.A) else found
+
+
+def _read(path: Name, kind: str) -> SystemFile:
     if kind in ("mps", "lp"):
-        A, b, equal, bounds, unknowns, rows = read_program(path, kind)
-        return SystemFile(A, b, np.zeros(b.size, bool), equal, list(bounds), unknowns, rows)
-    if kind == "npz":
-        return _read_npz(contents(path), shown(path))
-    return _read_csv(contents(path), shown(path))
+        program = read_program(path, kind)
+        return SystemFile(program.A, program.b, np.zeros(program.b.size, bool), *program[2:])
+    return (_read_npz if kind == "npz" else _read_csv)(contents(path), shown(path))
+
+
+def _rounded(found: SystemFile) -> SystemFile:
+    """Take the nearest floats in place of decimals."""
+    A = sparse.csr_matrix(found.A) if sparse.issparse(found.A) else np.asarray(found.A)
+    bounds = found.bounds and [(_nearest(low), _nearest(high)) for low, high in found.bounds]
+    return found._replace(A=A, b=np.asarray(found.b), bounds=bounds)
+
+
+def _nearest(end: Bound) -> float | None:
+    return None if end is None else float(end)
 
 
 def solve(
@@ -112,6 +130,7 @@ def solve(
     max_seconds: float | None = None,
     method: str = "auto",
     max_steps: int | None = None,
+    floats: bool = False,
 ) -> Solution:
     """Find w with A w >= b, exactly, or prove that there is none.
 
@@ -135,6 +154,9 @@ def solve(
         to be studied: they search for a point and may not find one.
     max_steps : int or None, default=None
         The most steps of such a method, after which the verdict is "undecided".
+    floats : bool, default=False
+        Whether the numbers of a text file stand for their nearest floats, not for the decimals
+        that are written. Numbers that are no text are exact as they are; see `as_decimals`.
 
     Returns
     -------
@@ -157,10 +179,10 @@ def solve(
                 f"{shown(A)} holds its own right-hand sides, equations and bounds; leave out b, "
                 "equal and bounds"
             )
-        A, b, own, equal, bounds, names, *_ = read_system(A)
+        A, b, own, equal, bounds, names, _, notes = read_system(A, floats=floats)
         strict = own if strict is False else strict
     found = solve_system(System(A, b, strict, equal, bounds), method, max_seconds, max_steps)
-    return found if names is None else replace(found, names=tuple(names))
+    return found if names is None else replace(found, names=tuple(names), notes=notes)
 
 
 def system_format(path: Name) -> str:
@@ -183,6 +205,7 @@ def system_format(path: Name) -> str:
 def _read_csv(content: np.ndarray, name: str) -> SystemFile:
     stream = io.TextIOWrapper(io.BytesIO(content.tobytes()), "utf-8-sig", newline="\n")
     rows, relations = [], []
+    texts: set[str] = set()
     number = 1
     try:
         header = _Header(csv_cells(stream.readline()))
@@ -190,7 +213,8 @@ def _read_csv(content: np.ndarray, name: str) -> SystemFile:
             cells = csv_cells(line)
             if any(cells):
                 relations.append(RELATIONS[header.relation(cells)])
-                rows.append(_floats(cells))
+                rows.append(floats_of(cells))
+                texts.update(cells)
     except (ValueError, csv.Error) as fault:
         reason = "it is not UTF-8 text" if isinstance(fault, UnicodeDecodeError) else fault
         raise InputError(f"{name}:{number}: {reason}") from None
@@ -199,7 +223,17 @@ def _read_csv(content: np.ndarray, name: str) -> SystemFile:
     signs, tags = np.array(relations).T
     values = np.array(rows) * signs[:, None] + 0.0  # without -0.0
     A, b = np.delete(values, header.right, axis=1), values[:, header.right].copy()
+    if not is_whole(values):
+        written = _kept_beside(texts, name)
+        A, b = marked(A, written), marked(b, written)
     return SystemFile(A, b, tags == MORE_THAN, tags == EQUAL, None, header.unknowns)
+
+
+def _kept_beside(texts: set[str], name: str) -> Written:
+    try:
+        return kept_beside(texts)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 class _Header:
@@ -227,21 +261,6 @@ class _Header:
         if found not in RELATIONS:
             raise ValueError(f"{found[:40]!a} is none of the relations {' '.join(RELATIONS)}")
         return found
-
-
-def _floats(cells: list[str]) -> np.ndarray:
-    """Read decimal numbers as the nearest floats."""
-    with suppress(ValueError):
-        if DIGITS.fullmatch("".join(cells)):
-            values = np.array(list(map(float, cells)))
-            if np.isfinite(values).all():
-                return values
-    unusable = next(cell for cell in cells if not _is_usable(cell))
-    raise ValueError(f"{unusable[:40]!a} is not a number that can be used")
-
-
-def _is_usable(cell: str) -> bool:
-    return bool(DECIMAL.fullmatch(cell)) and math.isfinite(float(cell))
 
 
 # ---- arrays
@@ -318,22 +337,18 @@ def write_system_csv(
 ) -> None:
     """Write a system as the CSV that `rosenblatt.checker` reads; bounds become further rows.
 
-    The arguments are those of `solve`. A certificate for the system with its bounds does not fit
+    Numbers are written in full: floats that are no short decimals have many digits. The arguments
+    are those of `solve`. A certificate for the system with its bounds does not fit
     the file, in which there are more rows: solve what was written.
     """
     system = System(A, b, strict, equal, bounds)
-    ends = exact_vector([end for _, _, end in system.bounds], len(system.bounds), "bounds")
-    if any(map(is_exact, (system.X, system.b, ends))):
-        raise InputError(
-            "the system holds numbers that are no float64, and CSV would round them; "
-            "multiply its rows by common denominators"
-        )
+    rows = list(_written_rows(system))
     header = [*_distinct(names or unnamed(system.columns), system.columns), "relation", "b"]
     with replacing(path) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(header)
-        writer.writerows(_written_rows(system))
+        writer.writerows(rows)
         text.detach()
 
 
@@ -353,15 +368,15 @@ def _distinct(names: Iterable[str], columns: int) -> list[str]:
 
 
 def _written_rows(system: System) -> Iterator[list[str]]:
-    for i, (tag, right) in enumerate(zip(system.tags.tolist(), system.b.tolist(), strict=True)):
-        *entries, _ = system.row(i)
+    for i, tag in enumerate(system.tags.tolist()):
+        *entries, (_, right) = system.row(i)
         yield _cells(entries, system.columns, WRITTEN[tag], right)
     for tag, column, end in system.bounds:
-        yield _cells([(column, 1.0)], system.columns, ">=" if tag == LOWER else "<=", end)
+        yield _cells([(column, 1)], system.columns, ">=" if tag == LOWER else "<=", end)
 
 
 def _cells(entries: Any, columns: int, relation: str, right: Any) -> list[str]:
     cells = ["0"] * columns
     for column, value in entries:
-        cells[column] = repr(float(value))
-    return [*cells, relation, repr(float(right))]
+        cells[column] = decimal_text(value)
+    return [*cells, relation, decimal_text(right)]

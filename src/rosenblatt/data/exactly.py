@@ -1,0 +1,94 @@
+"""Tables of text as they are written: decimals in place of the nearest floats.
+
+The parsers give floats, which tell every number of up to 15 digits (see `rosenblatt.decimals`). So
+one more look at the text is enough: where nothing longer stands, the floats are marked and no more
+is done; what is longer, and not the shortest that rounds to its float, is kept beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.data.reading import Reading
+from rosenblatt.data.sources import Name, contents, is_pipe, shown
+from rosenblatt.data.written import UnusableError, exact_number_of, is_shortest
+from rosenblatt.decimals import Written, is_whole, marked, written_numbers
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Examples
+from rosenblatt.loops import exact_loop
+
+TEXTS = ("svmlight", "csv", "tsv", "jsonl")
+TOLD = 15  # digits that a float tells
+LONG = re.compile(rb"[0-9.]{16,}(?:[eE][-+]?[0-9]+)?|[0-9.]+[eE][-+]?[0-9]{3,}")
+NUMBER = re.compile(rb"[0-9.]+(?:[eE][-+]?[0-9]+)?")
+NINE, ZERO, POINT, PLUS, MINUS = (np.uint8(ord(sign)) for sign in "90.+-")
+
+
+def exactly(examples: Examples, path: Name, reading: Reading) -> Examples:
+    """Let the floats of examples stand for the decimals of the text that they were read from.
+
+    What is no text, or comes from a pipe and cannot be read again, stays floats.
+    """
+    if reading.format not in TEXTS or is_pipe(path):
+        return examples
+    try:
+        X = examples.X
+        written = _kept_beside(contents(path), X, reading.decimal)
+        return examples if is_whole(X) and not written else replace(examples, X=marked(X, written))
+    except (InputError, UnusableError) as error:
+        raise InputError(f"{shown(path)}: {error}") from None
+
+
+def _kept_beside(text: np.ndarray, X: Any, point: str) -> Written:
+    """Give the numbers of a text that stand in X and are not told by their floats."""
+    if not has_long(text, np.uint8(ord(point))):
+        return {}
+    content = text.tobytes().replace(point.encode(), b".")
+    held = np.unique(np.abs(np.asarray(X.data if sparse.issparse(X) else X)))
+    long = _held(LONG, content, held)
+    unlike = {float(word) for word in long if not is_shortest(word)}
+    if not unlike:
+        return {}
+    alike = [word for word in _held(NUMBER, content, held) if float(word) in unlike]
+    return written_numbers(list(map(float, alike)), list(map(exact_number_of, alike)))
+
+
+def _held(pattern: re.Pattern[bytes], content: bytes, held: np.ndarray) -> list[str]:
+    """Find the words that are numbers among those held; others are names, labels or not read."""
+    words = [word.decode() for word in set(pattern.findall(content))]
+    words = [word for word in words if word.count(".") < 2 and word not in (".", "")]
+    for word in words:
+        if not float(word) and re.match("[0.]*[1-9]", word):
+            exact_number_of(word)  # which says that it cannot be used
+    floats = np.array(list(map(float, words)))
+    return list(compress(words, np.isin(floats, held)))
+
+
+@exact_loop
+def has_long(text: np.ndarray, point: Any) -> bool:
+    """Tell whether digits follow each other that a float may not tell, or a large exponent."""
+    digits, leading = 0, True
+    for i in range(text.size):
+        sign = text[i]
+        if ZERO <= sign <= NINE:
+            leading = leading and sign == ZERO
+            digits += not leading
+            if digits > TOLD:
+                return True
+        elif sign != point:
+            if (sign | np.uint8(32)) == np.uint8(ord("e")) and i + 3 < text.size:
+                first = i + 2 if text[i + 1] == PLUS or text[i + 1] == MINUS else i + 1
+                if first + 2 < text.size and (
+                    ZERO <= text[first] <= NINE
+                    and ZERO <= text[first + 1] <= NINE
+                    and ZERO <= text[first + 2] <= NINE
+                ):
+                    return True
+            digits, leading = 0, True
+    return False
