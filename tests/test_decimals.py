@@ -177,3 +177,23 @@ def _numbers(ends: np.ndarray) -> list[Fraction]:
     if ends.dtype == object:
         return list(ends)
     return [Fraction(shortest(end) if is_decimal(ends) else end) for end in ends.tolist()]
+
+
+# ---- verdicts that hang on little
+
+
+def test_a_system_says_by_how_little_it_is_infeasible() -> None:
+    A, b = [[1, 0], [0, 1], [1, 1]], [0.1, 0.2, 0.3]
+    found = rb.solve(A, b, equal=True)
+    assert "It is infeasible only by 2.8e-17: if the numbers are decimals" in found.explain()
+    far = rb.solve(A, [0.1, 0.2, 0.3 + 1e-6], equal=True)
+    assert far.verdict == "infeasible"
+    assert not far.notes
+    close = rb.solve([[1], [-1]], rb.as_decimals([1.0000000001, -1.0]))
+    assert "It is infeasible only by 1e-10; floats=True" in close.explain()
+
+
+def test_a_separation_says_how_small_its_margin_is() -> None:
+    X, y = [[0.1 + 0.2, 1], [0.3, 1]], [1, -1]
+    assert "of the largest row: if the numbers are decimals" in rb.separate(X, y).explain()
+    assert "of the largest row" not in rb.separate([[0.1, 1], [0.3, 1]], y).explain()

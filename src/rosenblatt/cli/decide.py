@@ -270,7 +270,7 @@ def solve_file(
         "seconds": round(seconds, 6),
         "certificate": write_proof(certificate, found.certificate),
         "point": _write_point(point, found.w, system.names),
-        "notes": list(system.notes),
+        "notes": list(found.notes),
         "explanation": _explained(found, certificate),
     }
     show(facts if json else _for_people(facts), json)
@@ -288,7 +288,7 @@ def _solved(system: SystemFile, strict: bool, options: dict[str, Any]) -> rb.Sol
     A, b, own, equal, bounds, *_ = system
     strictness = True if strict else own
     found = rb.solve(A, b, strict=strictness, equal=equal, bounds=bounds, **options)
-    return replace(found, notes=system.notes)
+    return replace(found, notes=(*found.notes, *system.notes))
 
 
 def _bounds(certificate: Certificate | None, names: list[str]) -> list[str]:

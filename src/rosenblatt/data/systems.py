@@ -182,7 +182,9 @@ def solve(
         A, b, own, equal, bounds, names, _, notes = read_system(A, floats=floats)
         strict = own if strict is False else strict
     found = solve_system(System(A, b, strict, equal, bounds), method, max_seconds, max_steps)
-    return found if names is None else replace(found, names=tuple(names), notes=notes)
+    if names is None:
+        return found
+    return replace(found, names=tuple(names), notes=(*found.notes, *notes))
 
 
 def system_format(path: Name) -> str:

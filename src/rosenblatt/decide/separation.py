@@ -13,6 +13,7 @@ import numpy as np
 from rosenblatt.certificates import Certificate
 from rosenblatt.decide.answers import REASONS
 from rosenblatt.decide.blame import Blame, Design
+from rosenblatt.decide.closeness import nearly_inseparable
 
 SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
 UNDECIDED = "undecided"
@@ -112,7 +113,11 @@ class Separation:
 
 def explain(found: Separation) -> str:
     """Give the meaning of a verdict, as a paragraph."""
-    return _EXPLAIN[found.verdict](found)
+    close = ""
+    if found.design is not None and found.certificate is not None:
+        numbers = found.certificate.data.numbers
+        close = nearly_inseparable(found.margin, found.design.X, numbers)
+    return " ".join(filter(None, [_EXPLAIN[found.verdict](found), close]))
 
 
 def _explain_separable(found: Separation) -> str:

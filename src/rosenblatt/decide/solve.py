@@ -27,6 +27,7 @@ from rosenblatt.decide.answers import (
 )
 from rosenblatt.decide.check import proven
 from rosenblatt.decide.classical import studied
+from rosenblatt.decide.closeness import nearly_feasible
 from rosenblatt.decide.cones import Limits, plain
 from rosenblatt.decide.digest import EQUAL, MORE_THAN
 from rosenblatt.decide.exact import is_exact
@@ -229,7 +230,13 @@ class _Question:
             except Refused:  # let no verdict out whose proof does not pass the check
                 return self.undecided(UNPROVEN)
         seconds = time.perf_counter() - self.clock.began
-        return Solution(verdict, w, certificate, rows, self.method, steps, stop, seconds)
+        close = (
+            nearly_feasible(certificate, self.system) if isinstance(certificate, Infeasible) else ""
+        )
+        notes = (close,) if close else ()
+        return Solution(
+            verdict, w, certificate, rows, self.method, steps, stop, seconds, notes=notes
+        )
 
 
 def _array(w: Sequence[Number]) -> np.ndarray:
