@@ -64,6 +64,7 @@ class FaceSearch:
         self.cone, self.clock = cone, clock
         self.taken = np.zeros(cone.size, bool)
         self.working = np.zeros(0, np.int64)
+        self.rows, self.factors = cone.integers(self.working)
         self.take(self._first(hints))
 
     def _first(self, hints: np.ndarray) -> np.ndarray:
@@ -76,25 +77,29 @@ class FaceSearch:
 
     def take(self, rows: np.ndarray) -> None:
         """Let rows join the working set."""
-        fresh = rows[~self.taken[rows]]
+        fresh = np.unique(rows[~self.taken[rows]])
         self.taken[fresh] = True
         self.working = np.concatenate([self.working, fresh])
+        rows, factors = self.cone.integers(fresh)
+        self.rows, self.factors = self.rows.above(rows), self.factors + factors
 
     # ---- in floats
 
     def guess(self) -> tuple[Basis, list[Number]]:
-        """Let rows join until floats see none on the wrong side; give their basis and w."""
+        """Let rows join until floats see no stranger; give their basis and w."""
         while True:
-            basis, w = self._solved()
+            basis, w, shares = self._solved()
             products = self.cone.products(w) / self.cone.norms
-            wrong = np.flatnonzero((products < -WRONG * np.abs(w).max()) & ~self.taken)
-            if not wrong.size:
+            near = WRONG * np.abs(w).max()
+            signs = np.where(products > near, 1, np.where(products < -near, -1, 0))
+            fresh = self._strangers(signs, products, np.flatnonzero(shares > WRONG))
+            if not fresh.size:
                 return basis, self.cone.unscaled(w.tolist())
-            self.take(self._worst(wrong, products))
+            self.take(fresh)
 
-    def _solved(self) -> tuple[Basis, np.ndarray]:
-        """Solve the program of the working set; give its basis, and w in scaled coordinates."""
-        rows, _ = self.cone.integers(self.working)
+    def _solved(self) -> tuple[Basis, np.ndarray, np.ndarray]:
+        """Solve the program of the working set; give its basis, w in scaled coordinates, and λ."""
+        rows = self.rows
         shifts = np.array([1 - size.bit_length() for size in row_sizes(rows)], np.int64)
         floats = rows.floats(entry_powers(rows, shifts, np.zeros(rows.width, np.int64)))
         n, d = floats.shape
@@ -110,27 +115,26 @@ class FaceSearch:
         solver: Any = solver_with({"presolve": "off"})
         solver.passModel(model)
         run(solver, self.clock.left())
-        return basis_of(solver), -np.array(solver.getSolution().row_dual)
-
-    def _worst(self, rows: np.ndarray, products: np.ndarray) -> np.ndarray:
-        most = 2 * self.cone.dimension + 20
-        if rows.size <= most:
-            return rows
-        return np.asarray(rows[np.argpartition(products[rows], most)[:most]])
+        found = solver.getSolution()
+        shares = np.array(found.col_value)
+        return basis_of(solver), -np.array(found.row_dual), shares[:n] + shares[n:]
 
     # ---- in exact numbers
 
     def face(self, basis: Basis) -> Face:
         """Go on from a basis of the working set to the face of all rows."""
+        cone = self.cone
         while True:
-            rows, factors = self.cone.integers(self.working)
-            found = self._optimum(_program(rows), basis)
-            point = self.cone.unscaled_direction([-value for value in found.y.numbers])
+            found = self._optimum(_program(self.rows), basis)
+            point = cone.unscaled_direction([-value for value in found.y.numbers])
             shares = [p + q for p, q in zip(*_halves(found.x.numbers), strict=True)]
             held = np.flatnonzero([share > 0 for share in shares])
-            fresh = self._strangers(point, rows.part(held, np.arange(rows.width)))
+            signs = signs_of_products(cone.X, cone.signs, cone.lift, point)
+            products = cone.products_with(cone.nearby(point)) / cone.norms
+            fresh = self._strangers(signs, products, held)
             if not fresh.size:
-                weights = {int(self.working[k]): shares[k] * factors[k] for k in held.tolist()}
+                named = zip(self.working[held].tolist(), held.tolist(), strict=True)
+                weights = {i: shares[k] * self.factors[k] for i, k in named}
                 return Face(weights, _divided(point) if any(point) else None)
             self.take(fresh)
             basis, _ = self.guess()
@@ -144,21 +148,20 @@ class FaceSearch:
         )
         return optimum(program, start, self.clock)[1]
 
-    def _strangers(self, point: list[int], face: Integers) -> np.ndarray:
-        """Find rows that the working set does not speak for.
+    def _strangers(self, signs: np.ndarray, products: np.ndarray, face: np.ndarray) -> np.ndarray:
+        """Find rows that the working set does not speak for, or some of them if they are many.
 
-        They are negative; or zero, and off the span of the face.
+        They are negative; or zero, and off the span of the face, which is a part of the set.
         """
-        cone = self.cone
-        signs = signs_of_products(cone.X, cone.signs, cone.lift, point)
-        wrong = np.flatnonzero(signs < 0)
-        if wrong.size:
-            products = cone.products_with(cone.nearby(point)) / cone.norms
-            wrong = self._worst(wrong, products)
+        most = 2 * self.cone.dimension + 20
+        wrong = np.flatnonzero((signs < 0) & ~self.taken)
+        if wrong.size > most:
+            wrong = wrong[np.argpartition(products[wrong], most)[:most]]
         zero = np.flatnonzero((signs == 0) & ~self.taken)
         if zero.size:
-            zero = zero[self._outside(Span(face), zero)]
-        return np.union1d(wrong, zero[: 2 * cone.dimension + 20])
+            span = Span(self.rows.part(face, np.arange(self.cone.dimension)))
+            zero = zero[self._outside(span, zero)]
+        return np.union1d(wrong, zero[:most])
 
     def _outside(self, span: Span, rows: np.ndarray) -> np.ndarray:
         """Tell which rows lie off a span, some thousands of rows at a time."""

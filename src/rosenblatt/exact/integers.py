@@ -193,7 +193,8 @@ def whole_float_rows(
     else:
         entries = whole.astype(object) << shifts.astype(object)
     lowest[lowest == FAR] = 0
-    factors = [Fraction(2) ** -power for power in lowest.tolist()]
+    units = {power: Fraction(2) ** -power for power in set(lowest.tolist())}
+    factors = [units[power] for power in lowest.tolist()]
     return Integers.of(starts, matrix.indices, entries, matrix.shape[1]), factors
 
 

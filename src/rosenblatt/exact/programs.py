@@ -137,26 +137,31 @@ def is_optimal(program: Program, found: Vertex) -> bool:
 
 def _held(multiplier: int, value: int, one: int, lower: End, upper: End) -> bool:
     """Tell whether a value lies between its ends, and at the one that its multiplier presses on."""
-    above = None if lower is None else value - lower * one
-    below = None if upper is None else upper * one - value
-    if (above is not None and above < 0) or (below is not None and below < 0):
+    above, below = _beyond(value, one, lower), -_beyond(value, one, upper, -1)
+    if above < 0 or below < 0:
         return False
     return multiplier == 0 or (above if multiplier > 0 else below) == 0
+
+
+def _beyond(value: int, one: int, end: End, none: int = 1) -> int:
+    """Give value / one - end, times something positive; 1 or -1 if there is no end."""
+    return none if end is None else value * end.denominator - end.numerator * one
 
 
 def largest_violations(program: Program, found: Vertex) -> tuple[Fraction, Fraction]:
     """Give by how much the point breaks an end at most, and a multiplier its sign."""
     breaks: list[Fraction | int] = [0]
-    pulls = [0]
+    pulls, one = [0], found.x.denominator
     for multipliers, values, ends in (
         (found.costs, found.x.numbers, program.column_ends),
         (found.y.numbers, found.values, program.row_ends),
     ):
-        one = found.x.denominator
         for number, value, lower, upper in zip(multipliers, values, *ends, strict=True):
-            above = 1 if lower is None else value - lower * one
-            below = 1 if upper is None else upper * one - value
-            breaks.append(max(-above, -below))
-            if number:
-                pulls.append(abs(number) if (above if number > 0 else below) > 0 else 0)
-    return Fraction(max(breaks), one), Fraction(max(pulls), found.y.denominator)
+            above, below = _beyond(value, one, lower), -_beyond(value, one, upper, -1)
+            if above < 0 or below < 0:
+                end = lower if above < 0 else upper
+                assert end is not None
+                breaks.append(abs(Fraction(value, one) - end))
+            if number and (above if number > 0 else below) > 0:
+                pulls.append(abs(number))
+    return Fraction(max(breaks)), Fraction(max(pulls), found.y.denominator)

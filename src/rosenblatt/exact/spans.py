@@ -1,8 +1,8 @@
 """Spans of rows of integers: which rows and columns are independent, and what is orthogonal.
 
 A rank modulo a prime is never above the rank, and below it only if the prime divides certain
-determinants, which those below do not, but by chance or by design. So what a prime says is used
-where nothing wrong can come of it, or else confirmed by a product in integers.
+determinants, which happens by chance or by design. So what a prime says is used where nothing wrong
+can come of it, or else confirmed by a product in integers.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import flint
 import numpy as np
 
 from rosenblatt.exact.integers import Integers
 from rosenblatt.exact.linear import Pause, solved
+from rosenblatt.loops import exact_loop
 
-PRIMES = (2**31 - 1, 2**31 - 19, 2**31 - 61)  # products of remainders fit into machine words
+PRIMES = (2**26 - 5, 2**26 - 27, 2**26 - 45)  # products of two remainders, and one, are floats
 
 
 class Pivots(NamedTuple):
@@ -29,36 +29,56 @@ class Pivots(NamedTuple):
 def pivots(rows: Integers) -> Pivots:
     """Give independent rows that span all of them, and independent columns, first ones first."""
     most, best = min(rows.size, rows.width), Pivots([], [])
-    for prime in PRIMES[: 3 if most else 0]:
-        found = _pivots(rows, prime)
+    for prime in PRIMES:
+        found, _ = _reduced(rows, prime)
         best = max(found, best, key=lambda base: len(base.rows))
         if len(best.rows) == most:
             break
     return best
 
 
-def _pivots(rows: Integers, prime: int) -> Pivots:
-    chosen = _leading(_modulo(rows.transposed(), prime))
-    part = rows.part(np.array(chosen, np.int64), np.arange(rows.width))
-    return Pivots(chosen, _leading(_modulo(part, prime)) if chosen else [])
-
-
-def _modulo(rows: Integers, prime: int) -> flint.nmod_mat:
-    dense = np.zeros((rows.size, rows.width), np.int64)
+def _reduced(rows: Integers, prime: int) -> tuple[Pivots, np.ndarray]:
+    """Give pivots modulo a prime, and rows of the same span that begin with 1, in this order."""
+    dense = np.zeros((rows.size, rows.width))
     owners = np.repeat(np.arange(rows.size), np.diff(rows.starts))
-    dense[owners, rows.columns] = (rows.entries % prime).astype(np.int64)
-    return flint.nmod_mat(*dense.shape, dense.ravel().tolist(), prime)
+    dense[owners, rows.columns] = (rows.entries % prime).astype(np.float64)
+    kept, leading = np.zeros(rows.size, np.int64), np.zeros(rows.size, np.int64)
+    rank = int(eliminate(dense, float(prime), kept, leading))
+    return Pivots(kept[:rank].tolist(), sorted(leading[:rank].tolist())), dense[kept[:rank]]
 
 
-def _leading(matrix: flint.nmod_mat) -> list[int]:
-    """Give the columns in which a row of the reduced form begins."""
-    reduced, rank = matrix.rref()
-    found, column = [], 0
-    for row in range(rank):
-        while int(reduced[row, column]) == 0:
-            column += 1
-        found.append(column)
-    return found
+@exact_loop
+def eliminate(rows: np.ndarray, prime: float, kept: np.ndarray, leading: np.ndarray) -> int:
+    """Subtract from each row those kept before it, modulo a prime, and keep what is not zero.
+
+    Writes which rows are kept, and in which column each begins, with 1 there; gives their number.
+    """
+    rank = 0
+    for i in range(rows.shape[0]):
+        for k in range(rank):
+            factor = rows[i, leading[k]]
+            if factor != 0.0:
+                for j in range(rows.shape[1]):
+                    total = rows[i, j] + (prime - factor) * rows[kept[k], j]
+                    rows[i, j] = total - np.floor(total / prime) * prime
+        first = 0
+        while first < rows.shape[1] and rows[i, first] == 0.0:
+            first += 1
+        if first == rows.shape[1]:
+            continue
+        inverse = 1.0  # by Fermat's little theorem, rows[i, first]^(prime - 2)
+        power, exponent = rows[i, first], int(prime) - 2
+        while exponent:
+            if exponent & 1:
+                inverse = inverse * power - np.floor(inverse * power / prime) * prime
+            power = power * power - np.floor(power * power / prime) * prime
+            exponent >>= 1
+        for j in range(rows.shape[1]):
+            total = rows[i, j] * inverse
+            rows[i, j] = total - np.floor(total / prime) * prime
+        kept[rank], leading[rank] = i, first
+        rank += 1
+    return rank
 
 
 def orthogonal(rows: Integers, pause: Pause) -> Iterator[tuple[int, list[int]]]:
@@ -94,30 +114,28 @@ def _orthogonal(rows: Integers, base: Pivots, pause: Pause) -> list[tuple[int, l
 
 
 class Span:
-    """The span of some rows modulo a prime, by vectors at random that are orthogonal to it."""
+    """The span of some rows modulo primes, by a vector at random that is orthogonal to it."""
 
-    def __init__(self, rows: Integers, seed: int = 0) -> None:
-        random = np.random.default_rng(seed)
+    def __init__(self, rows: Integers) -> None:
+        random = np.random.default_rng(0)
         self.vectors = [_orthogonal_at_random(rows, prime, random) for prime in PRIMES[:2]]
 
     def outside(self, rows: Integers) -> np.ndarray:
-        """Tell which rows are certain not to lie in the span."""
+        """Tell which rows do not lie in the span; a row that does not is missed by chance only."""
         found = np.zeros(rows.size, bool)
         for prime, vector in zip(PRIMES, self.vectors, strict=False):
             terms = (rows.entries % prime).astype(np.int64) * vector[rows.columns] % prime
-            sums = np.add.reduceat(np.append(terms, 0), rows.starts[:-1]) if rows.size else terms
+            sums = np.add.reduceat(np.append(terms, 0), rows.starts[:-1])
             found |= (sums % prime != 0) & (np.diff(rows.starts) > 0)
         return found
 
 
 def _orthogonal_at_random(rows: Integers, prime: int, random: np.random.Generator) -> np.ndarray:
-    vector = random.integers(0, prime, rows.width)
-    if not rows.size:
-        return vector
-    reduced, rank = _modulo(rows, prime).rref()
-    table = np.array([[int(v) for v in row] for row in reduced.tolist()[:rank]], np.int64)
-    leading = [int(np.flatnonzero(row)[0]) for row in table]
-    vector[leading] = 0
-    for row, column in zip(table, leading, strict=True):
-        vector[column] = -int((row * vector % prime).sum()) % prime
+    """Draw a vector modulo a prime, and let the columns in which rows begin follow the others."""
+    vector, echelon = random.integers(0, prime, rows.width), _reduced(rows, prime)[1]
+    leading = (echelon != 0).argmax(axis=1) if rows.width else np.zeros(0, np.int64)
+    for k in np.argsort(-leading):
+        column = leading[k]
+        later = echelon[k, column + 1 :].astype(np.int64) * vector[column + 1 :] % prime
+        vector[column] = -int(later.sum()) % prime
     return vector
