@@ -69,7 +69,7 @@ class FaceSearch:
 
     def _first(self, hints: np.ndarray) -> np.ndarray:
         """Choose the rows to begin with: all, or those with the largest hints, and some more."""
-        size, count = self.cone.size, 3 * self.cone.dimension + 20
+        size, count = self.cone.size, 2 * self.cone.dimension + 20
         if size <= WHOLE_SHARE * self.cone.dimension:
             return np.arange(size)
         hardest = np.argsort(-hints, kind="stable")[:count]
@@ -80,8 +80,8 @@ class FaceSearch:
         fresh = np.unique(rows[~self.taken[rows]])
         self.taken[fresh] = True
         self.working = np.concatenate([self.working, fresh])
-        rows, factors = self.cone.integers(fresh)
-        self.rows, self.factors = self.rows.above(rows), self.factors + factors
+        made, factors = self.cone.integers(fresh)
+        self.rows, self.factors = self.rows.above(made), self.factors + factors
 
     # ---- in floats
 

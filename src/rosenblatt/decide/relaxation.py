@@ -9,6 +9,7 @@ Sources     Agmon 1954; Motzkin & Schoenberg 1954 (the relaxation method)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +18,14 @@ from rosenblatt.loops import loop
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Rows, add, dot, fill_squares, prefetch, rows_ahead, scores
 
+PATIENCE = 10  # passes at least that may be no better than before
+
 
 class Relaxed(NamedTuple):
     """Weights of the lifted rows, Σ steps·z, and how the passes ended."""
 
     w: np.ndarray
     steps: np.ndarray
-    shortfalls: np.ndarray
     wrong: int
 
 
@@ -34,15 +36,13 @@ def relax(
     squares: np.ndarray,
     w: np.ndarray,
     steps: np.ndarray,
-    shortfalls: np.ndarray,
 ) -> int:
-    """Make one pass; write what each row fell short of 1 by; count the rows on the wrong side."""
+    """Make one pass; count the rows that it found on the wrong side."""
     wrong, ahead = 0, rows_ahead(rows, False)
     for i in range(signs.size):
         if ahead and i + ahead < signs.size:
             prefetch(rows, i + ahead)
         score = signs[i] * dot(rows, i, w)
-        shortfalls[i] = 1.0 - score
         if not score > 0.0:
             wrong += 1
         if score < 1.0 and squares[i] > 0.0:
@@ -52,19 +52,25 @@ def relax(
     return wrong
 
 
-def relaxed(X: Matrix, signs: np.ndarray, lift: float, passes: int, patience: int) -> Relaxed:
-    """Make passes until one finds no row on the wrong side, or they stop getting better."""
+def relaxed(
+    X: Matrix, signs: np.ndarray, lift: float, passes: int, pause: Callable[[], object]
+) -> Relaxed:
+    """Make passes until one finds no row on the wrong side, or they stop getting better.
+
+    They may be no better than before for an eighth of the passes; `pause` is called before each.
+    """
     rows, n = as_rows(X, lift), X.shape[0]
-    squares, steps, shortfalls, products = np.empty(n), np.zeros(n), np.zeros(n), np.empty(n)
+    squares, steps, products = np.empty(n), np.zeros(n), np.empty(n)
     fill_squares(rows, squares)
     w, best, waited = np.zeros(X.shape[1] + 1), n + 1, 0
     for _ in range(passes):
-        wrong = int(relax(rows, signs, squares, w, steps, shortfalls))
+        pause()
+        wrong = int(relax(rows, signs, squares, w, steps))
         if not wrong:  # on the way; later updates may have undone earlier ones
             scores(rows, w, products)
             wrong = int(np.count_nonzero(~(products * signs > 0)))
         waited = 0 if wrong < best else waited + 1
         best = min(best, wrong)
-        if not wrong or waited > patience or not np.isfinite(w).all():
+        if not wrong or waited > max(PATIENCE, passes // 8) or not np.isfinite(w).all():
             break
-    return Relaxed(w, steps, shortfalls, wrong)
+    return Relaxed(w, steps, wrong)

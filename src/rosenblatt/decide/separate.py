@@ -42,6 +42,7 @@ from rosenblatt.decide.exact import (
 from rosenblatt.decide.faces import Face, FaceSearch
 from rosenblatt.decide.floats import any_point
 from rosenblatt.decide.hand import Labelled
+from rosenblatt.decide.newton import by_newton
 from rosenblatt.decide.products import signs_of_products, smallest
 from rosenblatt.decide.relaxation import relaxed
 from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
@@ -53,9 +54,13 @@ from rosenblatt.matrices import Matrix, check_finite, radius
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.names import names_of
 
-# With so many coordinates a linear program costs more than many passes.
-WIDE, FEW_PASSES, MANY_PASSES, PATIENCE = 500, 12, 100, 10
+# Passes are cheap beside a linear program: some hundred, as long as they read so many entries.
+FEW_PASSES, MANY_PASSES, PASS_ENTRIES = 12, 400, 5 * 10**8
+WIDE = 500  # coordinates
+# Newton's method pays from so many columns on, with so many rows for each, up to so much work.
+NEWTON_COLUMNS, NEWTON_ROWS, NEWTON_WORK = 50, 64, 4 * 10**9
 FEW_ROWS = 8  # for each of so many coordinates
+PRUNED = 2 * 10**5  # rows times their rank, up to which it pays to rest a proof on fewer
 
 
 @overload
@@ -191,6 +196,9 @@ def decide(
 OUTWARDS = Fraction(1_000_001, 1_000_000)
 
 
+Tried = tuple[list[Number] | None, np.ndarray]  # a point that separates, and hints
+
+
 class _Problem:
     """One question, and what is known of its answer."""
 
@@ -218,10 +226,10 @@ class _Problem:
         self.clashes = self._clashes()
         hints = np.zeros(self.cone.size)
         if not self.clashes:
-            point, hints = self._by_passes()
-            point = point or self._of_wide_rows()
-            if point is not None:
-                return self._separable(point)
+            for simple in (self._by_passes, self._by_newton, self._of_wide_rows):
+                point, hints = simple(hints)
+                if point is not None:
+                    return self._separable(point)
         search = FaceSearch(self.cone, hints, self.clock)
         search.take(np.array([i for pair in self.clashes for i in pair], np.int64))
         basis, guess = search.guess()
@@ -232,15 +240,27 @@ class _Problem:
             return self._separable(self._shorter(face.point))
         return self._not_separable(face)
 
-    def _of_wide_rows(self) -> list[Number] | None:
+    def _by_newton(self, hints: np.ndarray) -> Tried:
+        """Try Newton's method, which is quick where products of matrices are."""
+        n, d = self.cone.size, self.cone.dimension
+        suits = d >= NEWTON_COLUMNS and n <= NEWTON_ROWS * d and n * d**2 <= NEWTON_WORK
+        if not suits or sparse.issparse(self.X):
+            return None, hints
+        rows = self.cone.scaled(np.arange(n)) / self.cone.norms[:, None]
+        found = by_newton(rows, self.clock.left)
+        return self._confirmed(self.cone.unscaled(found.w.tolist())), found.losses
+
+    def _of_wide_rows(self, hints: np.ndarray) -> Tried:
         """Try a program without an objective, which is quick where there are many columns."""
         wide = self.cone.dimension > WIDE and self.cone.size < FEW_ROWS * self.cone.dimension
         if not wide or not sparse.issparse(self.X):
-            return None
+            return None, hints
         rows = self.cone.scaled(np.arange(self.cone.size))
         w = any_point(sparse.diags(1 / self.cone.norms) @ rows, self.clock.left())
-        point = None if w is None else self.cone.unscaled(w.tolist())
-        return point if point is not None and self._least(point) > 0 else None
+        return None if w is None else self._confirmed(self.cone.unscaled(w.tolist())), hints
+
+    def _confirmed(self, point: list[Number]) -> list[Number] | None:
+        return point if self._least(point) > 0 else None
 
     def _shorter(self, point: list[Number]) -> list[Number]:
         """Give floats in place of long integers, if they do the same."""
@@ -271,23 +291,22 @@ class _Problem:
         half = Fraction(1, 2)
         return found + [{one: half, other: half} for one, other in pairs.items()]
 
-    def _by_passes(self) -> tuple[list[Number] | None, np.ndarray]:
-        """Make some passes; give a point if it separates, and what each row falls short by."""
+    def _by_passes(self, hints: np.ndarray) -> Tried:
+        """Make some passes; give a point if it separates, and how hard each row was."""
         largest = 0.0 if is_exact(self.X) else radius(self.X)
         if not 1e-100 < largest < 1e100:
-            return None, np.zeros(self.cone.size)
+            return None, hints
         # A power of two keeps the weights of whole numbers whole, in this unit at least.
         lift = 2.0 ** (round(math.log2(largest)) - 2) if self.lifted else 0.0
-        passes = MANY_PASSES if self.cone.dimension > WIDE else FEW_PASSES
-        found = relaxed(self.X, self.signs, lift, passes, PATIENCE)
-        self.clock.left()
+        passes = max(FEW_PASSES, min(MANY_PASSES, PASS_ENTRIES // max(1, self.cone.entries)))
+        found = relaxed(self.X, self.signs, lift, passes, self.clock.left)
         self.steps = found.steps
         point: list[Number] = found.w[:-1].tolist()
         if self.lifted:
             point.append(float(found.w[-1]) * lift)
         self.tried = point
         wrong = found.wrong or self._least(point) <= 0
-        return None if wrong else point, found.shortfalls
+        return None if wrong else point, found.steps
 
     def _least(self, point: list[Number]) -> float:
         """Give the smallest z·w, rounded down; kept, because the margin asks for it again."""
@@ -362,7 +381,7 @@ class _Problem:
             weak = NonSeparability(**self._proof(weights), w=tuple(face.point))
             return self._checked(self._answer(WEAKLY, face.point, 0.0, weak, on))
         weights = {i: face.weights[i] for i in held.tolist()} or {min(face.weights): Fraction(1)}
-        if held.size > 2 * len(base.rows):
+        if 2 * len(base.rows) < held.size <= PRUNED // max(1, len(base.rows)):
             few = spanning(rows, base.rows, self.clock)
             weights = weights if few is None else _weights(held, factors, few.numbers[: rows.size])
         used = set(self.cone.used.tolist())

@@ -71,15 +71,32 @@ def vertex(program: Program, basis: Basis, pause: Pause) -> Vertex | None:
         return None
     K = program.A.part(tight, free)
     x = _point(program, basis, K, (tight, free), pause)
-    if x is None:
+    y = None if x is None else _multipliers(program, K, (tight, free), pause)
+    if x is None or y is None:
         return None
-    y = _multipliers(program, K, (tight, free), pause)
-    if y is None:
-        return None
-    scaled = [value * y.denominator for value in program.cost]
-    taken = program.A.transposed().times(y.numbers)
-    costs = [c - t for c, t in zip(scaled, taken, strict=True)]
-    return Vertex(x, program.A.times(x.numbers), y, costs)
+    return Vertex(x, _values(program, basis, x), y, _costs(program, basis, y))
+
+
+def _values(program: Program, basis: Basis, x: Rationals) -> list[int]:
+    """Give A x over the denominator of x; rows at an end were solved for."""
+    loose = np.flatnonzero(basis.rows == BASIC)
+    found = program.A.part(loose, np.arange(program.A.width)).times(x.numbers)
+    values = dict(zip(loose.tolist(), found, strict=True))
+    for i in np.flatnonzero(basis.rows != BASIC).tolist():
+        end = _end(program.row_ends, basis.rows, i)
+        values[i] = x.denominator // end.denominator * end.numerator
+    return [values[i] for i in range(program.A.size)]
+
+
+def _costs(program: Program, basis: Basis, y: Rationals) -> list[int]:
+    """Give c - Aᵀ y over the denominator of y; it is zero for basic columns."""
+    resting, costs = np.flatnonzero(basis.columns != BASIC), [0] * program.A.width
+    tight = np.flatnonzero(basis.rows != BASIC)
+    rows = program.A.part(tight, resting).transposed()
+    taken = rows.times([y.numbers[i] for i in tight.tolist()])
+    for j, value in zip(resting.tolist(), taken, strict=True):
+        costs[j] = program.cost[j] * y.denominator - value
+    return costs
 
 
 def _point(
