@@ -5,6 +5,7 @@ of loops that are otherwise reached only from far away, and the count of all of 
 """
 
 import ast
+import re
 from fractions import Fraction
 from math import inf, isfinite
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import rosenblatt
 from layouts import DENSE, LAYOUTS, ROUNDING, SPARSE, close, normal_rows, whole_numbers
 from naive import exact_dot
+from rosenblatt.data.exactly import TOLD, has_long
 from rosenblatt.decide.relaxation import relax
 from rosenblatt.exact.spans import eliminate
 from rosenblatt.kernel import walk as walking
@@ -352,3 +354,27 @@ def test_a_pass_of_relaxation_carries_each_row_to_the_right_side(layout):
         assert relax(layout.rows(A, 3.0), signs, squares, w, steps) == wrong
         close(w, twin)
         close(steps, expected)
+
+
+# ---- long numbers in a text
+
+
+def naive_has_long(text, point):
+    """Whether a word has more digits than a float tells, or an exponent of three digits."""
+    runs = re.findall(rb"[0-9%s]+" % point, text)
+    told = all(len(run.replace(point, b"").lstrip(b"0")) <= TOLD for run in runs)
+    return not told or re.search(rb"[eE][+-]?[0-9]{3}", text) is not None
+
+
+@pytest.mark.twin_of("data.exactly.has_long")
+@pytest.mark.parametrize("point", [b".", b","])
+def test_long_numbers_are_seen_wherever_they_stand(point):
+    random, seen = np.random.default_rng(0), set()
+    signs = np.frombuffer(b"0000123456789987654321..,,eE+- \n", np.uint8)
+    for size in random.integers(0, 60, 2000):
+        text = random.choice(signs, size)
+        text[random.random(size) < 0.5] = random.choice(signs[:22])
+        found = has_long(text, np.uint8(ord(point)))
+        assert found == naive_has_long(text.tobytes(), point), text.tobytes()
+        seen.add(found)
+    assert seen == {False, True}
