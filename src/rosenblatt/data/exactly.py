@@ -7,7 +7,9 @@ is done; what is longer, and not the shortest that rounds to its float, is kept 
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -25,8 +27,8 @@ from rosenblatt.loops import exact_loop
 
 TEXTS = ("svmlight", "csv", "tsv", "jsonl")
 TOLD = 15  # digits that a float tells
-LONG = re.compile(rb"[0-9.]{16,}(?:[eE][-+]?[0-9]+)?|[0-9.]+[eE][-+]?[0-9]{3,}")
-NUMBER = re.compile(rb"[0-9.]+(?:[eE][-+]?[0-9]+)?")
+LONG = re.compile(r"[0-9.]{16,}(?:[eE][-+]?[0-9]+)?|[0-9.]+[eE][-+]?[0-9]{3,}")
+NUMBER = re.compile(r"[0-9.]+(?:[eE][-+]?[0-9]+)?")
 NINE, ZERO, POINT, PLUS, MINUS = (np.uint8(ord(sign)) for sign in "90.+-")
 
 
@@ -49,25 +51,25 @@ def _kept_beside(text: np.ndarray, X: Any, point: str) -> Written:
     """Give the numbers of a text that stand in X and are not told by their floats."""
     if not has_long(text, np.uint8(ord(point))):
         return {}
-    content = text.tobytes().replace(point.encode(), b".")
-    held = np.unique(np.abs(np.asarray(X.data if sparse.issparse(X) else X)))
-    long = _held(LONG, content, held)
-    unlike = {float(word) for word in long if not is_shortest(word)}
+    content = text.tobytes().replace(point.encode(), b".").decode("latin-1")
+    words = set(LONG.findall(content))
+    floats = [float(word) if word.count(".") < 2 else math.nan for word in words]
+    odd = [word for word, value in zip(words, floats, strict=True) if repr(value) != word]
+    unlike = {float(word) for word in _held(odd, X) if not is_shortest(word)}
     if not unlike:
         return {}
-    alike = [word for word in _held(NUMBER, content, held) if float(word) in unlike]
+    alike = [word for word in _held(set(NUMBER.findall(content)), X) if float(word) in unlike]
     return written_numbers(list(map(float, alike)), list(map(exact_number_of, alike)))
 
 
-def _held(pattern: re.Pattern[bytes], content: bytes, held: np.ndarray) -> list[str]:
-    """Find the words that are numbers among those held; others are names, labels or not read."""
-    words = [word.decode() for word in set(pattern.findall(content))]
-    words = [word for word in words if word.count(".") < 2 and word not in (".", "")]
+def _held(words: Iterable[str], X: Any) -> list[str]:
+    """Find the words that are numbers of X; others are names, labels or not read."""
+    words = [word for word in words if word.count(".") < 2 and word != "."]
     for word in words:
         if not float(word) and re.match("[0.]*[1-9]", word):
             exact_number_of(word)  # which says that it cannot be used
-    floats = np.array(list(map(float, words)))
-    return list(compress(words, np.isin(floats, held)))
+    values = np.asarray(X.data if sparse.issparse(X) else X)
+    return list(compress(words, np.isin(list(map(float, words)), np.abs(values))))
 
 
 @exact_loop
