@@ -14,9 +14,9 @@ import naive_certificates as naive
 from naive_certificates import KINDS, MAKERS, forms
 from rosenblatt import certificates as rc
 from rosenblatt import checker
-from rosenblatt.decide.check import Verification, verify
-from rosenblatt.decide.digest import labelled_digest
+from rosenblatt.check.verification import Verification, verify
 from rosenblatt.errors import InputError
+from rosenblatt.exact.digest import labelled_digest
 
 
 def slowly(certificate, problem):

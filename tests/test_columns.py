@@ -13,7 +13,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from learners import refused
-from rosenblatt.decide.exact import exact_matrix
+from rosenblatt.exact.numbers import exact_matrix
 from rosenblatt.matrices import as_matrix
 
 DAY = dt.datetime(2020, 1, 1)

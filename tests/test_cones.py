@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from planted import planted, quickly, whole
-from rosenblatt.decide.cones import Ending, Limits, plain
-from rosenblatt.decide.rescaled import Pairs, multiply, normalise, rescaled, shorten
-from rosenblatt.decide.smoothed import smoothed
+from rosenblatt.methods.cones import Ending, Limits, plain
+from rosenblatt.methods.rescaled import Pairs, multiply, normalise, rescaled, shorten
+from rosenblatt.methods.smoothed import smoothed
 
 SEARCHES = [plain, rescaled, smoothed]
 WORST_CASES = (10, 1e3, 1e6, 1e9, 1e15)
@@ -148,7 +148,7 @@ def dyadic_unit_rows(draw):
     return np.array(draw(st.lists(halves | axes, min_size=1, max_size=9)))
 
 
-@pytest.mark.twin_of("decide.cones.cycle")
+@pytest.mark.twin_of("methods.cones.cycle")
 @quickly
 @given(dyadic_unit_rows(), st.integers(-40, 40))
 def test_the_plain_search_is_the_perceptron(A, power):
@@ -164,7 +164,7 @@ def test_the_plain_search_is_the_perceptron(A, power):
         assert found.w.tolist() == (expected / factor).tolist()
 
 
-@pytest.mark.twin_of("decide.rescaled.phase")
+@pytest.mark.twin_of("methods.rescaled.phase")
 @pytest.mark.parametrize(
     "A",
     [*map(worst_case, WORST_CASES), *(thin_cone(20, d, 1e-4) for d in (3, 4))],
@@ -189,7 +189,7 @@ def test_the_smoothed_search_is_the_printed_algorithm(layout, margin):
 
 
 @pytest.mark.twin_of(
-    "decide.rescaled.shorten", "decide.rescaled.normalise", "decide.rescaled.multiply"
+    "methods.rescaled.shorten", "methods.rescaled.normalise", "methods.rescaled.multiply"
 )
 def test_pairs_of_floats_carry_twice_the_digits():
     random = np.random.default_rng(0)
@@ -401,8 +401,8 @@ def test_a_limit_that_just_suffices_does(search):
 def test_portions_change_nothing(search, monkeypatch):
     A = thin_cone(50, 4, 0.02)
     whole_run = search(A)
-    monkeypatch.setattr("rosenblatt.decide.cones.PORTION", 1)
-    monkeypatch.setattr("rosenblatt.decide.rescaled.PORTION", 1)
+    monkeypatch.setattr("rosenblatt.methods.cones.PORTION", 1)
+    monkeypatch.setattr("rosenblatt.methods.rescaled.PORTION", 1)
     in_portions = search(A)
     assert in_portions.steps == whole_run.steps
     np.testing.assert_array_equal(in_portions.w, whole_run.w)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import rosenblatt as rb
-from rosenblatt.decide.exact import exact_matrix, exact_row
-from rosenblatt.decide.products import Weights, compare
 from rosenblatt.decimals import Decimals, is_decimal, marked, shortest, whole_rows
 from rosenblatt.errors import InputError
+from rosenblatt.exact.numbers import exact_matrix, exact_row
+from rosenblatt.exact.products import Weights, compare
 
 SHORT = st.decimals(-(10**6), 10**6, places=4)
 

@@ -17,8 +17,8 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt import checker
 from rosenblatt.data.exactly import has_long
-from rosenblatt.decide.exact import exact_row
 from rosenblatt.decimals import is_decimal
+from rosenblatt.exact.numbers import exact_row
 from test_decimals import shares
 
 

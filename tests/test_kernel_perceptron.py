@@ -881,7 +881,7 @@ def test_functions_that_are_no_inner_product_have_no_bound(monkeypatch):
     ]
     with pytest.raises(rb.InputError, match=r"kernel box is not: .* 5 rows has the eigenvalue -0"):
         comparator.bound(X, y)
-    monkeypatch.setattr("rosenblatt.margin.feature_space.check_features", lambda *given: None)
+    monkeypatch.setattr("rosenblatt.bounds.feature_space.check_features", lambda *given: None)
     assert max(run.run_.mistakes - run.bound(X, y, comparator).value for run in runs) > 0.9
 
 

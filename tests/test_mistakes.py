@@ -17,7 +17,8 @@ from layouts import LAYOUTS, ROUNDING, normal_rows
 from naive import ORDERS, SIX_X, SIX_Y, exact_dot, exact_rows
 from planted import fit, planted, quickly
 from rosenblatt import checker
-from rosenblatt.margin.bounds import best_length, weighted_loss, write_margins
+from rosenblatt.bounds.theorem import best_length
+from rosenblatt.exact.extremes import weighted_loss, write_margins
 from rosenblatt.online.perceptron import ALL_ONE
 
 STOPPED = "ignore:Stopped at the limit on passes"
@@ -294,7 +295,7 @@ def test_the_best_length_is_the_best(margins, square, factor):
     assert value(found) <= min(map(value, others)) + 1e-9
 
 
-@pytest.mark.twin_of("margin.bounds.weighted_loss", "margin.bounds.write_margins")
+@pytest.mark.twin_of("exact.extremes.weighted_loss", "exact.extremes.write_margins")
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("lift", [0.0, 2.0])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -15,26 +15,26 @@ from layouts import DENSE, LAYOUTS, SPARSE
 from naive_certificates import KINDS, forms
 from rosenblatt import checker
 from rosenblatt.blocks import in_blocks
-from rosenblatt.decide.check import (
+from rosenblatt.check.verification import (
     exact_dot,
     exact_matrix,
     exact_row,
     signs_of_products,
     smallest,
 )
-from rosenblatt.decide.digest import (
+from rosenblatt.errors import InputError
+from rosenblatt.exact.digest import (
     column_factors,
     label_tags,
     labelled_digest,
     shown,
     system_digest,
 )
-from rosenblatt.decide.exact import root_rounded_up, rounded_down
-from rosenblatt.decide.limbs import exact_signs, scratch_for
-from rosenblatt.decide.products import NO_TAGS, Weights, compare, first_look
-from rosenblatt.decide.ranks import rank_reaches
-from rosenblatt.decide.rounded import UNDECIDED, hinge_losses, look
-from rosenblatt.errors import InputError
+from rosenblatt.exact.limbs import exact_signs, scratch_for
+from rosenblatt.exact.numbers import root_rounded_up, rounded_down
+from rosenblatt.exact.products import NO_TAGS, Weights, compare, first_look
+from rosenblatt.exact.ranks import rank_reaches
+from rosenblatt.exact.rounded import UNDECIDED, hinge_losses, look
 from rosenblatt.matrices import as_rows
 
 FLOATS = KINDS[:5]
@@ -44,9 +44,7 @@ LIFTS = (0, 1, 2.5, Fraction(1, 3))
 # ---- the digest
 
 
-@pytest.mark.twin_of(
-    "decide.digest.fill_factors", "decide.digest.total_of", "decide.digest.finished"
-)
+@pytest.mark.twin_of("exact.digest.fill_factors", "exact.digest.total_of", "exact.digest.finished")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_digest_of_labelled_rows_is_its_definition_in_every_form(kind):
     random = np.random.default_rng(8)
@@ -60,7 +58,7 @@ def test_the_digest_of_labelled_rows_is_its_definition_in_every_form(kind):
             assert labelled_digest(exact_matrix(form), signs) == expected
 
 
-@pytest.mark.twin_of("decide.digest.total_of_bounds")
+@pytest.mark.twin_of("exact.digest.total_of_bounds")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_digest_of_a_system_is_its_definition_in_every_form(kind):
     random = np.random.default_rng(9)
@@ -124,7 +122,7 @@ def test_signs_of_products_and_the_smallest_one_are_exact(kind, weight_kind):
             assert rounded_down(exact[where]) == least
 
 
-@pytest.mark.twin_of("decide.rounded.look")
+@pytest.mark.twin_of("exact.rounded.look")
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_a_look_says_nothing_wrong_and_hashes_what_it_sees(layout):
     random = np.random.default_rng(17)
@@ -180,7 +178,7 @@ def test_rows_that_rounding_cannot_decide_are_decided(layout):
     assert signs_of_products(X, signs, 0, thirds).tolist() == expected
 
 
-@pytest.mark.twin_of("decide.limbs.exact_signs")
+@pytest.mark.twin_of("exact.limbs.exact_signs")
 @pytest.mark.parametrize("kind", FLOATS)
 def test_limbs_find_the_sign_of_every_row_and_every_threshold(kind):
     random = np.random.default_rng(13)
@@ -211,7 +209,7 @@ def test_thresholds_may_be_fractions():
     assert found.signs.tolist() == [0, -1, 0]
 
 
-@pytest.mark.twin_of("decide.rounded.hinge_losses")
+@pytest.mark.twin_of("exact.rounded.hinge_losses")
 @pytest.mark.parametrize("kind", FLOATS)
 def test_hinge_losses_enclose_the_exact_sum(kind):
     random = np.random.default_rng(14)
@@ -282,7 +280,7 @@ def test_roots_are_rounded_up_and_numbers_down(exponent):
 def test_ranks_are_reached_and_not_exceeded(factor, monkeypatch):
     random = np.random.default_rng(16)
     for dense in (2**25, 0):
-        monkeypatch.setattr("rosenblatt.decide.ranks.MOST_ENTRIES", dense)
+        monkeypatch.setattr("rosenblatt.exact.ranks.MOST_ENTRIES", dense)
         for _ in range(20):
             A = random.integers(-2, 3, (random.integers(1, 6), random.integers(1, 6)))
             rank = np.linalg.matrix_rank(A)

@@ -17,7 +17,7 @@ from rosenblatt.data.lp import parse_lp
 from rosenblatt.data.mps import parse_mps
 from rosenblatt.data.program import Program
 from rosenblatt.data.systems import read_system
-from rosenblatt.decide.exact import exact_row
+from rosenblatt.exact.numbers import exact_row
 
 MPS = """NAME          TINY
 ROWS

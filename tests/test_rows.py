@@ -11,7 +11,7 @@ import pytest
 
 from layouts import EVERY_LAYOUT, ROUNDING, normal_rows, whole_numbers, whole_weights
 from naive import exact_dot, exact_extremes, exact_steepest
-from rosenblatt.margin.bounds import extremes
+from rosenblatt.exact.extremes import extremes
 from rosenblatt.matrices import as_rows
 from rosenblatt.online.perceptron import ALL_ONE
 from rosenblatt.rows import (
@@ -106,7 +106,7 @@ def test_rows_of_no_stored_entries_have_only_their_lift(layout, lift):
 # ---- bounds
 
 
-@pytest.mark.twin_of("margin.bounds.extremes")
+@pytest.mark.twin_of("exact.extremes.extremes")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_extremes_enclose_the_exact_radius_and_margin_tightly(layout, lift, weighted):
     A, signs = normal_rows(layout)

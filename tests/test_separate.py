@@ -14,15 +14,15 @@ import naive_decide
 import rosenblatt as rb
 from amount import amount
 from naive_decide import INSEPARABLE, SEPARABLE, WEAKLY
+from rosenblatt.check.verification import verify
 from rosenblatt.checker import Refused, check
 from rosenblatt.decide.answers import Clock, OutOfTimeError
-from rosenblatt.decide.check import verify
-from rosenblatt.decide.cone import Cone
-from rosenblatt.decide.digest import exact_rows, label_tags
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
-from rosenblatt.decide.exact import exact_matrix
 from rosenblatt.decide.faces import FaceSearch
 from rosenblatt.decide.separate import separate
+from rosenblatt.decide.signed import SignedRows
+from rosenblatt.exact.digest import exact_rows, label_tags
+from rosenblatt.exact.numbers import exact_matrix
 
 TINIEST = 5e-324
 PROBLEMS_OF_A_KIND = amount(20, 80)
@@ -941,7 +941,7 @@ def test_the_same_question_has_the_same_answer():
 def cone_of(make, number):
     X, y, intercept = problem(make, number)
     signs = np.array(signs_of(y, max(y)), np.int8)
-    return Cone(exact_matrix(X), signs, int(intercept)), signed_rows(X, y, intercept)
+    return SignedRows(exact_matrix(X), signs, int(intercept)), signed_rows(X, y, intercept)
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)

@@ -15,7 +15,8 @@ import rosenblatt as rb
 from amount import amount
 from naive_systems import AT_LEAST, EQUAL, MORE_THAN, Line, has_solution, holds, solution
 from rosenblatt.checker import Row, check
-from rosenblatt.decide import cones, floats, rescaled, smoothed
+from rosenblatt.decide import floats
+from rosenblatt.methods import cones, rescaled, smoothed
 
 TINIEST, THIRD = 5e-324, Fraction(1, 3)
 SYSTEMS_OF_A_KIND = amount(9, 36)

@@ -13,10 +13,10 @@ import pytest
 from scipy import sparse
 
 import rosenblatt as rb
+from rosenblatt.check.subjects import System
 from rosenblatt.checker import digest, read_rows
 from rosenblatt.data.systems import SystemFile, read_system, write_system_csv
-from rosenblatt.decide.exact import exact_matrix, exact_row
-from rosenblatt.decide.hand import System
+from rosenblatt.exact.numbers import exact_matrix, exact_row
 
 PROGRAM = """minimize
  cost: x + y

@@ -16,15 +16,15 @@ import pytest
 import rosenblatt
 from layouts import DENSE, LAYOUTS, ROUNDING, SPARSE, close, normal_rows, whole_numbers
 from naive import exact_dot
+from rosenblatt.bounds.classes import class_extremes
 from rosenblatt.data.exactly import TOLD, has_long
-from rosenblatt.decide.relaxation import relax
 from rosenblatt.exact.spans import eliminate
 from rosenblatt.kernel import walk as walking
 from rosenblatt.kernel.voting import count
 from rosenblatt.kernel.walk import DONE, DOUBT, UNKNOWN, UNUSABLE_SCORE, Doubt, Found, Within
-from rosenblatt.margin.class_bounds import class_extremes
 from rosenblatt.margin.class_rows import padded
 from rosenblatt.margin.joint_sweeps import Dual, Problem, fill_gains, fill_weights, total_loss
+from rosenblatt.methods.relaxation import relax
 from rosenblatt.online.perceptron import CURSOR, LOOKS, UNUSABLE
 from rosenblatt.online.plan import Plan
 from rosenblatt.rows import favoured, fill_squares, scores
@@ -254,7 +254,7 @@ def test_scores_of_classes_and_squares_are_those_of_numpy(layout):
     np.testing.assert_array_equal(squares, (lifted**2).sum(axis=1))
 
 
-@pytest.mark.twin_of("margin.class_bounds.class_extremes")
+@pytest.mark.twin_of("bounds.classes.class_extremes")
 @pytest.mark.parametrize("layout", [DENSE, SPARSE], ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_extremes_of_classes_enclose_the_exact_ones_tightly(layout, weighted):
@@ -335,7 +335,7 @@ def test_elimination_modulo_a_prime_keeps_rows_as_plain_integers_do():
 # ---- relaxation
 
 
-@pytest.mark.twin_of("decide.relaxation.relax")
+@pytest.mark.twin_of("methods.relaxation.relax")
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_a_pass_of_relaxation_carries_each_row_to_the_right_side(layout):
     A, signs = normal_rows(layout)

@@ -1,5 +1,8 @@
 """The public names with their types, for editors and checkers: `__init__.py` loads them lazily."""
 
+from rosenblatt.bounds.mistakes import mistake_bound as mistake_bound
+from rosenblatt.bounds.theorem import MistakeBound as MistakeBound
+from rosenblatt.check.verification import verify as verify
 from rosenblatt.data.export import export as export
 from rosenblatt.data.info import Info as Info
 from rosenblatt.data.info import info as info
@@ -10,13 +13,10 @@ from rosenblatt.data.read import read as read
 from rosenblatt.data.synthetic import make_separable as make_separable
 from rosenblatt.data.systems import solve as solve
 from rosenblatt.data.text import TextHasher as TextHasher
-from rosenblatt.decide.check import verify as verify
 from rosenblatt.decide.counts import CheapestCounts as CheapestCounts
 from rosenblatt.decide.counts import cheapest_counts as cheapest_counts
-from rosenblatt.decide.exact import as_decimals as as_decimals
 from rosenblatt.decide.margins import Margin as Margin
 from rosenblatt.decide.margins import max_margin as max_margin
-from rosenblatt.decide.mistakes import mistake_bound as mistake_bound
 from rosenblatt.decide.separate import separate as separate
 from rosenblatt.decide.separation import Separation as Separation
 from rosenblatt.decide.solve import Solution as Solution
@@ -32,6 +32,7 @@ from rosenblatt.errors import ParseError as ParseError
 from rosenblatt.errors import ReadTwiceWarning as ReadTwiceWarning
 from rosenblatt.errors import RosenblattError as RosenblattError
 from rosenblatt.errors import UnknownColumnsWarning as UnknownColumnsWarning
+from rosenblatt.exact.numbers import as_decimals as as_decimals
 from rosenblatt.examples import Examples as Examples
 from rosenblatt.kernel.functions import Gaussian as Gaussian
 from rosenblatt.kernel.functions import Linear as Linear
@@ -46,7 +47,6 @@ from rosenblatt.learners.hard_margin import HardMarginSVM as HardMarginSVM
 from rosenblatt.learners.kernel_perceptron import KernelPerceptron as KernelPerceptron
 from rosenblatt.learners.perceptron import Perceptron as Perceptron
 from rosenblatt.learners.soft_margin import SoftMarginSVM as SoftMarginSVM
-from rosenblatt.margin.bounds import MistakeBound as MistakeBound
 from rosenblatt.run import History as History
 from rosenblatt.run import Operations as Operations
 from rosenblatt.run import Run as Run

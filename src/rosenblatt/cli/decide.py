@@ -19,6 +19,7 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt.certificate_fields import Number, number_text
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
+from rosenblatt.check.verification import Verification, verify
 from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, check, read_rows
 from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
@@ -29,7 +30,6 @@ from rosenblatt.data.files import write_atomically
 from rosenblatt.data.sources import contents, shown
 from rosenblatt.data.systems import SystemFile, read_system, system_format
 from rosenblatt.decide.answers import INTERRUPTED as STOPPED
-from rosenblatt.decide.check import Verification, verify
 from rosenblatt.errors import CertificateError, InputError
 
 YES, NO, UNDECIDED = 0, 1, 3  # exit statuses

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 
 import rosenblatt as rb
+from rosenblatt.bounds.theorem import MistakeBound
 from rosenblatt.data.files import make_folder
 from rosenblatt.errors import MissingExtraError
-from rosenblatt.margin.bounds import MistakeBound
 
 
 def tour(out: Path, json: bool) -> None:

@@ -29,17 +29,17 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificate_fields import Number
+from rosenblatt.check.subjects import System
 from rosenblatt.checker import RELATIONS, csv_cells
 from rosenblatt.data.arrays import npz_arrays, numbers_of
 from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import read_program
 from rosenblatt.data.sources import beginning, contents, files, is_pipe, shown
 from rosenblatt.data.written import decimal_text, floats_of, kept_beside
-from rosenblatt.decide.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
-from rosenblatt.decide.hand import System
 from rosenblatt.decide.solve import Solution, solve_system
 from rosenblatt.decimals import Written, is_decimal, is_whole, marked
 from rosenblatt.errors import InputError
+from rosenblatt.exact.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
 from rosenblatt.matrices import Matrix
 
 __all__ = ["SystemFile", "read_system", "solve", "system_format", "write_system_csv"]

@@ -23,11 +23,11 @@ import numpy as np
 
 from rosenblatt.certificates import Certificate, Inseparability, NonSeparability, Number, Separator
 from rosenblatt.decide.answers import REASONS, Clock, OutOfTimeError
-from rosenblatt.decide.cone import Cone
-from rosenblatt.decide.digest import labelled_digest
-from rosenblatt.decide.exact import exact_row
-from rosenblatt.decide.products import signs_of_products
+from rosenblatt.decide.signed import SignedRows
 from rosenblatt.errors import InputError
+from rosenblatt.exact.digest import labelled_digest
+from rosenblatt.exact.numbers import exact_row
+from rosenblatt.exact.products import signs_of_products
 from rosenblatt.exact.spans import orthogonal
 from rosenblatt.matrices import Matrix
 
@@ -72,7 +72,7 @@ class Design:
             X, rows = X[self.chosen], np.searchsorted(self.chosen, rows)
         if labelled_digest(X, self.signs) != claim.data.digest:
             raise InputError("X was changed since separate decided about it; ask separate again")
-        cone, clock = Cone(X, self.signs, self.lift), Clock(self.seconds)
+        cone, clock = SignedRows(X, self.signs, self.lift), Clock(self.seconds)
         aliases: dict[int, Vector] | None = None
         try:
             aliases = _aliases(cone, clock)
@@ -90,12 +90,12 @@ class _TooLargeError(Exception):
     """Exact elimination would take too long, for the reason given."""
 
 
-def _sorted(cone: Cone, coordinates: set[int]) -> np.ndarray:
+def _sorted(cone: SignedRows, coordinates: set[int]) -> np.ndarray:
     """Put columns in order, and leave the intercept out."""
     return np.array(sorted(coordinates - {cone.X.shape[1]}), np.int64)
 
 
-def _set_apart(cone: Cone, aliases: dict[int, Vector] | None) -> np.ndarray | None:
+def _set_apart(cone: SignedRows, aliases: dict[int, Vector] | None) -> np.ndarray | None:
     """Give the aliased columns, those without an entry included."""
     if aliases is None:
         return None
@@ -105,7 +105,7 @@ def _set_apart(cone: Cone, aliases: dict[int, Vector] | None) -> np.ndarray | No
 # ---- aliased columns
 
 
-def _aliases(cone: Cone, clock: Clock) -> dict[int, Vector]:
+def _aliases(cone: SignedRows, clock: Clock) -> dict[int, Vector]:
     """Give, for each column that depends on earlier ones, a vector that tells how."""
     if cone.used.size > MOST_COLUMNS:
         raise _TooLargeError(f"exact elimination is for at most {MOST_COLUMNS:,} columns")
@@ -127,20 +127,22 @@ def _aliases(cone: Cone, clock: Clock) -> dict[int, Vector]:
         rows |= strays
 
 
-def _stray(cone: Cone, vector: Vector) -> int | None:
+def _stray(cone: SignedRows, vector: Vector) -> int | None:
     """Find a row that a vector is not orthogonal to, exactly."""
     weights = [vector.get(j, 0) for j in range(cone.dimension)]
     signs = signs_of_products(cone.X, cone.signs, cone.lift, weights)
     return int(np.abs(signs).argmax()) if signs.any() else None
 
 
-def _in_order(cone: Cone) -> list[int]:
+def _in_order(cone: SignedRows) -> list[int]:
     """Give the coordinates in which some row is not zero, that of the intercept first."""
     used: list[int] = cone.used.tolist()
     return [*used[-1:], *used[:-1]] if cone.lift else used
 
 
-def _null_vectors(cone: Cone, rows: Sequence[int], columns: Sequence[int]) -> dict[int, Vector]:
+def _null_vectors(
+    cone: SignedRows, rows: Sequence[int], columns: Sequence[int]
+) -> dict[int, Vector]:
     """Give vectors that span {v : z·v = 0 on some rows, v = 0 outside of some columns}.
 
     Each is named by a column that depends on those before it, and in which all others are zero.
@@ -161,7 +163,7 @@ def _null_vectors(cone: Cone, rows: Sequence[int], columns: Sequence[int]) -> di
 
 
 def _to_blame(
-    cone: Cone,
+    cone: SignedRows,
     claim: Certificate,
     rows: np.ndarray,
     basis: Sequence[int],
@@ -175,7 +177,7 @@ def _to_blame(
 
 
 def _of_the_proof(
-    cone: Cone, claim: Certificate, rows: np.ndarray, aliases: dict[int, Vector]
+    cone: SignedRows, claim: Certificate, rows: np.ndarray, aliases: dict[int, Vector]
 ) -> set[int]:
     """Give the columns of the hyperplane, or those of the rows that sum to zero."""
     if isinstance(claim, Inseparability):

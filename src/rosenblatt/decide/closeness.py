@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rosenblatt.certificates import Infeasible
-from rosenblatt.decide.hand import System
+from rosenblatt.check.subjects import System
 from rosenblatt.matrices import Matrix, radius
 
 NEGLIGIBLE = 1e-9

@@ -23,11 +23,11 @@ from scipy import sparse
 
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
-from rosenblatt.decide.exact import exact_matrix
 from rosenblatt.decide.floats import OPTIONS
 from rosenblatt.decide.separate import decide
 from rosenblatt.decide.separation import SEPARABLE, UNDECIDED
 from rosenblatt.errors import InputError, InseparableError
+from rosenblatt.exact.numbers import exact_matrix
 from rosenblatt.kernel.functions import (
     Custom,
     Kernel,

@@ -17,17 +17,17 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Number
-from rosenblatt.decide.cone import nearest_float
-from rosenblatt.decide.exact import is_exact, root_rounded_up, rounded_down, whole
 from rosenblatt.decide.hulls import Hulls, Plane
-from rosenblatt.decide.products import (
+from rosenblatt.decide.separate import norm_above
+from rosenblatt.decide.signed import nearest_float
+from rosenblatt.exact.numbers import is_exact, root_rounded_up, rounded_down, whole
+from rosenblatt.exact.products import (
     Weights,
     exact_product,
     first_look,
     rough_products,
     smallest,
 )
-from rosenblatt.decide.separate import norm_above
 from rosenblatt.matrices import Matrix
 
 SMALLEST_NORMAL = 2.0**-1022

@@ -23,12 +23,12 @@ from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.cone import Cone
 from rosenblatt.decide.floats import basis_of, run, solver_with
 from rosenblatt.decide.optimum import optimum
-from rosenblatt.decide.products import signs_of_products
+from rosenblatt.decide.signed import SignedRows
 from rosenblatt.exact.integers import Integers, row_sizes
 from rosenblatt.exact.linear import entry_powers
+from rosenblatt.exact.products import signs_of_products
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program, Vertex, is_optimal, vertex
 from rosenblatt.exact.spans import Span
 
@@ -60,7 +60,7 @@ class FaceSearch:
     hints : a number for each row, larger for those likely to matter.
     """
 
-    def __init__(self, cone: Cone, hints: np.ndarray, clock: Clock) -> None:
+    def __init__(self, cone: SignedRows, hints: np.ndarray, clock: Clock) -> None:
         self.cone, self.clock = cone, clock
         self.taken = np.zeros(cone.size, bool)
         self.working = np.zeros(0, np.int64)

@@ -16,13 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Number
+from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.circuits import circuit
-from rosenblatt.decide.digest import EQUAL, MORE_THAN
 from rosenblatt.decide.elastic import Elastic
-from rosenblatt.decide.exact import is_plain
-from rosenblatt.decide.hand import System
+from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
+from rosenblatt.exact.numbers import is_plain
 from rosenblatt.exact.programs import End, Program, Vertex
 
 

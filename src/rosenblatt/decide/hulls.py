@@ -21,7 +21,9 @@ import flint
 import numpy as np
 
 from rosenblatt.certificates import Number
-from rosenblatt.decide.exact import (
+from rosenblatt.decide.nearest import Corral, Nearest, descend
+from rosenblatt.decide.relations import independent_rows
+from rosenblatt.exact.numbers import (
     Whole,
     exact_row,
     is_exact,
@@ -29,8 +31,7 @@ from rosenblatt.decide.exact import (
     weighted_sum,
     whole,
 )
-from rosenblatt.decide.nearest import Corral, Nearest, descend
-from rosenblatt.decide.products import (
+from rosenblatt.exact.products import (
     FEW,
     Weights,
     exact_product,
@@ -38,7 +39,6 @@ from rosenblatt.decide.products import (
     rough_products,
     settle,
 )
-from rosenblatt.decide.relations import independent_rows
 from rosenblatt.matrices import Matrix
 
 

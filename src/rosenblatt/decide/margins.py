@@ -26,6 +26,8 @@ import numpy as np
 
 from rosenblatt.certificate_fields import plain_number
 from rosenblatt.certificates import Certificate, MarginInterval, Number, Separator
+from rosenblatt.check.subjects import Labelled
+from rosenblatt.check.verification import proven
 from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import (
     REASONS,
@@ -34,7 +36,6 @@ from rosenblatt.decide.answers import (
     OutOfTimeError,
     checked_seconds,
 )
-from rosenblatt.decide.check import proven
 from rosenblatt.decide.enclosure import (
     Enclosure,
     lowest,
@@ -42,12 +43,11 @@ from rosenblatt.decide.enclosure import (
     scaled_to_floats,
     weights_from,
 )
-from rosenblatt.decide.exact import exact_matrix, is_exact, rounded_down
-from rosenblatt.decide.hand import Labelled
 from rosenblatt.decide.hulls import Hulls, Plane
 from rosenblatt.decide.separate import decide
 from rosenblatt.decide.separation import SEPARABLE, UNDECIDED, Separation, listed
 from rosenblatt.errors import InputError
+from rosenblatt.exact.numbers import exact_matrix, is_exact, rounded_down
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.hard import by_sweeps
 from rosenblatt.margin.support import FEW_ROOM, HardMargin, SupportSearch

@@ -23,14 +23,21 @@ from rosenblatt.certificates import (
     Number,
     Separator,
 )
+from rosenblatt.check.subjects import Labelled
+from rosenblatt.check.verification import proven
 from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import UNPROVEN, Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.blame import Design
-from rosenblatt.decide.check import proven
 from rosenblatt.decide.circuits import circuit, spanning
-from rosenblatt.decide.cone import Cone, floats_of, nearest_float
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
-from rosenblatt.decide.exact import (
+from rosenblatt.decide.faces import Face, FaceSearch
+from rosenblatt.decide.floats import any_point
+from rosenblatt.decide.newton import by_newton
+from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
+from rosenblatt.decide.signed import SignedRows, floats_of, nearest_float
+from rosenblatt.errors import InputError
+from rosenblatt.exact.integers import Integers
+from rosenblatt.exact.numbers import (
     exact_dot,
     exact_matrix,
     exact_row,
@@ -39,19 +46,12 @@ from rosenblatt.decide.exact import (
     rounded_down,
     whole,
 )
-from rosenblatt.decide.faces import Face, FaceSearch
-from rosenblatt.decide.floats import any_point
-from rosenblatt.decide.hand import Labelled
-from rosenblatt.decide.newton import by_newton
-from rosenblatt.decide.products import signs_of_products, smallest
-from rosenblatt.decide.relaxation import relaxed
-from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
-from rosenblatt.errors import InputError
-from rosenblatt.exact.integers import Integers
+from rosenblatt.exact.products import signs_of_products, smallest
 from rosenblatt.exact.spans import orthogonal, pivots
 from rosenblatt.labels import as_labels, as_objects, as_signs, distinct, two_classes
 from rosenblatt.matrices import Matrix, check_finite, radius
 from rosenblatt.memory import DECISION_BYTES, check_columns
+from rosenblatt.methods.relaxation import relaxed
 from rosenblatt.names import names_of
 
 # Passes are cheap beside a linear program: some hundred, as long as they read so many entries.
@@ -213,7 +213,7 @@ class _Problem:
     ) -> None:
         self.X, self.signs, self.lifted, self.clock = X, signs, lifted, clock
         self.classes, self.others = tuple(classes.tolist()), others
-        self.cone = Cone(X, signs, int(lifted))
+        self.cone = SignedRows(X, signs, int(lifted))
         self.lower, self.upper = -math.inf, math.inf
         self.known: tuple[list[Number], float] | None = None
         self.clashes: list[dict[int, Fraction]] = []

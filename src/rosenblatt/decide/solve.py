@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, Number
+from rosenblatt.check.subjects import System
+from rosenblatt.check.verification import proven
 from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import (
     REASONS,
@@ -25,21 +27,19 @@ from rosenblatt.decide.answers import (
     checked_seconds,
     checked_steps,
 )
-from rosenblatt.decide.check import proven
-from rosenblatt.decide.classical import studied
 from rosenblatt.decide.closeness import nearly_feasible
-from rosenblatt.decide.cones import Limits, plain
-from rosenblatt.decide.digest import EQUAL, MORE_THAN
-from rosenblatt.decide.exact import is_exact
 from rosenblatt.decide.farkas import Contradiction, ElasticSystem
-from rosenblatt.decide.hand import System
 from rosenblatt.decide.optimum import optimum
-from rosenblatt.decide.products import Weights
-from rosenblatt.decide.rescaled import rescaled
-from rosenblatt.decide.smoothed import smoothed
 from rosenblatt.errors import InputError
+from rosenblatt.exact.digest import EQUAL, MORE_THAN
+from rosenblatt.exact.numbers import is_exact
+from rosenblatt.exact.products import Weights
 from rosenblatt.exact.programs import AT_LOWER, Basis
 from rosenblatt.matrices import check_finite
+from rosenblatt.methods.classical import studied
+from rosenblatt.methods.cones import Limits, plain
+from rosenblatt.methods.rescaled import rescaled
+from rosenblatt.methods.smoothed import smoothed
 
 MOST_RELATED = 1000  # rows whose relations are looked for exactly
 FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"

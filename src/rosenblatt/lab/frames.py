@@ -16,10 +16,10 @@ import numpy as np
 from scipy import sparse
 
 import rosenblatt as rb
+from rosenblatt.bounds.theorem import lifted, unit
 from rosenblatt.errors import InputError, RosenblattError
 from rosenblatt.lab.pictures import column_names
 from rosenblatt.labels import as_labels, as_signs, two_classes
-from rosenblatt.margin.bounds import lifted, unit
 from rosenblatt.matrices import as_matrix, check_finite
 from rosenblatt.names import column_names as names_of
 from rosenblatt.options import flag

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.bounds.theorem import MistakeBound
 from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import (
     MOST_STEPS,
@@ -23,7 +24,6 @@ from rosenblatt.lab.pictures import (
 )
 from rosenblatt.lab.style import BLUE, BOUND, GREY, ORANGE
 from rosenblatt.labels import as_labels
-from rosenblatt.margin.bounds import MistakeBound
 from rosenblatt.matrices import Matrix
 from rosenblatt.run import History, Run
 

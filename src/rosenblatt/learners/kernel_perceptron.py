@@ -14,6 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt import options
+from rosenblatt.bounds.feature_space import mistake_bound
+from rosenblatt.bounds.theorem import MistakeBound
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Presented
 from rosenblatt.kernel.budget import FORGETTING, Budget
@@ -33,8 +35,6 @@ from rosenblatt.labels import (
 from rosenblatt.learners.base import in_turn
 from rosenblatt.learners.one_row import RowReader, as_one_row_matrix
 from rosenblatt.learners.stream import Journal, StreamLearner
-from rosenblatt.margin.bounds import MistakeBound
-from rosenblatt.margin.feature_space import mistake_bound
 from rosenblatt.matrices import Matrix, as_matrix, check_finite
 from rosenblatt.online.driver import Limits, Watch
 from rosenblatt.run import Run

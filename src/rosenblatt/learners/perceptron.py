@@ -14,6 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt import options
+from rosenblatt.bounds.classes import class_theorem, lifted_classes
+from rosenblatt.bounds.theorem import MistakeBound, lifted, unit
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples, Presented
 from rosenblatt.labels import (
@@ -30,8 +32,6 @@ from rosenblatt.labels import (
 )
 from rosenblatt.learners.one_row import as_one_row_matrix
 from rosenblatt.learners.stream import StreamLearner
-from rosenblatt.margin.bounds import MistakeBound, lifted, unit
-from rosenblatt.margin.class_bounds import class_theorem, lifted_classes
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, without_duplicates
 from rosenblatt.online.driver import Limits, Watch
 from rosenblatt.online.growth import Length, length_of
@@ -40,7 +40,7 @@ from rosenblatt.online.separator import Move, OneRow, Separator, check_room, che
 from rosenblatt.run import Run, Stop
 
 if TYPE_CHECKING:
-    from rosenblatt.decide.mistakes import Problem
+    from rosenblatt.bounds.mistakes import Problem
 
 STARTS = ("zero", "unit", "random")
 TIES = ("mistake", "positive")
@@ -614,7 +614,7 @@ class Perceptron(StreamLearner):
 
     def mistake_problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
         """Give the examples of the run, and the runs that are like it, to be bounded."""
-        from rosenblatt.decide.mistakes import Problem, Runs  # learning starts without them
+        from rosenblatt.bounds.mistakes import Problem, Runs  # learning starts without them
 
         self.check_fitted()
         shown = self._examples_of_the_run(X, y, sample_weight)

@@ -9,10 +9,10 @@ import numpy as np
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import MistakeProof
-from rosenblatt.decide.exact import exact_row, is_exact, whole
-from rosenblatt.decide.hand import Labelled
-from rosenblatt.decide.products import Weights, exact_product, shape_of_work
-from rosenblatt.decide.rounded import TINY, hinge_losses
+from rosenblatt.check.subjects import Labelled
+from rosenblatt.exact.numbers import exact_row, is_exact, whole
+from rosenblatt.exact.products import Weights, exact_product, shape_of_work
+from rosenblatt.exact.rounded import TINY, hinge_losses
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import largest_sqnorm, span
 

@@ -26,9 +26,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.decide.cones import NEGLIGIBLE, NO_LIMITS, Cone, Ending, Limits, Search, search
 from rosenblatt.loops import exact_loop, exact_part, loop, part
 from rosenblatt.matrices import Matrix
+from rosenblatt.methods.cones import NEGLIGIBLE, NO_LIMITS, Cone, Ending, Limits, Search, search
 from rosenblatt.online.driver import PORTION
 from rosenblatt.rows import Dense, Rows, add, dot
 

@@ -18,8 +18,10 @@ from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import Number
-from rosenblatt.decide.exact import exact_row, is_exact, is_plain
+from rosenblatt.decimals import is_decimal
+from rosenblatt.decimals import whole_rows as tenfold_rows
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
+from rosenblatt.exact.numbers import exact_row, is_exact
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import scores, span
 
@@ -30,7 +32,7 @@ LARGEST_SHIFT = 1000  # powers of two beyond it are no floats
 
 
 @dataclass(frozen=True)
-class Cone:
+class SignedRows:
     """Rows z = s·(x, c), to be looked at from both sides.
 
     Attributes
@@ -65,15 +67,26 @@ class Cone:
 
     def integers(self, rows: np.ndarray) -> tuple[Integers, list[Fraction]]:
         """Give some rows, columns scaled, times positive factors as integers, and the factors."""
-        if not is_plain(self.X):
+        chosen, tens = self.X[rows], np.ones(rows.size)
+        if is_decimal(chosen):
+            ones = np.ones((rows.size, 1))
+            joined, fits = tenfold_rows(chosen, ones)
+            chosen, tens = joined[:, :-1], joined[:, [-1]]
+            tens = (tens.toarray() if sparse.issparse(tens) else tens).ravel()
+        if is_exact(chosen) or (is_decimal(self.X) and not fits.all()):
             return whole_rows(map(self._scaled_row, rows.tolist()), self.dimension)
-        chosen = sparse.csr_matrix(self.X[rows], dtype=np.float64)
+        made, factors = whole_float_rows(self._signed(chosen, rows, tens), self.powers)
+        return made, [factor * int(ten) for factor, ten in zip(factors, tens, strict=True)]
+
+    def _signed(self, chosen: Matrix, rows: np.ndarray, units: np.ndarray) -> sparse.csr_matrix:
+        """Give rows s·(x, c), with c in a unit for each row."""
+        made = sparse.csr_matrix(chosen, dtype=np.float64)
         signs = self.signs[rows].astype(np.float64)
-        chosen.data *= np.repeat(signs, np.diff(chosen.indptr))
-        if self.lift:
-            added = sparse.csr_matrix((signs * self.lift)[:, None])
-            chosen = sparse.csr_matrix(sparse.hstack([chosen, added]))
-        return whole_float_rows(chosen, self.powers)
+        made.data = made.data * np.repeat(signs, np.diff(made.indptr))
+        if not self.lift:
+            return made
+        added = sparse.csr_matrix((signs * self.lift * units)[:, None])
+        return sparse.csr_matrix(sparse.hstack([made, added]))
 
     def _scaled_row(self, i: int) -> list[tuple[int, Fraction]]:
         powers = self.powers

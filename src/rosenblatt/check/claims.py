@@ -25,13 +25,13 @@ from rosenblatt.certificates import (
     NonSeparability,
     Separator,
 )
+from rosenblatt.check.hinges import hinge_bound_holds
+from rosenblatt.check.subjects import Labelled, System, used_columns
 from rosenblatt.checker import Refused
-from rosenblatt.decide.digest import EQUAL, LOWER, MORE_THAN
-from rosenblatt.decide.exact import Totals, exact_sum, root_rounded_up, weighted_sum, whole
-from rosenblatt.decide.hand import Labelled, System, used_columns
-from rosenblatt.decide.hinges import hinge_bound_holds
-from rosenblatt.decide.products import ZERO, Weights, exact_product
-from rosenblatt.decide.ranks import rank_reaches
+from rosenblatt.exact.digest import EQUAL, LOWER, MORE_THAN
+from rosenblatt.exact.numbers import Totals, exact_sum, root_rounded_up, weighted_sum, whole
+from rosenblatt.exact.products import ZERO, Weights, exact_product
+from rosenblatt.exact.ranks import rank_reaches
 
 
 def require(condition: object, reason: str) -> None:

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.decide.exact import Whole
-from rosenblatt.decide.rounded import UNDECIDED, enclosed
+from rosenblatt.exact.numbers import Whole
+from rosenblatt.exact.rounded import UNDECIDED, enclosed
 from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.rows import Rows, is_dense, primitive
 

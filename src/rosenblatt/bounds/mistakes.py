@@ -21,7 +21,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.bounds.theorem import (
+    MistakeBound,
+    best_length,
+    check_radius,
+    lifted,
+    named_run,
+    theorem_one,
+    unit,
+)
 from rosenblatt.certificates import MistakeProof
+from rosenblatt.check.hinges import enclosed_loss
+from rosenblatt.check.subjects import Labelled
+from rosenblatt.check.verification import proven
 from rosenblatt.decide.answers import (
     INTERRUPTED,
     REASONS,
@@ -29,28 +41,12 @@ from rosenblatt.decide.answers import (
     OutOfTimeError,
     checked_seconds,
 )
-from rosenblatt.decide.check import proven
-from rosenblatt.decide.hand import Labelled
-from rosenblatt.decide.hinges import enclosed_loss
-from rosenblatt.decide.products import Weights
 from rosenblatt.decide.separate import decide
 from rosenblatt.decide.separation import SEPARABLE, UNDECIDED
 from rosenblatt.errors import CertificateError, InputError, InseparableError
+from rosenblatt.exact.extremes import UNIT, Extremes, loss_above, margins_of, spread
+from rosenblatt.exact.products import Weights
 from rosenblatt.labels import as_labels, as_signs, two_classes
-from rosenblatt.margin.bounds import (
-    UNIT,
-    Extremes,
-    MistakeBound,
-    best_length,
-    check_radius,
-    lifted,
-    loss_above,
-    margins_of,
-    named_run,
-    spread,
-    theorem_one,
-    unit,
-)
 from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.soft import SoftMargin, soft_margin
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates

@@ -17,24 +17,18 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.blocks import in_blocks
-from rosenblatt.errors import InputError
-from rosenblatt.loops import loop
-from rosenblatt.margin.bounds import (
-    TINY,
-    UNIT,
-    Extremes,
+from rosenblatt.bounds.theorem import (
     MistakeBound,
     check_radius,
-    joined,
     largest_count,
     lifted,
     named_run,
-    score_below,
     slack_of,
-    stored,
     unit,
-    weight_at,
 )
+from rosenblatt.errors import InputError
+from rosenblatt.exact.extremes import TINY, UNIT, Extremes, joined, score_below, stored, weight_at
+from rosenblatt.loops import loop
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Rows, size, span, sqnorm
 

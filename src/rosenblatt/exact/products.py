@@ -20,8 +20,10 @@ from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
-from rosenblatt.decide.digest import column_factors
-from rosenblatt.decide.exact import (
+from rosenblatt.decimals import is_decimal, whole_rows
+from rosenblatt.exact.digest import column_factors
+from rosenblatt.exact.limbs import Limbs, cut, exact_signs, scratch_for
+from rosenblatt.exact.numbers import (
     Whole,
     exact_dot,
     exact_list,
@@ -30,9 +32,7 @@ from rosenblatt.decide.exact import (
     rounded_down,
     whole,
 )
-from rosenblatt.decide.limbs import Limbs, cut, exact_signs, scratch_for
-from rosenblatt.decide.rounded import UNDECIDED, look
-from rosenblatt.decimals import is_decimal, whole_rows
+from rosenblatt.exact.rounded import UNDECIDED, look
 from rosenblatt.matrices import Matrix, as_rows, refuse_unusable
 from rosenblatt.rows import scores, span
 

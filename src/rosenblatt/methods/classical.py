@@ -15,13 +15,13 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Number
-from rosenblatt.decide.cones import Limits, Search
-from rosenblatt.decide.digest import LOWER
-from rosenblatt.decide.exact import exact_dot, exact_row, is_plain
-from rosenblatt.decide.hand import System
+from rosenblatt.check.subjects import System
+from rosenblatt.exact.digest import LOWER
 from rosenblatt.exact.integers import whole_rows
 from rosenblatt.exact.linear import entry_powers
+from rosenblatt.exact.numbers import exact_dot, exact_row, is_plain
 from rosenblatt.matrices import Matrix
+from rosenblatt.methods.cones import Limits, Search
 
 
 class Studied(NamedTuple):

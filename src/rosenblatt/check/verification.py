@@ -15,12 +15,12 @@ from rosenblatt.certificates import (
     from_dict,
     from_json,
 )
+from rosenblatt.check.claims import CHECKS
+from rosenblatt.check.subjects import Labelled, System
 from rosenblatt.checker import OTHERS, Refused, require_brief
-from rosenblatt.decide.claims import CHECKS
-from rosenblatt.decide.exact import as_decimals, exact_dot, exact_matrix, exact_row
-from rosenblatt.decide.hand import Labelled, System
-from rosenblatt.decide.products import signs_of_products, smallest
 from rosenblatt.errors import CertificateError, InputError
+from rosenblatt.exact.numbers import as_decimals, exact_dot, exact_matrix, exact_row
+from rosenblatt.exact.products import signs_of_products, smallest
 
 __all__ = [
     "Verification",
@@ -89,7 +89,7 @@ def verify(
     --------
     >>> import numpy as np
     >>> from rosenblatt.certificates import Data, Separator
-    >>> from rosenblatt.decide.check import verify
+    >>> from rosenblatt.check.verification import verify
     >>> X, y = np.array([[2.0, 1.0], [-1.0, 0.0]]), [1, -1]
     >>> data = Data(rows=2, columns=2, digest="0a9d90e27f4222b6")
     >>> found = Separator(data=data, classes=(-1, 1), intercept=False, w=[1.0, 0.0], margin=1.0)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.decide.digest import distance, folded, placed, row_hash
+from rosenblatt.exact.digest import distance, folded, placed, row_hash
 from rosenblatt.loops import loop, part
 from rosenblatt.rows import Rows, is_dense, prefetch, primitive, size
 

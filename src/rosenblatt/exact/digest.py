@@ -16,8 +16,8 @@ from scipy import sparse
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
 from rosenblatt.checker import Row, digest
-from rosenblatt.decide.exact import exact_row, is_exact
 from rosenblatt.decimals import is_decimal
+from rosenblatt.exact.numbers import exact_row, is_exact
 from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Rows, is_dense, prefetch, primitive

@@ -1,4 +1,4 @@
-"""The data in hand, against which a certificate is checked: labelled rows, or a system."""
+"""What a certificate is held against: labelled rows, or a system."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from scipy import sparse
 from rosenblatt.certificate_fields import Number, plain_number
 from rosenblatt.certificates import Data
 from rosenblatt.checker import Refused
-from rosenblatt.decide.digest import (
+from rosenblatt.decimals import is_decimal, shortest
+from rosenblatt.errors import InputError
+from rosenblatt.exact.digest import (
     AT_LEAST,
     EQUAL,
     MORE_THAN,
@@ -23,7 +25,7 @@ from rosenblatt.decide.digest import (
     shown,
     system_digest,
 )
-from rosenblatt.decide.exact import (
+from rosenblatt.exact.numbers import (
     as_decimals,
     exact_list,
     exact_matrix,
@@ -32,9 +34,7 @@ from rosenblatt.decide.exact import (
     is_exact,
     number_type,
 )
-from rosenblatt.decide.products import Weights, compare
-from rosenblatt.decimals import is_decimal, shortest
-from rosenblatt.errors import InputError
+from rosenblatt.exact.products import Weights, compare
 from rosenblatt.labels import as_labels, as_objects, as_signs
 from rosenblatt.matrices import Matrix, check_finite
 
@@ -42,8 +42,8 @@ Entries = list[tuple[int, Number]]
 ROWS_AT_A_TIME = 2**14
 
 
-class Hand:
-    """A matrix in hand, and what is asked of it."""
+class Subject:
+    """A matrix, and what is asked of it."""
 
     X: Matrix
 
@@ -81,7 +81,7 @@ class Hand:
         raise NotImplementedError
 
 
-class Labelled(Hand):
+class Labelled(Subject):
     """Rows and the signs of their classes."""
 
     def __init__(self, X: Any, y: Any, classes: tuple[Any, Any], others: str | None = None) -> None:
@@ -135,7 +135,7 @@ def _with_others(
     return X[kept], labels[kept]
 
 
-class System(Hand):
+class System(Subject):
     """Rows a·w >= b, > b or = b, and bounds. If A or b are decimals, so are all floats."""
 
     def __init__(self, A: Any, b: Any, strict: Any, equal: Any, bounds: Any) -> None:

@@ -17,14 +17,15 @@ import math
 
 import numpy as np
 
+from rosenblatt.bounds.theorem import MistakeBound
 from rosenblatt.errors import InputError
+from rosenblatt.exact.extremes import UNIT, Extremes, joined
 from rosenblatt.examples import Presented
 from rosenblatt.kernel.functions import Kernel
 from rosenblatt.kernel.scoring import weighed
 from rosenblatt.kernel.space import SYMMETRIC, TILE, Space
 from rosenblatt.kernel.store import Block, Store
 from rosenblatt.kernel.threads import Apply, working
-from rosenblatt.margin.bounds import UNIT, Extremes, MistakeBound, joined
 from rosenblatt.matrices import Matrix
 
 SAFE = 1 + 2.0**-40  # for the few operations outside of sums

@@ -24,8 +24,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.exact.extremes import extremes
 from rosenblatt.loops import loop, part
-from rosenblatt.margin.bounds import extremes
 from rosenblatt.matrices import Matrix, as_rows, without_duplicates
 from rosenblatt.online.driver import PORTION, UNLIMITED
 from rosenblatt.online.perceptron import ALL_ONE, Allowance, mistaken

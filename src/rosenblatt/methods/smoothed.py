@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rosenblatt.decide.cones import (
+from rosenblatt.matrices import Matrix
+from rosenblatt.methods.cones import (
     NEGLIGIBLE,
     NO_LIMITS,
     Cone,
@@ -26,7 +27,6 @@ from rosenblatt.decide.cones import (
     Search,
     search,
 )
-from rosenblatt.matrices import Matrix
 from rosenblatt.rows import combine, scores
 
 

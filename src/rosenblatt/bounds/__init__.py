@@ -1,0 +1,1 @@
+"""Mistake bounds: both theorems, for two and more classes, rows and kernels."""

@@ -1,0 +1,1 @@
+"""The classical methods for systems and cones, which people come to study."""
