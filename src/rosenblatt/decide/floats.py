@@ -30,6 +30,7 @@ from rosenblatt.exact.programs import (
     Program,
     Vertex,
     largest_violations,
+    power_near,
 )
 
 TOLERANCE = 1e-9
@@ -44,6 +45,7 @@ STATUS = highspy.HighsBasisStatus
 STATES = {STATUS.kBasic: BASIC, STATUS.kLower: AT_LOWER, STATUS.kUpper: AT_UPPER}
 STATUSES = {BASIC: STATUS.kBasic, AT_LOWER: STATUS.kLower, AT_UPPER: STATUS.kUpper}
 INFINITE = 1e30
+LARGE_DIGITS = 20  # binary digits of large costs, beside those of about 1 that matter
 USUAL = 20  # binary digits of ends that floats need no help with
 
 
@@ -81,12 +83,13 @@ class FloatProgram:
         self.program, A = program, program.A
         self.rows, self.columns = balance(A)
         matrix = A.floats(entry_powers(A, self.rows, self.columns))
-        self.unit = _unit(program, self.rows, self.columns)
+        self.primal = _unit(program, self.rows, self.columns)  # by which ends are enlarged
+        self.pulls: int | None = None  # the size of wrong multipliers
         self.solver = solver_with({})
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = matrix.shape
         model.col_cost_ = _costs_in_floats(program.cost, self.columns)
-        powers = self.rows + self.unit, self.unit - self.columns
+        powers = self.rows + self.primal, self.primal - self.columns
         model.row_lower_, model.row_upper_ = ends_in_floats(program.row_ends, powers[0])
         model.col_lower_, model.col_upper_ = ends_in_floats(program.column_ends, powers[1])
         pass_rows(self.solver, model, matrix)
@@ -98,37 +101,62 @@ class FloatProgram:
 
     def enlarged(self, basis: Basis, found: Vertex, seconds: float) -> Basis:
         """Solve what is left of the program at a vertex, enlarged, from the same basis."""
-        primal = _enlarging(largest_violations(self.program, found)[0]) or self.unit
-        x, values = found.point(), found.row_values()
-        solver = self.solver
+        breaks, pulls = largest_violations(self.program, found, self.rows, self.columns)
+        self.primal = self.primal if breaks is None else -breaks
+        self.pulls = self.pulls if pulls is None else pulls
+        held, costs = self._held(found)
+        solver, (lower, upper) = self.solver, self.program.row_ends
         solver.setOptionValue("presolve", "off")
         self._change_ends(
-            solver.changeColsBounds, self.program.column_ends, x, primal - self.columns
+            solver.changeColsBounds, self.program.column_ends, found.point(), -self.columns
         )
-        self._change_ends(
-            solver.changeRowsBounds, self.program.row_ends, values, primal + self.rows
+        values = found.row_values()
+        lower, upper = (
+            [value if hold else end for hold, value, end in zip(held, values, side, strict=True)]
+            for side in (lower, upper)
         )
-        costs = _costs_in_floats(found.column_costs(), self.columns)
-        solver.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
+        self._change_ends(solver.changeRowsBounds, (lower, upper), values, self.rows)
+        enlarged = _costs_in_floats(costs, self.columns, self.pulls)
+        solver.changeColsCost(enlarged.size, np.arange(enlarged.size, dtype=np.int32), enlarged)
         start = highspy.HighsBasis()
         start.col_status = [STATUSES.get(int(s), STATUS.kZero) for s in basis.columns]
         start.row_status = [STATUSES.get(int(s), STATUS.kZero) for s in basis.rows]
         solver.setBasis(start)
         return self.basis(seconds)
 
+    def _held(self, found: Vertex) -> tuple[list[bool], list[Fraction | int]]:
+        """Tell which multipliers are far from changing their sign; give the costs less their rows.
+
+        A row with such a multiplier stays at its end, so that the program that is left need not
+        speak of it as an inequality: it looks for what is added to the multiplier, of any sign.
+        """
+        A, y, one = self.program.A, found.y.numbers, found.y.denominator
+        if self.pulls is None:
+            return [False] * A.size, list(self.program.cost)
+        least = self.pulls + LARGE_DIGITS
+        held = [
+            lower == upper or (number != 0 and power_near(number, one) - power > least)
+            for number, power, lower, upper in zip(
+                y, self.rows.tolist(), *self.program.row_ends, strict=True
+            )
+        ]
+        left = A.transposed().times([n if hold else 0 for n, hold in zip(y, held, strict=True)])
+        pairs = zip(self.program.cost, left, strict=True)
+        return held, [Fraction(cost * one - taken, one) for cost, taken in pairs]
+
     def _change_ends(self, change: Any, ends: Ends, at: list[Fraction], powers: np.ndarray) -> None:
         moved = tuple(
             [None if end is None else end - value for end, value in zip(side, at, strict=True)]
             for side in ends
         )
-        lower, upper = ends_in_floats(moved, powers)
+        lower, upper = ends_in_floats(moved, powers + self.primal)
         change(lower.size, np.arange(lower.size, dtype=np.int32), lower, upper)
 
 
 def _unit(program: Program, rows: np.ndarray, columns: np.ndarray) -> int:
     """Give a power of two that brings the largest end to a usual size."""
     sized = [
-        end.numerator.bit_length() - end.denominator.bit_length() + power
+        power_near(*end.as_integer_ratio()) + power
         for ends, powers in ((program.row_ends, rows), (program.column_ends, -columns))
         for side in ends
         for end, power in zip(side, powers.tolist(), strict=True)
@@ -138,17 +166,19 @@ def _unit(program: Program, rows: np.ndarray, columns: np.ndarray) -> int:
     return -top if not 0 <= top <= USUAL else 0
 
 
-def _costs_in_floats(costs: Sequence[Fraction | int], powers: np.ndarray) -> np.ndarray:
-    """Give costs times powers of two as floats, the largest of about 1."""
+def _costs_in_floats(
+    costs: Sequence[Fraction | int], powers: np.ndarray, size: int | None = None
+) -> np.ndarray:
+    """Give costs times powers of two as floats; those of a size, or the largest, become about 1.
+
+    Larger ones only have to stay large.
+    """
     pairs = list(zip(costs, powers.tolist(), strict=True))
-    sized = [c.numerator.bit_length() - c.denominator.bit_length() + p for c, p in pairs if c]
-    top = max(sized, default=0)
-    return np.array([scaled(cost, power - top) for cost, power in pairs])
-
-
-def _enlarging(size: Fraction) -> int:
-    """Give the power of two that makes a violation about 1."""
-    return size.denominator.bit_length() - size.numerator.bit_length() if size else 0
+    if size is None:
+        sizes = (power_near(*cost.as_integer_ratio()) + power for cost, power in pairs if cost)
+        size = max(sizes, default=0)
+    large = 2.0**LARGE_DIGITS
+    return np.clip([scaled(cost, power - size) for cost, power in pairs], -large, large)
 
 
 def ends_in_floats(ends: Sequence[Sequence[End]], powers: np.ndarray) -> tuple[np.ndarray, ...]:

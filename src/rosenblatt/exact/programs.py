@@ -165,20 +165,33 @@ def _beyond(value: int, one: int, end: End, none: int = 1) -> int:
     return none if end is None else value * end.denominator - end.numerator * one
 
 
-def largest_violations(program: Program, found: Vertex) -> tuple[Fraction, Fraction]:
-    """Give by how much the point breaks an end at most, and a multiplier its sign."""
-    breaks: list[Fraction | int] = [0]
-    pulls, one = [0], found.x.denominator
-    for multipliers, values, ends in (
-        (found.costs, found.x.numbers, program.column_ends),
-        (found.y.numbers, found.values, program.row_ends),
+def largest_violations(
+    program: Program, found: Vertex, rows: np.ndarray, columns: np.ndarray
+) -> tuple[int | None, int | None]:
+    """Give by how much the point breaks an end at most, and a multiplier its sign, None for not.
+
+    They are measured as floats see them, whose rows and columns are multiplied by powers of two,
+    and given as powers of two, too.
+    """
+    breaks, pulls, one = list[int](), list[int](), found.x.denominator
+    for multipliers, values, ends, powers in (
+        (found.costs, found.x.numbers, program.column_ends, -columns),
+        (found.y.numbers, found.values, program.row_ends, rows),
     ):
-        for number, value, lower, upper in zip(multipliers, values, *ends, strict=True):
+        for number, value, lower, upper, power in zip(
+            multipliers, values, *ends, powers.tolist(), strict=True
+        ):
             above, below = _beyond(value, one, lower), -_beyond(value, one, upper, -1)
             if above < 0 or below < 0:
                 end = lower if above < 0 else upper
                 assert end is not None
-                breaks.append(abs(Fraction(value, one) - end))
+                bottom = one * end.denominator
+                breaks.append(power_near(above if above < 0 else below, bottom) + power)
             if number and (above if number > 0 else below) > 0:
-                pulls.append(abs(number))
-    return Fraction(max(breaks)), Fraction(max(pulls), found.y.denominator)
+                pulls.append(power_near(number, found.y.denominator) - power)
+    return max(breaks, default=None), max(pulls, default=None)
+
+
+def power_near(top: int, bottom: int) -> int:
+    """Give the power of two near a fraction."""
+    return top.bit_length() - bottom.bit_length()
