@@ -1,9 +1,8 @@
 """The everyday case: real data that overlap, learners as they come, rows held out.
 
-Rows that have no test set of their own are split at random, three quarters to learn from. The data
-are found as those of `kernels` are. Accuracies are means over SPLITS: those of spambase differ by
-20 points. scikit-learn's answers depend on its seed, so SEEDS of them count on each split; ours are
-the same each time.
+Rows that have no test set of their own are split at random, three quarters to learn from.
+Accuracies are means over SPLITS: those of spambase differ by 20 points. scikit-learn's answers
+depend on its seed, so SEEDS of them count on each split; ours are the same each time.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from typing import Any
 import numpy as np
 
 import rosenblatt as rb
-from bench.kernels import Split, census, found, images
+from bench.kernels import Split, census, images
 from bench.one_pass import quietly
 from bench.race import Contestant, Race, difference, race, ratio
+from bench.sets import found
 
 OURS, PERCEPTRON, SGD = "rosenblatt", "scikit-learn's Perceptron", "scikit-learn's SGDClassifier"
 SEEDS = 3

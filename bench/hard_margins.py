@@ -1,7 +1,4 @@
-"""Largest margins of real data, proof included, against LIBSVM with C = 1e10, which has none.
-
-Data that scikit-learn does not carry are looked for in ROSENBLATT_DATA.
-"""
+"""Largest margins of real data, proof included, against LIBSVM with C = 1e10, which has none."""
 
 from __future__ import annotations
 
@@ -12,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import rosenblatt as rb
-from bench.kernels import found
 from bench.margins import Labelled, hard_libsvm, timed
 from bench.race import Contestant, Race, itself, race, ratio
+from bench.sets import found
 
 OURS, PEER = "rosenblatt", "LIBSVM, C = 1e10"
 SECONDS = 60.0

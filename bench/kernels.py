@@ -1,16 +1,13 @@
 """Kernels: blocks against one example at a time, and what kernel perceptrons reach on real data.
 
-The data, MNIST's and Fashion-MNIST's idx files and a9a, are found in the folder that the variable
-ROSENBLATT_DATA names.
+The data are MNIST's and Fashion-MNIST's idx files, and a9a.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +16,7 @@ import rosenblatt as rb
 from bench import sets
 from bench.machine import SIDE
 from bench.one_pass import quietly
-from bench.race import Contestant, Figure, MissingError, Race, itself, race, ratio
+from bench.race import Contestant, Figure, Race, itself, race, ratio
 
 OURS, ONE_BY_ONE, PRODUCT = "rosenblatt", "NumPy, every 100th example", "product of matrices"
 SHARE = 100  # of the examples, one in so many is timed one at a time
@@ -28,27 +25,19 @@ RIVALS = "one against all"
 facts: dict[str, Any] = {}
 
 
-def found(name: str) -> Path:
-    """Give the path of a file or folder of data."""
-    folder = os.environ.get("ROSENBLATT_DATA")
-    if folder and (path := Path(folder) / name).exists():
-        return path
-    raise MissingError(f"{name} is not there; name its folder in ROSENBLATT_DATA")
-
-
 @cache
 def images(name: str) -> Split:
     """Read training and test images, scaled to [0, 1]."""
-    X, y = rb.read(found(f"{name}/train-images-idx3-ubyte.gz"))
-    more, labels = rb.read(found(f"{name}/t10k-images-idx3-ubyte.gz"))
+    X, y = rb.read(sets.found(f"{name}/train-images-idx3-ubyte.gz"))
+    more, labels = rb.read(sets.found(f"{name}/t10k-images-idx3-ubyte.gz"))
     return X / np.float32(255), y, more / np.float32(255), labels
 
 
 @cache
 def census() -> Split:
     """Read a9a: training and test rows."""
-    X, y = rb.read(found("binary/a9a.svm"))
-    more, labels = rb.read(found("binary/a9a.test.svm"), width=X.shape[1])
+    X, y = rb.read(sets.found("binary/a9a.svm"))
+    more, labels = rb.read(sets.found("binary/a9a.test.svm"), width=X.shape[1])
     return X, y, more, labels
 
 

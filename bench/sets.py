@@ -1,4 +1,6 @@
-"""Data to race on: made from a seed, in seconds, with labels from a planted hyperplane.
+"""Data to race on: real ones, and such as are made from a seed, with a planted hyperplane.
+
+Real data are looked for in the folder that ROSENBLATT_DATA names, or else in ``../shared/data``.
 
 Words come in pairs. One word of each pair leans to the positive class and has weight +1 in the
 planted hyperplane, the other one leans to the negative class and has weight -1. Where there are
@@ -7,12 +9,17 @@ more classes, words come in groups with one word for each of them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from bench.race import MissingError
+
+ROOT = Path(__file__).resolve().parents[1]
 TEXT_COLUMNS = 47_236
 TEXT_WORDS = 79  # words drawn for a row, on average; about 73 of them are different
 CHUNK = 50_000
@@ -28,6 +35,14 @@ class Row(NamedTuple):
     columns: np.ndarray
     values: np.ndarray
     label: int
+
+
+def found(name: str) -> Path:
+    """Give the path of a file or folder of real data."""
+    folder = os.environ.get("ROSENBLATT_DATA") or ROOT.parent / "shared" / "data"
+    if (path := Path(folder) / name).exists():
+        return path
+    raise MissingError(f"{name} is not in {folder}; name the folder of the data in ROSENBLATT_DATA")
 
 
 def scaled(rows: int, scale: float) -> int:

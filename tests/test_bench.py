@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from bench import __main__ as command
-from bench import machine, report, sets
+from bench import machine, report, separability, sets, systems
 from bench.harness import admit, compete
 from bench.race import (
     Contestant,
@@ -267,3 +267,89 @@ def test_sets_are_the_same_for_the_same_seed():
     assert np.array_equal(first[0], second[0])
     assert np.array_equal(first[1], second[1])
     assert (sets.text_like(50)[0] != sets.text_like(50)[0]).nnz == 0
+
+
+def test_real_data_are_found_where_the_variable_says(monkeypatch, tmp_path):
+    (tmp_path / "iris.csv").touch()
+    monkeypatch.setenv("ROSENBLATT_DATA", str(tmp_path))
+    assert sets.found("iris.csv") == tmp_path / "iris.csv"
+    with pytest.raises(MissingError, match=r"^wine.csv is not in .*; name the folder of the data"):
+        sets.found("wine.csv")
+
+
+def test_real_data_are_otherwise_found_beside_the_project(monkeypatch, tmp_path):
+    monkeypatch.delenv("ROSENBLATT_DATA", raising=False)
+    monkeypatch.setattr(sets, "ROOT", tmp_path / "project")
+    (tmp_path / "shared" / "data").mkdir(parents=True)
+    (tmp_path / "shared" / "data" / "iris.csv").touch()
+    assert sets.found("iris.csv") == tmp_path / "shared" / "data" / "iris.csv"
+
+
+@pytest.mark.parametrize("race", [systems.netlib, separability.separate_small])
+def test_race_without_its_data_is_skipped_with_a_word(
+    race, short_limits, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setenv("ROSENBLATT_DATA", str(tmp_path))
+    monkeypatch.setattr(command, "courses", lambda _: [Course("real", "topic", "Real", race)])
+    assert command.main(["--out", str(tmp_path)]) == 0
+    assert "The race was not run" in capsys.readouterr().out
+
+
+BOX = """NAME box
+ROWS
+ N cost
+ G least
+COLUMNS
+ x cost -1 least 1
+RHS
+ rhs least {least}
+BOUNDS
+ UP bound x 2
+ENDATA
+"""
+
+
+@pytest.fixture
+def programs(monkeypatch, tmp_path):
+    for kind, least in (("feasible", 1), ("infeasible", 3)):
+        (tmp_path / "netlib" / kind).mkdir(parents=True)
+        (tmp_path / "netlib" / kind / f"{kind[:2]}.mps").write_text(BOX.format(least=least))
+    monkeypatch.setenv("ROSENBLATT_DATA", str(tmp_path))
+    return tmp_path / "netlib"
+
+
+def test_programs_are_decided_by_both(programs):
+    outcome = compete(course_of(systems.netlib(1.0)), 1.0, 1)
+    names = ["rosenblatt, fe", "HiGHS, fe", "rosenblatt, in", "HiGHS, in"]
+    assert list(outcome.samples) == names
+    assert outcome.passed
+
+
+def test_commands_decide_programs_and_check_the_proof(programs):
+    systems.our_commands(programs / "infeasible" / "in.mps").run(None)
+
+
+@pytest.mark.parametrize(
+    "enter",
+    [systems.our_answer, systems.peer_answer, systems.our_commands, systems.peer_command],
+)
+def test_wrong_answer_about_a_program_breaks_the_race_off(enter, programs):
+    (programs / "feasible" / "fe.mps").write_text(BOX.format(least=3))
+    contestant = enter(programs / "feasible" / "fe.mps")
+    with pytest.raises(AssertionError, match="fe is feasible, not infeasible"):
+        contestant.run(None)
+
+
+@pytest.mark.parametrize(
+    ("X", "verdict"),
+    [
+        ([[0.0], [1.0], [2.0], [3.0]], "separable"),
+        ([[0.0], [1.0], [1.0], [3.0]], "weakly separable"),
+        ([[0.0], [2.0], [1.0], [3.0]], "inseparable"),
+    ],
+)
+def test_real_data_are_decided_alike(X, verdict):
+    race = separability.duel({"x": lambda: (np.array(X), np.array([-1, -1, 1, 1]))}, repeats=1)
+    (note,) = compete(course_of(race), 1.0, 1).notes
+    strict = "separable" if verdict == "separable" else "not separable"
+    assert note == f"x: rosenblatt {verdict}, three-way {verdict}, strict {strict}"
