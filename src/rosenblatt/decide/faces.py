@@ -13,6 +13,7 @@ Sources     Konis 2007 (the program); Kelley 1960 (constraint generation)
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -32,7 +33,8 @@ from rosenblatt.exact.products import signs_of_products
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program, Vertex, is_optimal, vertex
 from rosenblatt.exact.spans import Span
 
-WHOLE_SHARE = 8  # problems with fewer rows per coordinate are looked at as a whole
+# Problems with fewer rows, or fewer per coordinate, are looked at as a whole.
+WHOLE, WHOLE_SHARE = 512, 8
 ROWS_AT_A_TIME = 2**14
 WRONG = 1e-9  # what a product of a scaled row and w is below zero if floats see it as wrong
 
@@ -43,12 +45,23 @@ class Face:
 
     Attributes
     ----------
-    weights : positive weights of rows that span the face, with Σ weight·z = 0 exactly.
+    rows : rows that span the face.
+    weights : their weights, positive, with Σ weight·z = 0 exactly.
+    integers, factors : these rows as integers, and the factors that made them so.
     point : w, positive on all rows off the face; None if all rows lie in its span.
     """
 
-    weights: dict[int, Fraction]
+    rows: np.ndarray
+    weights: list[Fraction]
+    integers: Integers
+    factors: list[Fraction]
     point: list[Number] | None
+
+    def named(self, numbers: Sequence[int] = ()) -> dict[int, Fraction]:
+        """Give the weights by row; or others, if those of the integers are given."""
+        pairs = zip(self.factors, numbers, strict=False)  # further numbers are those of slacks
+        weights = [factor * number for factor, number in pairs] if numbers else self.weights
+        return {int(i): weight for i, weight in zip(self.rows, weights, strict=True) if weight}
 
 
 class FaceSearch:
@@ -63,6 +76,7 @@ class FaceSearch:
     def __init__(self, cone: SignedRows, hints: np.ndarray, clock: Clock) -> None:
         self.cone, self.clock = cone, clock
         self.taken = np.zeros(cone.size, bool)
+        self.familiar: tuple[np.ndarray, np.ndarray] | None = None
         self.working = np.zeros(0, np.int64)
         self.rows, self.factors = cone.integers(self.working)
         self.take(self._first(hints))
@@ -70,7 +84,7 @@ class FaceSearch:
     def _first(self, hints: np.ndarray) -> np.ndarray:
         """Choose the rows to begin with: all, or those with the largest hints, and some more."""
         size, count = self.cone.size, 2 * self.cone.dimension + 20
-        if size <= WHOLE_SHARE * self.cone.dimension:
+        if size <= max(WHOLE, WHOLE_SHARE * self.cone.dimension):
             return np.arange(size)
         hardest = np.argsort(-hints, kind="stable")[:count]
         return np.union1d(hardest, np.linspace(0, size - 1, count).astype(np.int64))
@@ -78,7 +92,7 @@ class FaceSearch:
     def take(self, rows: np.ndarray) -> None:
         """Let rows join the working set."""
         fresh = np.unique(rows[~self.taken[rows]])
-        self.taken[fresh] = True
+        self.taken[fresh], self.familiar = True, None
         self.working = np.concatenate([self.working, fresh])
         made, factors = self.cone.integers(fresh)
         self.rows, self.factors = self.rows.above(made), self.factors + factors
@@ -129,15 +143,22 @@ class FaceSearch:
             point = cone.unscaled_direction([-value for value in found.y.numbers])
             shares = [p + q for p, q in zip(*_halves(found.x.numbers), strict=True)]
             held = np.flatnonzero([share > 0 for share in shares])
-            signs = signs_of_products(cone.X, cone.signs, cone.lift, point)
-            products = cone.products_with(cone.nearby(point)) / cone.norms
-            fresh = self._strangers(signs, products, held)
+            fresh = np.zeros(0, np.int64)
+            if not self.taken.all():
+                signs = signs_of_products(cone.X, cone.signs, cone.lift, point)
+                products = cone.products_with(cone.nearby(point)) / cone.norms
+                fresh = self._strangers(signs, products, held)
             if not fresh.size:
-                named = zip(self.working[held].tolist(), held.tolist(), strict=True)
-                weights = {i: shares[k] * self.factors[k] for i, k in named}
-                return Face(weights, _divided(point) if any(point) else None)
+                return self._face(held, shares, point)
             self.take(fresh)
             basis, _ = self.guess()
+
+    def _face(self, held: np.ndarray, shares: list[int], point: list[int]) -> Face:
+        factors = [self.factors[k] for k in held.tolist()]
+        weights = [shares[k] * factor for k, factor in zip(held.tolist(), factors, strict=True)]
+        rows = self.rows.part(held, np.arange(self.cone.dimension))
+        w = _divided(point) if any(point) else None
+        return Face(self.working[held], weights, rows, factors, w)
 
     def _optimum(self, program: Program, basis: Basis) -> Vertex:
         found = vertex(program, basis, self.clock.left)
@@ -153,7 +174,9 @@ class FaceSearch:
 
         They are negative; or zero, and off the span of the face, which is a part of the set.
         """
-        most = 2 * self.cone.dimension + 20
+        if self.familiar is not None and all(map(np.array_equal, self.familiar, (signs, face))):
+            return np.zeros(0, np.int64)  # exact numbers say what floats have said
+        self.familiar, most = (signs, face), 2 * self.cone.dimension + 20
         wrong = np.flatnonzero((signs < 0) & ~self.taken)
         if wrong.size > most:
             wrong = wrong[np.argpartition(products[wrong], most)[:most]]

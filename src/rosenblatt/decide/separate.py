@@ -55,7 +55,7 @@ from rosenblatt.methods.relaxation import relaxed
 from rosenblatt.names import names_of
 
 # Passes are cheap beside a linear program: some hundred, as long as they read so many entries.
-FEW_PASSES, MANY_PASSES, PASS_ENTRIES = 12, 400, 5 * 10**8
+FEW_PASSES, MANY_PASSES, PASS_ENTRIES = 12, 200, 5 * 10**8
 WIDE = 500  # coordinates
 # Newton's method pays from so many columns on, with so many rows for each, up to so much work.
 NEWTON_COLUMNS, NEWTON_ROWS, NEWTON_WORK = 50, 64, 4 * 10**9
@@ -236,7 +236,7 @@ class _Problem:
         if not self.clashes and self._least(guess) > 0:
             return self._separable(guess)
         face = search.face(basis)
-        if not face.weights and face.point is not None:
+        if not face.rows.size and face.point is not None:
             return self._separable(self._shorter(face.point))
         return self._not_separable(face)
 
@@ -371,35 +371,37 @@ class _Problem:
 
     def _not_separable(self, face: Face) -> Separation:
         self.lower, self.upper = 0.0, 0.0
-        held = np.array([i for i in face.weights if not self.empty[i]], np.int64)
-        rows, factors = self.cone.integers(held)
-        base = pivots(rows)
-        self.basis = held[base.rows]
+        base = pivots(face.integers)
+        self.basis = face.rows[base.rows]
         if face.point is not None:
             on = np.flatnonzero(self._signs(face.point) == 0)
-            weights = self._few_weights(face, held, rows, factors)
-            weak = NonSeparability(**self._proof(weights), w=tuple(face.point))
+            weak = NonSeparability(**self._proof(self._circuit(face)), w=tuple(face.point))
             return self._checked(self._answer(WEAKLY, face.point, 0.0, weak, on))
-        weights = {i: face.weights[i] for i in held.tolist()} or {min(face.weights): Fraction(1)}
-        if 2 * len(base.rows) < held.size <= PRUNED // max(1, len(base.rows)):
-            few = spanning(rows, base.rows, self.clock)
-            weights = weights if few is None else _weights(held, factors, few.numbers[: rows.size])
+        weights = self._spanning(face, base.rows)
         used = set(self.cone.used.tolist())
         unused = tuple(j for j in range(self.cone.dimension) if j not in used)
         full = len(base.rows) == len(used)
-        others = () if full else tuple(map(tuple, self._complement(rows)))
+        others = () if full else tuple(map(tuple, self._complement(face.integers)))
         certificate = Inseparability(**self._proof(weights), complement=others, unused=unused)
         named = np.array(sorted(weights), np.int64)
         return self._checked(self._answer(INSEPARABLE, None, 0.0, certificate, named))
 
-    def _few_weights(
-        self, face: Face, held: np.ndarray, rows: Integers, factors: list[Fraction]
-    ) -> dict[int, Fraction]:
+    def _circuit(self, face: Face) -> dict[int, Fraction]:
         """Give weights of few rows of the face that sum to zero."""
         if self.clashes:
             return self.clashes[0]
-        few = circuit(rows, np.arange(rows.size), self.clock)
-        return face.weights if few is None else _weights(held, factors, few.numbers[: rows.size])
+        few = circuit(face.integers, np.arange(face.rows.size), self.clock)
+        return face.named() if few is None else face.named(few.numbers)
+
+    def _spanning(self, face: Face, basis: list[int]) -> dict[int, Fraction]:
+        """Give weights of rows that span the face and sum to zero, of few if that is cheap."""
+        if not basis:  # all rows are zero
+            return {int(face.rows[0]): Fraction(1)}
+        few = None
+        if 2 * len(basis) < face.rows.size <= PRUNED // len(basis):
+            few = spanning(face.integers, basis, self.clock)
+        weights = face.named() if few is None else face.named(few.numbers)
+        return {i: weight for i, weight in weights.items() if not self.empty[i]}
 
     def _complement(self, rows: Integers) -> list[list[int]]:
         """Give independent vectors, 0 where unused, that are orthogonal to the face."""
@@ -504,12 +506,6 @@ class _Problem:
 
     def _data(self) -> Data:
         return Labelled.of(self.X, self.signs).named()
-
-
-def _weights(rows: np.ndarray, factors: list[Fraction], numbers: list[int]) -> dict[int, Fraction]:
-    """Give weights of integer rows as those of the rows that they were made of."""
-    triples = zip(rows.tolist(), factors, numbers, strict=True)
-    return {i: factor * number for i, factor, number in triples if number}
 
 
 def norm_above(numbers: Sequence[Number]) -> Number:

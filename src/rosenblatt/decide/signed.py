@@ -67,15 +67,17 @@ class SignedRows:
 
     def integers(self, rows: np.ndarray) -> tuple[Integers, list[Fraction]]:
         """Give some rows, columns scaled, times positive factors as integers, and the factors."""
-        chosen, tens = self.X[rows], np.ones(rows.size)
-        if is_decimal(chosen):
-            ones = np.ones((rows.size, 1))
-            joined, fits = tenfold_rows(chosen, ones)
-            chosen, tens = joined[:, :-1], joined[:, [-1]]
-            tens = (tens.toarray() if sparse.issparse(tens) else tens).ravel()
-        if is_exact(chosen) or (is_decimal(self.X) and not fits.all()):
+        chosen = self.X[rows]
+        if is_exact(chosen):
             return whole_rows(map(self._scaled_row, rows.tolist()), self.dimension)
-        made, factors = whole_float_rows(self._signed(chosen, rows, tens), self.powers)
+        if not is_decimal(chosen):
+            return whole_float_rows(self._signed(chosen, rows, np.ones(rows.size)), self.powers)
+        joined, fits = tenfold_rows(chosen, np.ones((rows.size, 1)))
+        if not fits.all():
+            return whole_rows(map(self._scaled_row, rows.tolist()), self.dimension)
+        tens = joined[:, [-1]]
+        tens = (tens.toarray() if sparse.issparse(tens) else tens).ravel()
+        made, factors = whole_float_rows(self._signed(joined[:, :-1], rows, tens), self.powers)
         return made, [factor * int(ten) for factor, ten in zip(factors, tens, strict=True)]
 
     def _signed(self, chosen: Matrix, rows: np.ndarray, units: np.ndarray) -> sparse.csr_matrix:

@@ -41,6 +41,8 @@ class Rationals(NamedTuple):
 
 def solved(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
     """Give x with K x = r, None if K is singular; `pause` is called now and then, and may raise."""
+    if K.size <= SMALL:
+        return _solved_core(K, right, pause) if K.size else Rationals([], 1)
     order = peeled(K)
     if order is None:
         return None
@@ -137,7 +139,7 @@ def _neighbours(K: Integers) -> list[set[int]]:
 # ---- the core
 
 
-def _solved_core(K: Integers, right: list[int], pause: Pause) -> Rationals | None:
+def _solved_core(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
     if K.size > SMALL:
         found = refined(K, right, pause)
         if found is not None:
@@ -145,7 +147,7 @@ def _solved_core(K: Integers, right: list[int], pause: Pause) -> Rationals | Non
     pause()
     dense = flint.fmpz_mat(_dense(K))
     try:
-        solution: Any = dense.solve(flint.fmpz_mat(K.size, 1, right))
+        solution: Any = dense.solve(flint.fmpz_mat(K.size, 1, list(right)))
     except ZeroDivisionError:
         return None
     numbers, denominator = solution.numer_denom()
