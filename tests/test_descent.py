@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from naive_margins import dual_value, kkt_violation, naive_sweep, objective
-from rosenblatt.margin.descent import Limits, Problem, descend, sweep
+from rosenblatt.margin.descent import DualRows, descend, sweep
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+from rosenblatt.margin.two_classes import Effort, TwoClasses
 from rosenblatt.matrices import as_rows
 from rosenblatt.rows import combine, fill_squares
 
@@ -27,7 +28,7 @@ def noisy(n, d, seed, noise=0.5):
 
 
 def solve(X, signs, caps, intercept="none", tol=1e-8, **more):
-    return descend(X, signs, caps, intercept=intercept, lift=1.0, tol=tol, **more)
+    return descend(TwoClasses.of(X, signs, 0.5, caps, intercept), tol, **more)
 
 
 @pytest.mark.twin_of("margin.descent.sweep")
@@ -48,7 +49,7 @@ def test_a_sweep_does_what_its_naive_twin_does(layout, lift):
     for _ in range(8):
         random.shuffle(order[:count])
         expected = naive_sweep(Z, targets, caps, order[:count], w, betas, bounds)
-        problem = Problem(5, rows, signs, targets, squares, caps)
+        problem = DualRows(5, rows, signs, targets, squares, caps)
         count = sweep(problem, order[:count], w, betas, bounds, found)
         assert count == expected[0]
         assert order[: len(expected[1])].tolist() == expected[1]
@@ -79,11 +80,11 @@ def test_the_answer_satisfies_the_optimality_conditions(layout, intercept, C):
 def test_the_descent_ends_on_time_with_an_honest_answer():
     X, signs = noisy(400, 30, seed=4, noise=3)
     caps = np.full(400, 1e4)
-    found = solve(X, signs, caps, limits=Limits(passes=3))
+    found = solve(X, signs, caps, effort=Effort(most=3))
     assert found.passes == 3
     assert np.all((found.betas >= 0) & (found.betas <= caps))
     np.testing.assert_allclose(found.w[:-1], (found.betas * signs) @ X, rtol=1e-9)
-    assert solve(X, signs, caps, limits=Limits(seconds=0.0)).passes == 1
+    assert solve(X, signs, caps, effort=Effort(deadline=0.0)).passes == 1
 
 
 def test_a_warm_start_ends_sooner_and_at_the_same_place():

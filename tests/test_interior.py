@@ -13,12 +13,13 @@ from rosenblatt.margin import central_path
 from rosenblatt.margin import interior as method
 from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.interior import interior
+from rosenblatt.margin.two_classes import Effort, TwoClasses
 
 INTERCEPTS = ["free", "lifted", "none"]
 
 
-def solved(X, signs, lam, caps, intercept, tol=1e-8, lift=1.0, **options):
-    return interior(X, signs, lam, caps, intercept=intercept, lift=lift, tol=tol, **options)
+def solved(X, signs, lam, caps, intercept, tol=1e-8, lift=1.0, effort=None):
+    return interior(TwoClasses.of(X, signs, lam, caps, intercept, lift), tol, effort or Effort())
 
 
 def noisy(n, d, seed=0, noise=0.1):
@@ -194,29 +195,9 @@ def test_products_in_blocks_are_those_of_numpy(monkeypatch):
         np.testing.assert_allclose(central_path.gram(signed, theta), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_an_earlier_solution_leads_to_the_same_answer(intercept):
-    X, signs = noisy(6000, 10)
-    caps = np.full(6000, 2.0)
-    first = solved(X, signs, 1.0, caps, intercept)
-    cold = solved(X, signs, 3.0, caps, intercept)
-    warm = solved(X, signs, 3.0, caps, intercept, start=first.alphas)
-    assert max(first.gap, cold.gap, warm.gap) <= 1e-8
-    assert naive_gap(X, signs, 3.0, caps, intercept, warm)[0] == pytest.approx(
-        naive_gap(X, signs, 3.0, caps, intercept, cold)[0], rel=1e-8
-    )
-
-
-@pytest.mark.parametrize("start", [0.0, 1.0, 0.5])
-def test_any_start_leads_to_the_solution(start):
-    X, signs = noisy(3000, 5)
-    found = solved(X, signs, 1.0, np.ones(3000), "free", start=np.full(3000, start))
-    assert found.gap <= 1e-8
-
-
 def test_no_time_gives_an_honest_gap():
     X, signs = noisy(3000, 5)
-    found = solved(X, signs, 1.0, np.ones(3000), "free", max_seconds=0.0)
+    found = solved(X, signs, 1.0, np.ones(3000), "free", effort=Effort(deadline=0.0))
     primal, dual = naive_gap(X, signs, 1.0, np.ones(3000), "free", found)
     assert np.isfinite(found.w).all()
     assert (primal - dual) / primal == pytest.approx(found.gap, abs=1e-12)

@@ -12,8 +12,9 @@ from naive import Draws
 from rosenblatt.errors import InputError
 from rosenblatt.loops import loop
 from rosenblatt.margin.class_rows import class_add, class_dots, padded
-from rosenblatt.margin.joint import Descent, Limits, Task, joint_margin, simplex_points
+from rosenblatt.margin.joint import JointDescent, ManyClasses, joint_margin, simplex_points
 from rosenblatt.margin.joint_sweeps import ACTIVE, GAP
+from rosenblatt.margin.two_classes import Effort
 
 # ---- naive twins
 
@@ -34,7 +35,7 @@ class Twin:
         self.Z = np.column_stack([np.asarray(X, float), np.full(len(y), lift)])
         self.y, self.k, self.lam, self.caps = y, k, lam, caps
         self.q = np.eye(k)[y] * caps[:, None]
-        self.W = np.zeros((k, self.Z.shape[1]))
+        self.w = np.zeros((k, self.Z.shape[1]))
         self.offsets = np.zeros(k)
         self.draws = Draws(seed)
         self.active, self.bound = list(range(len(y))), np.inf
@@ -46,12 +47,12 @@ class Twin:
     def dual(self):
         alphas = np.eye(self.k)[self.y] * self.caps[:, None] - self.q
         W = alphas.T @ self.Z / (2 * self.lam)
-        np.testing.assert_allclose(W, self.W, atol=1e-9 / self.lam)
+        np.testing.assert_allclose(W, self.w, atol=1e-9 / self.lam)
         right = alphas[np.arange(len(alphas)), self.y].sum()
         return right - (alphas @ self.offsets).sum() - self.lam * (W**2).sum()
 
     def gains(self, i):
-        return self.W @ self.Z[i] + self.offsets + (np.arange(self.k) != self.y[i])
+        return self.w @ self.Z[i] + self.offsets + (np.arange(self.k) != self.y[i])
 
     def sweep(self):
         self.active = self.draws.shuffle(self.active)
@@ -63,7 +64,7 @@ class Twin:
             worst = max(worst, wrong)
             if wrong > 0:
                 self.q[i] = nearest_by_sorting(q + g / A, self.caps[i])
-                self.W += np.outer(q - self.q[i], self.Z[i]) / (2 * self.lam)
+                self.w += np.outer(q - self.q[i], self.Z[i]) / (2 * self.lam)
                 kept.append(i)
             elif (q > 0).sum() > 1 or g.max() - g[q == 0].max() <= self.bound:
                 kept.append(i)
@@ -96,12 +97,12 @@ class Twin:
         w = self.way_of(way)
         t = np.clip(self.slope(way, w) / (2 * self.lam * (w**2).sum()), 0.0, 1.0)
         before, self.q = self.base, np.maximum(0.0, self.q + t * way)
-        self.W = self.W + t * w
+        self.w = self.w + t * w
         self.step, self.base = self.q - before, self.q.copy()
 
     def slope(self, step, w):
         along = (step @ self.offsets).sum() - step[np.arange(len(step)), self.y].sum()
-        return along - 2 * self.lam * (w * self.W).sum()
+        return along - 2 * self.lam * (w * self.w).sum()
 
 
 def objective(X, y, k, lam, W, *, caps=None, lift=1.0, penalised=True):
@@ -175,18 +176,18 @@ def test_sweeps_and_leaps_do_what_the_twin_does(layout, lam):
     A, _ = normal_rows(layout)
     random = np.random.default_rng(2)
     y, caps = random.integers(0, 5, len(A)), random.random(len(A)) + 0.5
-    task = Task(layout.matrix(A), y, 5, lam, caps, "lifted", 0.7)
+    task = ManyClasses(layout.matrix(A), y, 5, lam, caps, "lifted", 0.7)
     offsets = random.standard_normal(5) * 0.1
     for sweeps in (1, 2, 5, 8, 14):
-        descent = Descent(task, simplex_points(task, None), 3)
+        descent = JointDescent(task, simplex_points(task, None), 3)
         twin = Twin(A, y, 5, lam, 0.7, caps, 3)
         descent.dual.offsets[:5] = twin.offsets[:] = offsets
         descent.look_at_all()
-        descent.sweep_until(-1.0, Limits(0.0, np.inf, sweeps))
+        descent.sweep_until(-1.0, Effort(most=sweeps))
         values = twin_values(twin, sweeps)
         np.testing.assert_allclose(descent.found[GAP], twin.gap, rtol=1e-5, atol=1e-9)
         np.testing.assert_allclose(descent.dual.q, twin.q, atol=1e-7)
-        np.testing.assert_allclose(descent.dual.weights[:, :5].T, twin.W, atol=1e-7 / lam)
+        np.testing.assert_allclose(descent.dual.weights[:, :5].T, twin.w, atol=1e-7 / lam)
         assert descent.sweeps.tally[ACTIVE] == len(twin.active)
         assert (np.diff(values) >= -1e-12).all()
 
@@ -214,7 +215,7 @@ def assert_optimal(result, X, y, k, lam, *, caps=None, lift=1.0, tolerance=1e-4)
     np.testing.assert_allclose(q.sum(axis=1), caps, rtol=1e-12)
     assert (q >= 0).all()
     W = result.alphas.T @ Z / (2 * lam)
-    np.testing.assert_allclose(result.W, W, rtol=1e-9, atol=1e-9 * np.abs(W).max())
+    np.testing.assert_allclose(result.w, W, rtol=1e-9, atol=1e-9 * np.abs(W).max())
     gains = Z @ W.T + (np.arange(k) != y[:, None])
     for g, mass, cap in zip(gains, q, caps, strict=True):
         assert g.max() - g[mass > 1e-6 * cap].min() <= tolerance
@@ -227,7 +228,7 @@ def test_solution_meets_its_conditions(intercept):
     result = joint_margin(X, y, 3, 0.3, intercept=intercept, lift=0.5, tol=1e-11)
     assert result.converged
     assert_optimal(result, X, y, 3, 0.3, lift=lift)
-    assert result.primal == pytest.approx(objective(X, y, 3, 0.3, result.W, lift=lift), rel=1e-12)
+    assert result.primal == pytest.approx(objective(X, y, 3, 0.3, result.w, lift=lift), rel=1e-12)
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
@@ -286,9 +287,9 @@ def test_free_intercepts_reach_the_naive_optimum(lam):
     result = joint_margin(X, y, 3, lam, intercept="free", tol=1e-8)
     assert result.converged
     assert result.primal == pytest.approx(naive_free(X, y, 3, lam), rel=1e-6)
-    assert result.primal == pytest.approx(objective(X, y, 3, lam, result.W, penalised=False))
+    assert result.primal == pytest.approx(objective(X, y, 3, lam, result.w, penalised=False))
     np.testing.assert_allclose(result.alphas.sum(axis=0), 0, atol=1e-12)
-    value = result.alphas[np.arange(14), y].sum() - lam * (result.W[:, :-1] ** 2).sum()
+    value = result.alphas[np.arange(14), y].sum() - lam * (result.w[:, :-1] ** 2).sum()
     assert result.dual == pytest.approx(value, rel=1e-12)
 
 
@@ -307,7 +308,7 @@ def test_dense_and_sparse_rows_give_the_same(intercept):
     thin = joint_margin(sparse.csr_matrix(A), y, 3, 0.1, intercept=intercept, tol=1e-9)
     assert dense.primal == pytest.approx(thin.primal, rel=2e-9)
     # Of strong convexity: λ‖W - W*‖² <= 1e-9 of the objective, here 20.
-    np.testing.assert_allclose(dense.W[:, :-1], thin.W[:, :-1], atol=2e-3)
+    np.testing.assert_allclose(dense.w[:, :-1], thin.w[:, :-1], atol=2e-3)
 
 
 @pytest.mark.parametrize("intercept", ["none", "free"])
@@ -325,12 +326,12 @@ def test_two_classes_are_the_binary_problem_of_half_lam():
     X, y = three_classes(n=80, k=2, noise=3.0)
     lam = 0.4
     result = joint_margin(X, y, 2, lam, tol=1e-10)
-    np.testing.assert_allclose(result.W[0], -result.W[1], atol=1e-9)
+    np.testing.assert_allclose(result.w[0], -result.w[1], atol=1e-9)
     model = LinearSVC(C=1 / lam, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=10**6)
     w = model.fit(X, y).coef_[0]
     binary = np.maximum(0, 1 - (2 * y - 1) * (X @ w)).sum() + lam / 2 * w @ w
     assert result.primal == pytest.approx(binary, rel=1e-7)
-    np.testing.assert_allclose(result.W[1, :-1] - result.W[0, :-1], w, atol=1e-3)
+    np.testing.assert_allclose(result.w[1, :-1] - result.w[0, :-1], w, atol=1e-3)
 
 
 def test_two_classes_with_free_intercepts_are_the_problem_of_libsvm():
@@ -376,7 +377,7 @@ def test_classes_of_one_row_and_of_none_are_allowed(intercept):
     y[5] = 2
     result = joint_margin(X, y, 4, 0.05, intercept=intercept, tol=1e-6)
     assert result.converged
-    assert result.W.shape == (4, 5)
+    assert result.w.shape == (4, 5)
 
 
 def test_start_from_a_solution_needs_hardly_a_pass():
@@ -398,7 +399,7 @@ def test_limits_leave_an_honest_gap(intercept):
         assert not result.converged
         assert result.passes <= 2
         assert result.gap == (result.primal - result.dual) / result.primal > 1e-9
-        primal = objective(X, y, 3, 1e-3, result.W, penalised=intercept != "free")
+        primal = objective(X, y, 3, 1e-3, result.w, penalised=intercept != "free")
         assert result.primal == pytest.approx(primal)
         assert result.dual <= best.primal <= result.primal
 

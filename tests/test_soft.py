@@ -13,6 +13,7 @@ from planted import quickly
 from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.soft import soft_margin, suits_interior
 from rosenblatt.margin.sums import accurate_combination
+from rosenblatt.margin.two_classes import TwoClasses
 
 INTERCEPTS = ["free", "lifted", "none"]
 TIGHT = 1e-8
@@ -34,8 +35,8 @@ def rows_of(X, intercept, lift=1.0):
     return np.column_stack([X, np.full(len(X), lift)]) if intercept == "lifted" else X
 
 
-def solved(X, signs, lam, intercept, **more):
-    return soft_margin(X, signs, lam, intercept=intercept, **{"tol": TIGHT, **more})
+def solved(X, signs, lam, intercept="free", caps=None, lift=1.0, tol=TIGHT, **more):
+    return soft_margin(TwoClasses.of(X, signs, lam, caps, intercept, lift), tol=tol, **more)
 
 
 @quickly
@@ -198,10 +199,10 @@ def test_time_and_passes_limit_the_search():
     random = np.random.default_rng(5)
     X = random.standard_normal((300, 600))
     signs = np.sign(X[:, 0] + 3 * random.standard_normal(300)).astype(np.int8)
-    few = soft_margin(X, signs, 1e-9, intercept="none", max_passes=2, tol=1e-12)
+    few = solved(X, signs, 1e-9, intercept="none", max_passes=2, tol=1e-12)
     assert (few.passes, few.converged) == (2, False)
     assert few.gap > 1e-12
-    quick = soft_margin(X[:, :5].copy(), signs, 1e-9, max_seconds=0.0, tol=1e-12)
+    quick = solved(X[:, :5].copy(), signs, 1e-9, max_seconds=0.0, tol=1e-12)
     assert not quick.converged
     assert quick.dual <= quick.primal
 
@@ -211,12 +212,12 @@ def test_an_earlier_solution_shortens_the_way(columns):
     random = np.random.default_rng(6)
     X = random.standard_normal((500, columns))
     signs = np.sign(X[:, 0] + random.standard_normal(500)).astype(np.int8)
-    before = soft_margin(X, signs, 1.0)
-    again = soft_margin(X, signs, 1.0, start=(before.w, before.alphas))
+    before = solved(X, signs, 1.0, tol=1e-3)
+    again = solved(X, signs, 1.0, tol=1e-3, start=(before.w, before.alphas))
     assert again.passes <= 2
     assert again.converged
-    near = soft_margin(X, signs, 0.8, start=(before.w, before.alphas))
-    assert near.primal == pytest.approx(soft_margin(X, signs, 0.8).primal, rel=2e-3)
+    near = solved(X, signs, 0.8, tol=1e-3, start=(before.w, before.alphas))
+    assert near.primal == pytest.approx(solved(X, signs, 0.8, tol=1e-3).primal, rel=2e-3)
 
 
 def test_sums_that_cancel_are_exact():
@@ -239,7 +240,7 @@ def test_a_gap_is_proven_by_its_duals_however_badly_columns_are_scaled():
     X = random.standard_normal((200, 4)) * [1e-8, 1, 1e8, 1e-3]
     noise = 0.3 * random.standard_normal(200)
     signs = np.where(X @ [1e8, 1, 1e-8, 0] + noise > 0, np.int8(1), np.int8(-1))
-    found = soft_margin(X, signs, 1e-14, intercept="none", tol=1e-3)
+    found = solved(X, signs, 1e-14, intercept="none", tol=1e-3)
     alphas = [Fraction(float(alpha)) for alpha in found.alphas]
     sums = [
         sum(a * int(s) * Fraction(x) for a, s, x in zip(alphas, signs, column, strict=True))

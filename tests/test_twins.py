@@ -16,14 +16,14 @@ import pytest
 import rosenblatt
 from layouts import DENSE, LAYOUTS, ROUNDING, SPARSE, close, normal_rows, whole_numbers
 from naive import exact_dot
-from rosenblatt.bounds.classes import class_extremes
 from rosenblatt.data.exactly import TOLD, has_long
+from rosenblatt.exact.extremes import class_extremes
 from rosenblatt.exact.spans import eliminate
 from rosenblatt.kernel import walk as walking
 from rosenblatt.kernel.voting import count
 from rosenblatt.kernel.walk import DONE, DOUBT, UNKNOWN, UNUSABLE_SCORE, Doubt, Found, Within
 from rosenblatt.margin.class_rows import padded
-from rosenblatt.margin.joint_sweeps import Dual, Problem, fill_gains, fill_weights, total_loss
+from rosenblatt.margin.joint_sweeps import Dual, JointRows, fill_gains, fill_weights, total_loss
 from rosenblatt.methods.relaxation import relax
 from rosenblatt.online.perceptron import CURSOR, LOOKS, UNUSABLE
 from rosenblatt.online.plan import Plan
@@ -254,7 +254,7 @@ def test_scores_of_classes_and_squares_are_those_of_numpy(layout):
     np.testing.assert_array_equal(squares, (lifted**2).sum(axis=1))
 
 
-@pytest.mark.twin_of("bounds.classes.class_extremes")
+@pytest.mark.twin_of("exact.extremes.class_extremes")
 @pytest.mark.parametrize("layout", [DENSE, SPARSE], ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_extremes_of_classes_enclose_the_exact_ones_tightly(layout, weighted):
@@ -292,7 +292,7 @@ def test_weights_gains_and_losses_of_a_joint_problem_follow_their_formulas(layou
     classes, caps = random.integers(0, k, len(A)), random.integers(1, 4, len(A)).astype(float)
     Z = np.column_stack([A, np.full(len(A), 2.0)])
     q = random.integers(0, 3, (len(A), k)).astype(float)
-    problem = Problem(layout.rows(A, 2.0), classes, caps, (Z**2).sum(axis=1), 2 * lam)
+    problem = JointRows(layout.rows(A, 2.0), classes, caps, (Z**2).sum(axis=1), 2 * lam)
     dual = Dual(q, np.zeros((Z.shape[1], padded(k))), *np.zeros((3, padded(k))))
     fill_weights(problem, q, dual.steps, dual.weights)
     right = np.eye(k)[classes]

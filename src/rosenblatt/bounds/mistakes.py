@@ -48,7 +48,8 @@ from rosenblatt.exact.extremes import UNIT, Extremes, loss_above, margins_of, sp
 from rosenblatt.exact.products import Weights
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.hard import hard_margin
-from rosenblatt.margin.soft import SoftMargin, soft_margin
+from rosenblatt.margin.soft import soft_margin
+from rosenblatt.margin.two_classes import SoftMargin, TwoClasses
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.online.perceptron import ALL_ONE
@@ -265,12 +266,9 @@ class Problem:
     def _soft_margin(self, longest: float, tol: float, near: SoftMargin | None) -> SoftMargin:
         """Minimise half of Theorem 2 over the passes; its dual is a bound from below."""
         X, intercept = self._as_solved()
+        lam, lift = longest**2 / (2.0 * self._passes), self.runs.lift
         return soft_margin(
-            X,
-            self.signs,
-            longest**2 / (2.0 * self._passes),
-            intercept=intercept,
-            lift=self.runs.lift,
+            TwoClasses.of(X, self.signs, lam, intercept=intercept, lift=lift),
             tol=tol,
             start=None if near is None else (near.w, near.alphas),
             max_seconds=self._seconds(),

@@ -1,4 +1,4 @@
-"""Mistake bounds: what a run can cost at most, given one hyperplane (theory F5, F7 to F9).
+"""Mistake bounds: what a run can cost at most, given one comparator (theory F5, F7 to F9, F15).
 
 Theorem 1   given examples and a comparator w* with y·(w*·x) > 0 on all of them:
             k·γ + c1 <= √(k·R² + c0), hence at most
@@ -6,6 +6,9 @@ Theorem 1   given examples and a comparator w* with y·(w*·x) > 0 on all of the
 Theorem 2   from a zero start and for any w*: R²‖w*‖² + 2·P·L, if no row is a mistake more than P
             times. For a direction w*, the best length t minimises a parabola with a kink at
             each 1/m, m = y·(w*·x): sorted, they show where its slope turns positive
+Classes     of more than two, w* has a row for each, and y·(w*·x) becomes the lead w*_y·x - w*_r·x
+            over the best wrong r. An update adds U with ‖U‖² = 2‖x‖² and U·w* >= γ, hence
+            Theorem 1 with 2R² for R²                                                   (F15)
 Symbols     R = max ‖x‖; w* of norm 1; γ = min y·(w*·x); c0 = ‖w0‖², c1 = w0·w*, w0 = start / η;
             L = Σ max(0, 1 - y·(w*·x)), where w* is of any length
 Lifting     R, γ and w* are those of the lifted rows (x, c)                          (F9)
@@ -127,7 +130,7 @@ def best_length(margins: np.ndarray, square: float, factor: float) -> float:
 
 def theorem_one(
     X: Matrix,
-    signs: np.ndarray,
+    targets: np.ndarray,
     comparator: np.ndarray,
     start: np.ndarray,
     *,
@@ -135,24 +138,30 @@ def theorem_one(
     eta: float,
     weights: np.ndarray,
 ) -> MistakeBound:
-    """Give the bound of F7 for a run from `start`; comparator and start are lifted vectors."""
-    direction = unit(comparator)
-    found = spread(X, signs, direction, lift, weights)
+    """Give the bound of F7, or of F15, for a run from `start`.
+
+    Comparator and start are lifted vectors of two classes, or have a row for each of more.
+    """
+    direction, many = unit(comparator), comparator.ndim == 2
+    found = spread(X, targets, direction, lift, weights)
     radius, margin, where, _ = found
     if not margin > 0:
+        wrong = "to a wrong class or to none" if many else "on the wrong side or on its boundary"
         raise InputError(
-            f"the comparator leaves row {where} on the wrong side or on its boundary "
-            f"(margin {margin:.3g}); Theorem 1 needs one that separates the data"
+            f"the comparator leaves row {where} {wrong} (margin {margin:.3g}); Theorem 1 needs one "
+            f"that separates the {'classes' if many else 'data'}"
         )
     check_radius(radius)
     slack = 1 + (comparator.size + 8) * 2 * UNIT  # its norm is 1 only up to rounding
     margin, start = margin / slack, start / eta
     if not np.abs(start).max() < 1e150:
         raise InputError("the start is too far away for its square; divide it by a constant")
-    along = float(start @ direction) - slack_of(start, direction)
-    square = float(start @ start) * slack
-    longest = found.effective_radius if weights.size else radius
-    value = largest_count(longest * (1 + 4 * UNIT), margin * (1 - 4 * UNIT), square, along)
+    along = float(np.vdot(start, direction)) - slack_of(start, direction)
+    square = float(np.vdot(start, start)) * slack
+    longest = (found.effective_radius if weights.size else radius) * (1 + 4 * UNIT)
+    if many:
+        longest *= math.sqrt(2) * (1 + 4 * UNIT)
+    value = largest_count(longest, margin * (1 - 4 * UNIT), square, along)
     run = named_run(lift, None, start, weights)
     return MistakeBound(value, radius, margin, 0.0, direction, run)
 
@@ -214,3 +223,19 @@ def lifted(vector: Any, width: int, lift: float, name: str = "the comparator") -
     if intercept and not lift:
         raise InputError(f"{name} has an intercept, but the rows are not lifted")
     return np.append(given[:width], intercept / lift if lift else 0.0)
+
+
+def lifted_classes(
+    rows: Any, classes: int, width: int, lift: float, name: str = "the comparator"
+) -> np.ndarray:
+    """Take weights of the user's coordinates, a row for each class, into the lifted space."""
+    try:
+        given = np.asarray(rows, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of numbers") from None
+    if given.ndim != 2 or given.shape[0] != classes:
+        raise InputError(
+            f"{name} needs a row of weights for each of {classes} classes, got an array of shape "
+            f"{given.shape}"
+        )
+    return np.stack([lifted(row, width, lift, name) for row in given])

@@ -84,6 +84,28 @@ def extremes(rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray) 
 
 
 @loop
+def class_extremes(rows: Rows, codes: np.ndarray, weights: np.ndarray, W: np.ndarray) -> Extremes:
+    """Give the extremes of c·‖x‖ and c·(lead of y), as `Extremes` says."""
+    largest, smallest, where, steepest = 0.0, np.inf, -1, 0.0
+    for i in range(codes.size):
+        y, weight, least = codes[i], weight_at(weights, i), np.inf
+        terms = size(rows, i) + 4.0
+        norm = math.sqrt(sqnorm(rows, i) + terms * TINY) * (1 + terms * 2.0**-52)
+        below = score_below(rows, i, 1.0, W[y])
+        for r in range(W.shape[0]):
+            if r == y:
+                continue
+            lead = below + score_below(rows, i, -1.0, W[r])
+            least = min(least, lead - abs(lead) * 2.0**-51)
+        largest = max(largest, weight * norm)
+        if least > 0.0:
+            steepest = max(steepest, weight * norm * (norm / least))
+        if weight * least < smallest:
+            smallest, where = weight * least, i
+    return Extremes(largest, smallest, where, steepest)
+
+
+@loop
 def weighted_loss(rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray) -> float:
     """Bound Σ max(0, 1 - c·y·(w·x)) from above, but for the rounding of the sum itself."""
     total = 0.0
@@ -103,16 +125,16 @@ def write_margins(
 
 
 def spread(
-    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray
+    X: Matrix, targets: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray
 ) -> Extremes:
-    """Give what `extremes` gives, of all rows."""
-    rows = as_rows(X, lift)
+    """Give the extremes of all rows; targets are signs, or codes if w has a row for each class."""
+    rows, look = as_rows(X, lift), extremes if w.ndim == 1 else class_extremes
 
     def work(start: int, stop: int) -> Extremes:
-        found = extremes(span(rows, start, stop), signs[start:stop], weights[start:stop], w)
+        found = look(span(rows, start, stop), targets[start:stop], weights[start:stop], w)
         return Extremes(*found[:2], start + found[2], found[3])
 
-    return joined(in_blocks(work, signs.size, stored(X)))
+    return joined(in_blocks(work, targets.size, stored(X)))
 
 
 def loss_above(

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt import options
-from rosenblatt.bounds.classes import class_theorem, lifted_classes
-from rosenblatt.bounds.theorem import MistakeBound, lifted, unit
+from rosenblatt.bounds.theorem import MistakeBound, lifted, lifted_classes, theorem_one, unit
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples, Presented
 from rosenblatt.labels import (
@@ -602,7 +601,7 @@ class Perceptron(StreamLearner):
         separator = self._widened(shown.X.shape[1])
         joint_classes(shown.labels, self.classes_, None)  # which refuses strangers
         codes = as_few_codes(shown.labels, self.classes_)
-        return class_theorem(
+        return theorem_one(
             shown.X,
             codes,
             _lifted(comparator, separator),

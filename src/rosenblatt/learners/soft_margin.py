@@ -10,7 +10,8 @@ from rosenblatt import options
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_codes, as_labels, example_weights, several_classes
 from rosenblatt.learners.linear import Linear
-from rosenblatt.margin.problems import MULTICLASS, Answer, Problem, Settings, solve
+from rosenblatt.margin.problems import MULTICLASS, LabelledRows, Settings, solve
+from rosenblatt.margin.two_classes import SoftMargin
 from rosenblatt.matrices import as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.online.separator import check_start
 
@@ -98,7 +99,7 @@ class SoftMarginSVM(Linear):
     [True, True, True]
     """
 
-    _answer: Answer
+    _answer: SoftMargin
 
     def __init__(
         self,
@@ -183,7 +184,7 @@ class SoftMarginSVM(Linear):
         settings = self._settings()
         problem = self._problem(X, y, sample_weight)
         found: dict[float, Self] = {}
-        start: Answer | None = None
+        start: SoftMargin | None = None
         for lam in sorted(set(wanted), reverse=True):
             start = solve(problem, lam, settings, start)
             found[lam] = self._copy(lam)
@@ -197,7 +198,7 @@ class SoftMarginSVM(Linear):
         """Give a learner of the same options for another λ."""
         return type(self)(**{**self.options(), "lam": lam, "C": None})
 
-    def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+    def _problem(self, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
         matrix = as_matrix(X)
         check_finite(matrix)
         matrix = without_duplicates(matrix)
@@ -208,7 +209,7 @@ class SoftMarginSVM(Linear):
         if not radius(matrix) < LONGEST:
             raise InputError("the rows are too long for their squares; divide X by a constant")
         caps = example_weights(sample_weight, self.class_weight, codes, classes)
-        return Problem(matrix, codes, classes, caps)
+        return LabelledRows(matrix, codes, classes, caps)
 
     def check_options(self) -> None:
         """Refuse options that cannot be used, before anything is read or solved."""
@@ -241,11 +242,11 @@ class SoftMarginSVM(Linear):
         lam = _lam("lam", self.lam)
         return lam if self.C is None else 1 / (2 * _lam("C", self.C))
 
-    def _hold(self, answer: Answer, classes: np.ndarray) -> None:
+    def _hold(self, answer: SoftMargin, classes: np.ndarray) -> None:
         """Take over what was solved; until here, nothing of the learner has changed."""
         self.classes_ = classes
         self._answer = answer
-        self._planes = answer.planes
+        self._planes = answer.w
 
     # ---- what was solved
 
@@ -275,7 +276,9 @@ class SoftMarginSVM(Linear):
             return np.flatnonzero(alphas)
         # Of a joint problem, wrong classes are exactly 0 where they should be; the own one is a
         # difference of roundings.
-        return np.flatnonzero((alphas < 0 if self._answer.kind == "joint" else alphas).any(axis=1))
+        return np.flatnonzero(
+            (alphas < 0 if self._answer.method == "joint" else alphas).any(axis=1)
+        )
 
     @property
     def objective_(self) -> float:

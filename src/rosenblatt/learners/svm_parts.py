@@ -21,7 +21,8 @@ from rosenblatt.learners.values import (
     shared_parts,
     width_of,
 )
-from rosenblatt.margin.problems import MULTICLASS, Answer
+from rosenblatt.margin.problems import MULTICLASS
+from rosenblatt.margin.two_classes import SoftMargin
 
 
 def soft_parts(learner: SoftMarginSVM) -> tuple[Settings, Tensors]:
@@ -29,9 +30,9 @@ def soft_parts(learner: SoftMarginSVM) -> tuple[Settings, Tensors]:
     answer = learner._answer
     settings, tensors = _linear_parts(learner)
     tensors["alphas"] = answer.alphas
-    settings["answer"] = {
-        name: value for name, value in vars(answer).items() if name not in ("planes", "alphas")
-    }
+    numbers = ("lam", "primal", "dual", "passes", "converged")
+    settings["answer"] = {name: getattr(answer, name) for name in numbers}
+    settings["answer"]["kind"] = answer.method
     return settings, tensors
 
 
@@ -42,15 +43,13 @@ def soft_from(settings: Settings, tensors: Tensors) -> SoftMarginSVM:
     planes, alphas, parts = tensors["planes"], tensors["alphas"], settings["answer"]
     require(alphas.shape[1:] == (() if classes.size == 2 else (classes.size,)), "duals do not fit")
     require_numbers(alphas, "the dual variables")
-    numbers = {name: _finite(parts[name]) for name in ("lam", "primal", "dual", "gap")}
+    lam, primal, dual = (_finite(parts[name]) for name in ("lam", "primal", "dual"))
     passes, converged = parts["passes"], parts["converged"]
     require(type(passes) is int and passes >= 0, "the passes are not a number")
     require(type(converged) is bool, "it does not say whether it converged")
-    kind = "two classes" if classes.size == 2 else parts["kind"]
-    require(classes.size == 2 or kind in MULTICLASS, "it does not say which problem was solved")
-    answer = Answer(
-        kind=kind, planes=planes, alphas=alphas, passes=passes, converged=converged, **numbers
-    )
+    known = classes.size == 2 or parts["kind"] in MULTICLASS
+    require(known, "it does not say which problem was solved")
+    answer = SoftMargin(lam, planes, alphas, primal, dual, passes, converged, parts["kind"])
     learner._hold(answer, classes)
     return learner
 

@@ -11,15 +11,14 @@ Sources     Mehrotra 1992; Ferris & Munson 2002 (few columns)
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
 
 from rosenblatt.blocks import in_blocks
+from rosenblatt.margin.two_classes import Effort
 from rosenblatt.matrices import Matrix
 
 PIECE = 2**17  # entries: a megabyte of rows in float64 stays in the second-level cache
@@ -66,24 +65,11 @@ class Point(NamedTuple):
         return Point(*(a + length * b for a, b in zip(self, step, strict=True)))
 
 
-class Found(NamedTuple):
+class PathEnd(NamedTuple):
     """The best weights and the best duals seen on the path."""
 
     w: np.ndarray
     alphas: np.ndarray
-
-
-@dataclass
-class Allowance:
-    """The steps made on all paths so far, and how many there may be until when."""
-
-    most: float = math.inf
-    deadline: float = math.inf
-    steps: int = 0
-
-    def is_over(self) -> bool:
-        """Tell whether no further step is allowed."""
-        return self.steps >= self.most or time.monotonic() > self.deadline
 
 
 # --- products with rows, block by block, in threads ---------------------------------------------
@@ -163,7 +149,7 @@ def gram(rows: Signed, theta: np.ndarray) -> np.ndarray:
 # --- the path ----------------------------------------------------------------------------------
 
 
-def follow(program: Quadratic, tol: float, allowance: Allowance) -> Found:
+def follow(program: Quadratic, tol: float, effort: Effort) -> PathEnd:
     """Follow the central path until the relative gap is met, or nothing gets better."""
     rows, point = program.rows, program.start
     best_w, best_alphas, primal, dual = point.w, point.alphas, math.inf, -math.inf
@@ -180,14 +166,14 @@ def follow(program: Quadratic, tol: float, allowance: Allowance) -> Found:
         width = primal - dual
         since = 0 if width < 0.9 * narrowest else since + 1
         narrowest = min(narrowest, width)
-        if width <= tol * abs(primal) or since > STALLED or allowance.is_over():
+        if width <= tol * abs(primal) or since > STALLED or effort.is_over():
             break
         step, length = newton_step(program, point, reached, pulled, since > CYCLING)
         if not length > 1e-12:
             break
         point = point.moved(step, length)
-        allowance.steps += 1
-    return Found(best_w, best_alphas)
+        effort.passes += 1
+    return PathEnd(best_w, best_alphas)
 
 
 def bounds(

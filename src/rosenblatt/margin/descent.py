@@ -15,7 +15,6 @@ Sources     Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; Rockafellar 1976 (pr
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -24,7 +23,8 @@ import numpy as np
 from rosenblatt.loops import loop
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
 from rosenblatt.margin.sums import rounding_of
-from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.margin.two_classes import Effort, TwoClasses
+from rosenblatt.matrices import as_rows
 from rosenblatt.online.plan import shuffle
 from rosenblatt.rows import Rows, add, combine, dot, fill_squares, prefetch, rows_ahead, scores
 
@@ -32,7 +32,7 @@ LARGEST, SMALLEST, GAP = range(3)  # places in what a sweep found
 MOST_PASSES = 10_000
 
 
-class Problem(NamedTuple):
+class DualRows(NamedTuple):
     """What the loops look at: rows of so many columns, and for each its sign, p, ‖x‖² and C."""
 
     columns: int
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
     caps: np.ndarray
 
 
-class Descent(NamedTuple):
+class Swept(NamedTuple):
     """Weights Σ β·s·x of the lifted rows, with a free intercept in the last place, and duals.
 
     Above and below are the two ends of the gap, computed from the data: the primal and the dual
@@ -66,19 +66,9 @@ class Descent(NamedTuple):
         return max(self.above - self.below, 0.0) / self.above if self.below > 0.0 else np.inf
 
 
-class Limits(NamedTuple):
-    """Where the descent ends at the latest."""
-
-    passes: int = MOST_PASSES
-    seconds: float = np.inf
-
-
-UNLIMITED = Limits()
-
-
 @loop
 def sweep(
-    problem: Problem,
+    problem: DualRows,
     active: np.ndarray,
     w: np.ndarray,
     betas: np.ndarray,
@@ -121,10 +111,10 @@ def sweep(
     return count
 
 
-class Sweeps:
+class ActiveRows:
     """Sweeps over the rows that are worth looking at."""
 
-    def __init__(self, problem: Problem, w: np.ndarray, betas: np.ndarray, seed: int) -> None:
+    def __init__(self, problem: DualRows, w: np.ndarray, betas: np.ndarray, seed: int) -> None:
         self.problem, self.w, self.betas = problem, w, betas
         self.order = np.arange(betas.size, dtype=np.uint32)
         self.seed = np.array([seed], np.uint64)
@@ -157,25 +147,26 @@ class Sweeps:
 
 
 def descend(
-    X: Matrix,
-    signs: np.ndarray,
-    caps: np.ndarray,
-    *,
-    intercept: str,
-    lift: float,
+    two: TwoClasses,
     tol: float,
+    *,
     start: np.ndarray | None = None,
-    limits: Limits = UNLIMITED,
+    effort: Effort | None = None,
+    most: float = MOST_PASSES,
     seed: int = 0,
-) -> Descent:
-    """Descend until the true gap is relatively below `tol`; infinite caps for the hard margin."""
-    hard, free = bool(np.isinf(caps).any()), intercept == "free"
-    problem = make_problem(X, signs, caps, intercept, lift)
+) -> Swept:
+    """Descend until the true gap is relatively below `tol`, by so many sweeps at most.
+
+    The problem has λ = ½; caps are infinite for the hard margin.
+    """
+    hard, free = bool(np.isinf(two.caps).any()), two.intercept == "free"
+    effort = effort or Effort()
+    problem = _dual_rows(two)
     w, betas = _beginning(problem, start)
-    sweeps = Sweeps(problem, w, betas, seed)
+    sweeps = ActiveRows(problem, w, betas, seed)
     measure = _hard_gap if hard else _soft_gap
     estimate: Callable[[], float] = sweeps.violation if hard else sweeps.relative_gap
-    wanted, centre, end = (0.1 if hard else tol), 0.0, time.perf_counter() + limits.seconds
+    wanted, centre = (0.1 if hard else tol), 0.0
     if free and start is not None:  # what it says of the intercept is too good to be lost
         answer = measure(problem, betas, free)
         if answer.gap <= tol:
@@ -183,7 +174,8 @@ def descend(
         centre = _centred(problem, float(answer.w[-1]))
     while True:
         sweeps.sweep()
-        over = sweeps.passes >= limits.passes or time.perf_counter() >= end
+        effort.passes += 1
+        over = sweeps.passes >= most or effort.is_over()
         if estimate() > wanted and not over:
             continue
         answer = measure(problem, betas, free)
@@ -195,21 +187,17 @@ def descend(
         sweeps.look_at_all()
 
 
-def make_problem(
-    X: Matrix, signs: np.ndarray, caps: np.ndarray, intercept: str, lift: float
-) -> Problem:
+def _dual_rows(two: TwoClasses) -> DualRows:
     """Prepare the loops' view of the data."""
-    squares = np.empty(signs.size)
+    X, signs, lift, squares = two.X, two.signs, two.lift, np.empty(two.signs.size)
     fill_squares(as_rows(X, 0.0), squares)
-    if intercept == "free":  # the intercept then moves about as fast as the other weights do
+    if two.intercept == "free":  # the intercept then moves about as fast as the other weights do
         lift = float(np.sqrt(squares.mean())) or 1.0
-    elif intercept == "none":
-        lift = 0.0
     squares += lift * lift
-    return Problem(X.shape[1], as_rows(X, lift), signs, np.ones(signs.size), squares, caps)
+    return DualRows(X.shape[1], as_rows(X, lift), signs, np.ones(signs.size), squares, two.caps)
 
 
-def _beginning(problem: Problem, start: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _beginning(problem: DualRows, start: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Begin with zero, or with the best multiple, at most 1, of the duals given."""
     w, betas = np.zeros(problem.columns + 1), np.zeros(problem.signs.size)
     if start is not None:
@@ -222,7 +210,7 @@ def _beginning(problem: Problem, start: np.ndarray | None) -> tuple[np.ndarray, 
     return w, betas
 
 
-def _centred(problem: Problem, centre: float) -> float:
+def _centred(problem: DualRows, centre: float) -> float:
     """Put the centre of the penalty on the intercept."""
     np.multiply(problem.signs, -centre, out=problem.targets)
     problem.targets[:] += 1.0
@@ -239,7 +227,7 @@ class Candidate(NamedTuple):
     length: float
 
 
-def _candidate(problem: Problem, betas: np.ndarray, free: bool) -> Candidate:
+def _candidate(problem: DualRows, betas: np.ndarray, free: bool) -> Candidate:
     """Compute anew what duals stand for; a free intercept is the best one for the weights."""
     signs, products = problem.signs, np.empty(betas.size)
     plain = problem.rows._replace(lift=0.0) if free else problem.rows
@@ -257,7 +245,7 @@ def _candidate(problem: Problem, betas: np.ndarray, free: bool) -> Candidate:
     return Candidate(weights, norm, signs * (products + weights[-1]), duals, length)
 
 
-def _soft_gap(problem: Problem, betas: np.ndarray, free: bool) -> Descent:
+def _soft_gap(problem: DualRows, betas: np.ndarray, free: bool) -> Swept:
     """Give the values of ½‖w‖² + Σ C·max(0, 1 - s(w·x + b)) and of its dual."""
     weights, norm, products, duals, length = _candidate(problem, betas, free)
     primal = norm**2 / 2 + float(problem.caps @ np.maximum(0.0, 1.0 - products))
@@ -267,16 +255,16 @@ def _soft_gap(problem: Problem, betas: np.ndarray, free: bool) -> Descent:
         weights, primal = weights / least, (norm / least) ** 2 / 2
     error = rounding_of(duals, problem.squares)
     doubt = (length + error / 2) * error
-    return Descent(weights, duals, primal, float(duals.sum()) - length**2 / 2, doubt)
+    return Swept(weights, duals, primal, float(duals.sum()) - length**2 / 2, doubt)
 
 
-def _hard_gap(problem: Problem, betas: np.ndarray, free: bool) -> Descent:
+def _hard_gap(problem: DualRows, betas: np.ndarray, free: bool) -> Swept:
     """Give the interval for the largest margin (theory D10)."""
     weights, norm, products, duals, length = _candidate(problem, betas, free)
     least, total = float(products.min()), float(duals.sum())
     if not (least > 0.0 and total > 0.0):
-        return Descent(weights, duals, np.inf, 0.0)
-    return Descent(weights / least, duals, length / total, least / norm)
+        return Swept(weights, duals, np.inf, 0.0)
+    return Swept(weights / least, duals, length / total, least / norm)
 
 
 def _combination(rows: Rows, factors: np.ndarray, columns: int) -> np.ndarray:

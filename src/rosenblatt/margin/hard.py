@@ -12,8 +12,9 @@ import time
 
 import numpy as np
 
-from rosenblatt.margin.descent import MOST_PASSES, Limits, descend
+from rosenblatt.margin.descent import MOST_PASSES, descend
 from rosenblatt.margin.support import HardMargin, SupportSearch
+from rosenblatt.margin.two_classes import Effort, TwoClasses
 from rosenblatt.matrices import Matrix
 
 
@@ -49,8 +50,8 @@ def by_sweeps(
     max_seconds: float,
 ) -> HardMargin:
     """Go on from duals, by sweeps over all rows."""
-    limits, unlimited = Limits(MOST_PASSES, max_seconds), np.full(signs.size, np.inf)
-    found = descend(
-        X, signs, unlimited, intercept=intercept, lift=lift, tol=tol, start=start, limits=limits
-    )
+    without_caps = np.full(signs.size, np.inf)
+    problem = TwoClasses.of(X, signs, 0.5, without_caps, intercept, lift)
+    effort = Effort.within(MOST_PASSES, max_seconds)
+    found = descend(problem, tol, start=start, effort=effort)
     return HardMargin(found.w, found.betas, found.gap)

@@ -2,9 +2,9 @@
 
 Problem     min λ‖w‖² + Σ c·max(0, 1 - s(w·x + b))
 Method      the central path of central_path.py, with q = 2λ (0 for a free intercept), p = 0, e = 1
-Tall data   only rows near the margin shape the answer. The problem is solved roughly first (or
-            duals of an earlier solution are given), which tells the rows that are far: α is put to
-            0 or to c there, and the rest is solved. All rows are looked at after each round.
+Tall data   only rows near the margin shape the answer. The problem is solved roughly first, which
+            tells the rows that are far: α is put to 0 or to c there, and the rest is solved. All
+            rows are looked at after each round.
 Gap         (primal - dual) / primal, recomputed from all rows, not taken from the method
 Sources     Ferris & Munson 2002; Joachims 1998 (rows at their bounds are left out)
 """
@@ -12,46 +12,27 @@ Sources     Ferris & Munson 2002; Joachims 1998 (rows at their bounds are left o
 from __future__ import annotations
 
 import math
-import time
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from rosenblatt.blocks import one_blas_thread
-from rosenblatt.margin.central_path import (
-    Allowance,
-    Point,
-    Quadratic,
-    Signed,
-    follow,
-    products,
-    sums,
-)
+from rosenblatt.margin.central_path import Point, Quadratic, Signed, follow, products, sums
 from rosenblatt.margin.intercepts import balanced, best_intercept
+from rosenblatt.margin.two_classes import Effort, TwoClasses
 from rosenblatt.matrices import Matrix
 
 TALL = 2000  # rows, and
 ROWS_PER_COLUMN = 20  # rows for each column, from which on few rows are solved by themselves
 ROUGHLY = 1e-1  # gap after which rows far from the margin are known
-CLOSER = 1e-2  # gap for rows that were chosen by guess
 SHARES = (8, 4, 2)  # one row in so many is taken for near the margin, round by round
-NEAR_START = 16  # the same if an earlier solution tells which rows are near
 
 
-class Interior(NamedTuple):
-    """Weights (d + 1 of them), duals, the number of Newton steps, and the relative gap."""
+class Centred(NamedTuple):
+    """The parts of a problem of two classes, and the centre of the columns.
 
-    w: np.ndarray
-    alphas: np.ndarray
-    iterations: int
-    gap: float
-
-
-class Task(NamedTuple):
-    """The data, and what is asked of them.
-
-    With a free intercept, columns are centred: a shift of them only shifts the intercept.
+    It is 0 unless the intercept is free: then a shift of columns only shifts the intercept.
     """
 
     X: Matrix
@@ -66,7 +47,7 @@ class Task(NamedTuple):
 # --- from data to programs ---------------------------------------------------------------------
 
 
-def program_of(task: Task, index: np.ndarray | None, fixed: np.ndarray) -> Quadratic:
+def program_of(task: Centred, index: np.ndarray | None, fixed: np.ndarray) -> Quadratic:
     """Set up the problem on some rows (None for all), the duals of the others being fixed."""
     rows = signed_rows(task, index)
     outside = fixed * task.signs
@@ -83,7 +64,7 @@ def program_of(task: Task, index: np.ndarray | None, fixed: np.ndarray) -> Quadr
     return Quadratic(rows, q, p, 1.0, caps, float(fixed.sum()), start)
 
 
-def signed_rows(task: Task, index: np.ndarray | None) -> Signed:
+def signed_rows(task: Centred, index: np.ndarray | None) -> Signed:
     """Take rows with the columns of the intercept and of ρ; chosen rows are copied."""
     X, signs, centre = task.X, task.signs, task.centre
     if index is not None:
@@ -94,7 +75,7 @@ def signed_rows(task: Task, index: np.ndarray | None) -> Signed:
     return Signed(X, signs, centre, np.column_stack([np.empty((signs.size, 0)), *more]))
 
 
-def weights(task: Task, w: np.ndarray) -> np.ndarray:
+def weights(task: Centred, w: np.ndarray) -> np.ndarray:
     """Give the d + 1 weights of the data's own coordinates."""
     d = task.centre.size
     full = np.zeros(d + 1)
@@ -107,8 +88,8 @@ def weights(task: Task, w: np.ndarray) -> np.ndarray:
 # --- from duals and weights to answers ---------------------------------------------------------
 
 
-class Answer(NamedTuple):
-    """Weights and duals, their relative gap, and s(w·x + b) of all rows."""
+class Interior(NamedTuple):
+    """Weights (d + 1 of them) and duals, their relative gap, and s(w·x + b) of all rows."""
 
     w: np.ndarray
     alphas: np.ndarray
@@ -116,14 +97,14 @@ class Answer(NamedTuple):
     margins: np.ndarray
 
 
-def pulled_by(task: Task, alphas: np.ndarray) -> np.ndarray:
+def pulled_by(task: Centred, alphas: np.ndarray) -> np.ndarray:
     """Give Σ α·s·(x, lift), without the last place unless the intercept is lifted."""
     signed = task.signs * alphas
     last = task.lift * signed.sum() if task.intercept == "lifted" else 0.0
     return np.append(sums(task.X, signed), last)
 
 
-def soft_answer(task: Task, w: np.ndarray, alphas: np.ndarray) -> Answer:
+def soft_answer(task: Centred, w: np.ndarray, alphas: np.ndarray) -> Interior:
     """Give the better of the two weight vectors that a soft-margin path ends with."""
     alphas = np.clip(alphas, 0.0, task.caps)
     if task.intercept == "free":
@@ -135,10 +116,10 @@ def soft_answer(task: Task, w: np.ndarray, alphas: np.ndarray) -> Answer:
     dual = alphas.sum() - (pulled @ pulled) / (4 * task.lam)
     choices = [soft_primal(task, w), soft_primal(task, pulled / (2 * task.lam))]
     primal, margins, w = min(choices, key=lambda choice: choice[0])
-    return Answer(w, alphas, relative(primal, dual, primal), margins)
+    return Interior(w, alphas, relative(primal, dual, primal), margins)
 
 
-def soft_primal(task: Task, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+def soft_primal(task: Centred, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Give the primal value of weights, with the best of intercepts if it is free."""
     scores = products(task.X, w[:-1])
     square = float(w[:-1] @ w[:-1])
@@ -159,99 +140,60 @@ def relative(upper: float, lower: float, whole: float) -> float:
 # --- rows near the margin first ----------------------------------------------------------------
 
 
-def interior(
-    X: Matrix,
-    signs: np.ndarray,
-    lam: float,
-    caps: np.ndarray,
-    *,
-    intercept: str,
-    lift: float,
-    tol: float,
-    max_seconds: float | None = None,
-    max_steps: int | None = None,
-    start: np.ndarray | None = None,
-) -> Interior:
+def interior(problem: TwoClasses, tol: float, effort: Effort) -> Interior:
     """Solve the soft-margin problem on data with few columns.
 
-    `start` holds the duals of an earlier solution, such as that for another λ. If the time is over,
-    the Newton steps are made or rounding allows no more, the best point so far is given, and its
-    gap says how good it is.
+    If the effort is over or rounding allows no more, the best point so far is given, and its gap
+    says how good it is.
     """
-    deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
-    allowance = Allowance(math.inf if max_steps is None else max_steps, deadline)
-    largest = float(caps.max())
-    scaled = caps / largest
-    n, d = X.shape
+    largest = float(problem.caps.max())
+    n, d = problem.X.shape
     # The products run in threads of their own, which wait for each other less often than BLAS's.
     with np.errstate(all="ignore"), one_blas_thread:
-        centre = sums(X, np.full(n, 1 / n)) if intercept == "free" else np.zeros(d)
-        lift = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
-        task = Task(X, signs.astype(float), lam / largest, scaled, intercept, lift, centre)
-        duals = None if start is None else np.clip(start / largest, 0.0, scaled)
-        found = solve(task, tol, allowance, duals)
+        free = problem.intercept == "free"
+        centre = sums(problem.X, np.full(n, 1 / n)) if free else np.zeros(d)
+        lam, caps = problem.lam / largest, problem.caps / largest
+        scaled = problem._replace(signs=problem.signs.astype(float), lam=lam, caps=caps)
+        found = solve(Centred(*scaled, centre), tol, effort)
     return found._replace(alphas=found.alphas * largest)
 
 
-def solve(task: Task, tol: float, allowance: Allowance, start: np.ndarray | None) -> Interior:
+def solve(task: Centred, tol: float, effort: Effort) -> Interior:
     """Solve on few rows if there are many, and on all of them where that does not do."""
     n, d = task.X.shape
     answer = None
     if n >= max(TALL, ROWS_PER_COLUMN * d):
-        answer = soft_rounds(task, tol, allowance, start)
-    if answer is None or (answer.gap > tol and not allowance.is_over()):
-        last = improved(task, None, np.zeros(n), tol, allowance)
+        answer = soft_rounds(task, tol, effort)
+    if answer is None or (answer.gap > tol and not effort.is_over()):
+        last = improved(task, None, np.zeros(n), tol, effort)
         answer = last if answer is None or last.gap < answer.gap else answer
-    return Interior(answer.w, answer.alphas, allowance.steps, answer.gap)
+    return answer
 
 
-def soft_rounds(task: Task, tol: float, allowance: Allowance, start: np.ndarray | None) -> Answer:
+def soft_rounds(task: Centred, tol: float, effort: Effort) -> Interior:
     """Solve roughly, then exactly on rows near the margin, the duals of the others being fixed."""
     n = task.signs.size
-    margins = None if start is None else margins_of_duals(task, start)
-    if margins is None:
-        answer = improved(task, None, np.zeros(n), ROUGHLY, allowance)
-    else:
-        chosen = near_margin(task, margins, n // NEAR_START)
-        answer = improved(task, *chosen, max(tol, CLOSER), allowance)
-        if answer.gap > ROUGHLY:  # that start was too far away
-            return soft_rounds(task, tol, allowance, None)
+    answer = improved(task, None, np.zeros(n), ROUGHLY, effort)
     for share in SHARES:
-        if answer.gap <= tol or allowance.is_over():
+        if answer.gap <= tol or effort.is_over():
             break
         chosen = near_margin(task, answer.margins, n // share)
-        answer = improved(task, *chosen, tol, allowance)
+        answer = improved(task, *chosen, tol, effort)
     return answer
 
 
 def improved(
-    task: Task, index: np.ndarray | None, fixed: np.ndarray, tol: float, allowance: Allowance
-) -> Answer:
+    task: Centred, index: np.ndarray | None, fixed: np.ndarray, tol: float, effort: Effort
+) -> Interior:
     """Solve on some rows, and look at all of them."""
     program = program_of(task, index, fixed)
-    found = follow(program, tol / 2, allowance)
+    found = follow(program, tol / 2, effort)
     alphas = fixed.copy()
     alphas[slice(None) if index is None else index] = found.alphas
     return soft_answer(task, weights(task, found.w), alphas)
 
 
-def margins_of_duals(task: Task, duals: np.ndarray) -> np.ndarray | None:
-    """Give s(w·x + b) of the solution with these duals, whatever its λ; None if that is unclear.
-
-    Its weights are a multiple of Σ α·s·x, and rows with 0 < α < c have margin 1.
-    """
-    pulled = pulled_by(task, duals)
-    scores = task.signs * (products(task.X, pulled[:-1]) + task.lift * pulled[-1])
-    inner = (duals > 1e-6 * task.caps) & (duals < (1 - 1e-6) * task.caps)
-    columns = [scores, task.signs] if task.intercept == "free" else [scores]
-    if np.count_nonzero(inner) < len(columns):
-        return None
-    table = np.column_stack(columns)
-    fit = np.linalg.lstsq(table[inner], np.ones(np.count_nonzero(inner)), rcond=None)[0]
-    return table @ fit if fit[0] > 0 else None
-
-
-def near_margin(task: Task, margins: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def near_margin(task: Centred, margins: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Choose the rows nearest to the margin, and fix the duals of the others."""
     index = np.sort(np.argpartition(np.abs(margins - 1), count)[:count])
     fixed = np.where(margins < 1, task.caps, 0.0)

@@ -20,8 +20,6 @@ Sources     Crammer & Singer 2001; Keerthi, Sundararajan, Chang, Hsieh & Lin 200
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -39,14 +37,15 @@ from rosenblatt.margin.joint_sweeps import (
     MEMBERS,
     SWEEPS,
     Dual,
+    JointRows,
     Leaps,
-    Problem,
-    Sweeps,
+    Turns,
     descend,
     fill_gains,
     fill_weights,
     total_loss,
 )
+from rosenblatt.margin.two_classes import Effort, SoftMargin, relative_gap
 from rosenblatt.matrices import Matrix, as_matrix, as_rows
 from rosenblatt.rows import fill_squares
 
@@ -57,34 +56,7 @@ ROUNDING = 1e-13  # a smaller gap, relative to the objective, is lost in its rou
 LOOKS = 2**25  # multiplications between two looks at the clock
 
 
-@dataclass(frozen=True)
-class JointMargin:
-    """A solution, with its proof of quality.
-
-    Attributes
-    ----------
-    W : for each class the weights of the columns, and behind them that of the lifted coordinate,
-        or a free intercept; of shape (k, d + 1).
-    alphas : the dual variables, of shape (n, k).
-    primal, dual : the objective of W, and a number that no objective is below (up to rounding).
-    passes : sweeps over the rows, or over those that mattered.
-    converged : whether the gap is as small as was asked for.
-    """
-
-    W: np.ndarray
-    alphas: np.ndarray
-    primal: float
-    dual: float
-    passes: int
-    converged: bool
-
-    @property
-    def gap(self) -> float:
-        """The relative duality gap, (primal - dual) / primal."""
-        return relative_gap(self.primal, self.dual)
-
-
-class Task(NamedTuple):
+class ManyClasses(NamedTuple):
     """What is to be minimised."""
 
     X: Matrix
@@ -94,14 +66,6 @@ class Task(NamedTuple):
     caps: np.ndarray
     intercept: str
     lift: float
-
-
-class Limits(NamedTuple):
-    """When to end."""
-
-    tol: float
-    end: float
-    passes: int
 
 
 def joint_margin(
@@ -118,7 +82,7 @@ def joint_margin(
     max_seconds: float | None = None,
     max_passes: int | None = None,
     seed: int = 0,
-) -> JointMargin:
+) -> SoftMargin:
     """Minimise the joint objective of k classes.
 
     Parameters
@@ -135,7 +99,7 @@ def joint_margin(
     --------
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
     >>> found = joint_margin(X, np.arange(3), 3, 0.01)
-    >>> (X @ found.W[:, :2].T).argmax(axis=1)
+    >>> (X @ found.w[:, :2].T).argmax(axis=1)
     array([0, 1, 2])
     """
     lifts = {"none": 0.0, "lifted": lift, "free": 0.0}
@@ -147,44 +111,43 @@ def joint_margin(
     X = as_matrix(X)
     weights = np.ones(X.shape[0]) if caps is None else np.ascontiguousarray(caps, np.float64)
     classes = np.ascontiguousarray(classes_index, np.int64)
-    task = Task(X, classes, k, float(lam), weights, intercept, lifts[intercept])
-    end = np.inf if max_seconds is None else time.perf_counter() + max_seconds
-    limits = Limits(tol, end, MOST_PASSES if max_passes is None else max_passes)
-    descent = Descent(task, simplex_points(task, start), seed)
-    return minimised(task, descent, limits)
+    task = ManyClasses(X, classes, k, float(lam), weights, intercept, lifts[intercept])
+    effort = Effort.within(max_passes or MOST_PASSES, max_seconds)
+    descent = JointDescent(task, simplex_points(task, start), seed)
+    return minimised(task, descent, tol, effort)
 
 
-def minimised(task: Task, descent: Descent, limits: Limits) -> JointMargin:
+def minimised(task: ManyClasses, descent: JointDescent, tol: float, effort: Effort) -> SoftMargin:
     """Sweep over all rows, then over those that matter, until the gap is small or time is up."""
-    while descent.goes_on(limits):
+    while not effort.is_over():
         descent.look_at_all()
-        descent.sweep_until(np.inf, limits)
+        descent.sweep_until(np.inf, effort)
         gap, primal = descent.found[GAP], descent.objective()
         lost = gap <= ROUNDING * primal
-        result = judged(task, descent, limits.tol) if lost or descent.promises(limits.tol) else None
+        result = judged(task, descent, tol) if lost or descent.promises(tol) else None
         if result is not None and (result.converged or lost):
             return result
         if task.intercept == "free":
             descent.shift_offsets()
-        descent.sweep_until(max(INNER * gap, limits.tol * primal), limits)
-        if descent.promises(limits.tol):
-            result = judged(task, descent, limits.tol)
+        descent.sweep_until(max(INNER * gap, tol * primal), effort)
+        if descent.promises(tol):
+            result = judged(task, descent, tol)
             if result.converged:
                 return result
-    return judged(task, descent, limits.tol)
+    return judged(task, descent, tol)
 
 
-class Descent:
+class JointDescent:
     """The state of the sweeps, and how far they may go."""
 
-    def __init__(self, task: Task, q: np.ndarray, seed: int) -> None:
+    def __init__(self, task: ManyClasses, q: np.ndarray, seed: int) -> None:
         n, places = task.X.shape[0], padded(task.k)
         self.problem = lifted_problem(task)
         shape = (task.X.shape[1] + 1, places)
         self.dual = Dual(q, np.zeros(shape), *np.zeros((3, places)))
         fill_weights(self.problem, q, self.dual.steps, self.dual.weights)
         self.rows = settled(self.problem, q)
-        self.sweeps = Sweeps(
+        self.sweeps = Turns(
             np.empty(n, np.int64), np.zeros(7, np.int64), np.zeros(4), np.array([seed], np.uint64)
         )
         self.sweeps.found[BOUND] = np.inf
@@ -206,23 +169,20 @@ class Descent:
         """The number of sweeps."""
         return int(self.sweeps.tally[SWEEPS])
 
-    def goes_on(self, limits: Limits) -> bool:
-        """Tell whether there are passes and time left."""
-        return self.passes < limits.passes and time.perf_counter() < limits.end
-
     def look_at_all(self) -> None:
         """Make all rows active."""
         tally = self.sweeps.tally
         self.sweeps.order[: self.rows.size] = self.rows
         tally[ACTIVE], tally[CURSOR], tally[KEPT], tally[MEMBERS] = self.rows.size, 0, 0, 0
 
-    def sweep_until(self, target: float, limits: Limits) -> None:
+    def sweep_until(self, target: float, effort: Effort) -> None:
         """Sweep over the active rows until one sweep finds no more gap than the target."""
         tally = self.sweeps.tally
-        tally[LAST] = limits.passes
+        tally[LAST] = effort.most
         ended = tally[ACTIVE] == 0 or tally[CURSOR] > 0
-        while not ended and self.goes_on(limits):
+        while not ended and not effort.is_over():
             ended = descend(self.problem, self.dual, self.sweeps, self.leaps, target, self.looks)
+            effort.passes = self.passes
 
     def objective(self) -> float:
         """Estimate the objective, proximal costs included, from the last sweep over all rows."""
@@ -242,7 +202,7 @@ class Descent:
         return np.asarray(self.dual.offsets + self.problem.rows.lift * self.dual.weights[-1])
 
 
-def lifted_problem(task: Task) -> Problem:
+def lifted_problem(task: ManyClasses) -> JointRows:
     """Give the rows as the sweeps see them, lifted for a penalised or a proximal intercept."""
     squares = np.empty(task.X.shape[0])
     fill_squares(as_rows(task.X, task.lift), squares)
@@ -253,10 +213,10 @@ def lifted_problem(task: Task) -> Problem:
         # Longer, it needs fewer proximal steps, but then all rows point in the same direction.
         lift = float(np.sqrt(squares.mean())) or 1.0
         squares += lift * lift
-    return Problem(as_rows(task.X, lift), task.classes, task.caps, squares, 2 * task.lam)
+    return JointRows(as_rows(task.X, lift), task.classes, task.caps, squares, 2 * task.lam)
 
 
-def settled(problem: Problem, q: np.ndarray) -> np.ndarray:
+def settled(problem: JointRows, q: np.ndarray) -> np.ndarray:
     """Give the rows to look at; those of length zero are settled here, in any wrong classes."""
     zero = problem.squares <= problem.twice_lam * 1e-290
     q[zero] = (problem.caps[zero] / (q.shape[1] - 1))[:, None]
@@ -264,7 +224,7 @@ def settled(problem: Problem, q: np.ndarray) -> np.ndarray:
     return np.flatnonzero(~zero)
 
 
-def simplex_points(task: Task, alphas: np.ndarray | None) -> np.ndarray:
+def simplex_points(task: ManyClasses, alphas: np.ndarray | None) -> np.ndarray:
     """Give q = c·[r = y] - α, put back into the simplices if need be."""
     n = task.X.shape[0]
     q = np.zeros((n, task.k)) if alphas is None else -np.asarray(alphas, np.float64)
@@ -278,7 +238,7 @@ def rescaled(q: np.ndarray, caps: np.ndarray) -> np.ndarray:
     return np.asarray(q * (caps / q.sum(axis=1))[:, None])
 
 
-def judged(task: Task, descent: Descent, tol: float) -> JointMargin:
+def judged(task: ManyClasses, descent: JointDescent, tol: float) -> SoftMargin:
     """Compute anew, from the duals and the data, what the descent has reached."""
     q = rescaled(descent.dual.q, task.caps)
     problem = descent.problem._replace(rows=as_rows(task.X, task.lift))
@@ -302,7 +262,7 @@ def judged(task: Task, descent: Descent, tol: float) -> JointMargin:
     if not primal <= nothing:
         W, primal = np.zeros_like(W), nothing
     done = relative_gap(primal, value) <= tol
-    return JointMargin(W, alphas, primal, value, descent.passes, done)
+    return SoftMargin(task.lam, W, alphas, primal, value, descent.passes, done, "joint")
 
 
 def balance(q: np.ndarray, gains: np.ndarray, totals: np.ndarray) -> None:
@@ -323,8 +283,3 @@ def balance(q: np.ndarray, gains: np.ndarray, totals: np.ndarray) -> None:
         q[rows, taker] += moved
         surplus[giver] -= amount
         surplus[taker] += amount
-
-
-def relative_gap(primal: float, dual: float) -> float:
-    """Give (primal - dual) / primal."""
-    return (primal - dual) / max(abs(primal), np.finfo(float).tiny)

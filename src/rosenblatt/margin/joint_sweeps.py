@@ -35,7 +35,7 @@ SHRINKING = 0.3
 DUST = 1e-14  # what rounding leaves of a zero must not pass for a class that is held
 
 
-class Problem(NamedTuple):
+class JointRows(NamedTuple):
     """What does not change: rows, and for each of them its class, c and ‖x‖²; and 2λ."""
 
     rows: Rows
@@ -55,7 +55,7 @@ class Dual(NamedTuple):
     steps: np.ndarray  # of its classes' weights; the padding stays zero
 
 
-class Sweeps(NamedTuple):
+class Turns(NamedTuple):
     """How far the sweeps are: rows in the order of their turns, counts, sums and the seed."""
 
     order: np.ndarray
@@ -76,7 +76,7 @@ class Leaps(NamedTuple):
 
 
 @part
-def find_gains(problem: Problem, dual: Dual, i: int | np.int64) -> float:
+def find_gains(problem: JointRows, dual: Dual, i: int | np.int64) -> float:
     """Write the gains of row i; give the largest of them."""
     gains, k = dual.gains, dual.q.shape[1]
     for r in range(gains.size):
@@ -111,7 +111,7 @@ def nearest(point: np.ndarray, cap: float) -> None:
 
 
 @part
-def move(problem: Problem, dual: Dual, i: int | np.int64, top: float) -> None:
+def move(problem: JointRows, dual: Dual, i: int | np.int64, top: float) -> None:
     """Put q of row i to where the dual is largest, and the weights along with it."""
     q, point = dual.q[i], dual.steps[: dual.q.shape[1]]
     slowness = problem.twice_lam / problem.squares[i]
@@ -126,7 +126,7 @@ def move(problem: Problem, dual: Dual, i: int | np.int64, top: float) -> None:
 
 
 @part
-def look(problem: Problem, dual: Dual, i: int | np.int64, found: np.ndarray) -> bool:
+def look(problem: JointRows, dual: Dual, i: int | np.int64, found: np.ndarray) -> bool:
     """Move q of row i, if that helps; tell whether the row is worth another look."""
     q, gains = dual.q[i], dual.gains
     top = find_gains(problem, dual, i)
@@ -146,7 +146,7 @@ def look(problem: Problem, dual: Dual, i: int | np.int64, found: np.ndarray) -> 
 
 
 @part
-def ask_for(problem: Problem, dual: Dual, i: int | np.int64) -> None:
+def ask_for(problem: JointRows, dual: Dual, i: int | np.int64) -> None:
     """Ask the memory for all that belongs to row i."""
     prefetch(problem.rows, i)
     k = dual.q.shape[1]
@@ -159,7 +159,7 @@ def ask_for(problem: Problem, dual: Dual, i: int | np.int64) -> None:
 
 @loop
 def descend(
-    problem: Problem, dual: Dual, sweeps: Sweeps, leaps: Leaps, target: float, looks: int
+    problem: JointRows, dual: Dual, sweeps: Turns, leaps: Leaps, target: float, looks: int
 ) -> bool:
     """Sweep until a sweep finds no more gap than `target`, or for so many looks at rows.
 
@@ -189,7 +189,7 @@ def descend(
 
 
 @loop
-def leap_or_wait(problem: Problem, dual: Dual, sweeps: Sweeps, leaps: Leaps) -> None:
+def leap_or_wait(problem: JointRows, dual: Dual, sweeps: Turns, leaps: Leaps) -> None:
     """Leap after so many sweeps; begin anew when most members are no longer active."""
     tally = sweeps.tally
     if 2 * tally[ACTIVE] < tally[MEMBERS] or tally[MEMBERS] == 0:
@@ -215,7 +215,7 @@ def begin_leaps(dual: Dual, leaps: Leaps, rows: np.ndarray) -> None:
 
 
 @loop
-def leap(problem: Problem, dual: Dual, leaps: Leaps, members: int) -> None:
+def leap(problem: JointRows, dual: Dual, leaps: Leaps, members: int) -> None:
     """Go to the best point of the plane of the last two steps, or on the way to its projection."""
     new, old = combination(problem, dual, leaps, members)
     leaps.trial[:] = 0.0
@@ -233,7 +233,7 @@ def leap(problem: Problem, dual: Dual, leaps: Leaps, members: int) -> None:
 
 
 @part
-def combination(problem: Problem, dual: Dual, leaps: Leaps, members: int) -> tuple[float, float]:
+def combination(problem: JointRows, dual: Dual, leaps: Leaps, members: int) -> tuple[float, float]:
     """Give how much of the new and of the old step leads to the best point of their plane."""
     new_slope, old_slope = 0.0, 0.0
     for m in range(members):
@@ -260,7 +260,7 @@ def combination(problem: Problem, dual: Dual, leaps: Leaps, members: int) -> tup
 
 @part
 def aim(
-    problem: Problem, dual: Dual, leaps: Leaps, members: int, factors: tuple[float, float]
+    problem: JointRows, dual: Dual, leaps: Leaps, members: int, factors: tuple[float, float]
 ) -> float:
     """Put the ways to the projected point into q_step and trial; give the slope of Σ (c - q_y)."""
     slope, k = 0.0, dual.q.shape[1]
@@ -302,7 +302,7 @@ def land(dual: Dual, leaps: Leaps, members: int, t: float) -> None:
 
 
 @loop
-def fill_weights(problem: Problem, q: np.ndarray, steps: np.ndarray, weights: np.ndarray) -> None:
+def fill_weights(problem: JointRows, q: np.ndarray, steps: np.ndarray, weights: np.ndarray) -> None:
     """Add up W_r = Σ (c·[r = y] - q_r)·x / (2λ) over all rows."""
     for i in range(problem.classes.size):
         for r in range(q.shape[1]):
@@ -312,7 +312,7 @@ def fill_weights(problem: Problem, q: np.ndarray, steps: np.ndarray, weights: np
 
 
 @loop
-def total_loss(problem: Problem, dual: Dual) -> float:
+def total_loss(problem: JointRows, dual: Dual) -> float:
     """Give Σ c·max(0, …) at the weights as they are."""
     total = 0.0
     for i in range(problem.classes.size):
@@ -322,7 +322,7 @@ def total_loss(problem: Problem, dual: Dual) -> float:
 
 
 @loop
-def fill_gains(problem: Problem, dual: Dual, out: np.ndarray) -> None:
+def fill_gains(problem: JointRows, dual: Dual, out: np.ndarray) -> None:
     """Write the gains of all rows."""
     for i in range(problem.classes.size):
         find_gains(problem, dual, i)

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from rosenblatt.margin.two_classes import SoftMargin, TwoClasses
 from rosenblatt.matrices import Matrix
 
 MULTICLASS = ("joint", "one-vs-rest")
@@ -26,7 +26,7 @@ FEW_PASSES = 5000  # passes reach, unless the problem is a hard one
 
 
 @dataclass(frozen=True)
-class Problem:
+class LabelledRows:
     """Rows, the places of their classes, and their weights (None if all are 1)."""
 
     X: Matrix
@@ -41,12 +41,14 @@ class Problem:
             return None
         return np.flatnonzero(self.caps)
 
-    def reduced(self) -> Problem:
+    def reduced(self) -> LabelledRows:
         """Give the problem of the rows that weigh something."""
         if self.kept is None:
             return self
         assert self.caps is not None
-        return Problem(self.X[self.kept], self.codes[self.kept], self.classes, self.caps[self.kept])
+        parts = (self.X, self.codes, self.caps)
+        X, codes, caps = (part[self.kept] for part in parts)
+        return LabelledRows(X, codes, self.classes, caps)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -68,29 +70,17 @@ class Settings:
     seed: int
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Hyperplanes (w, b), dual variables, and how good they are; of which kind of problem."""
-
-    kind: str
-    lam: float
-    planes: np.ndarray
-    alphas: np.ndarray
-    primal: float
-    dual: float
-    gap: float
-    passes: int
-    converged: bool
+Solver = Callable[[LabelledRows, float, Settings, SoftMargin | None], SoftMargin]
 
 
-Solver = Callable[[Problem, float, Settings, Answer | None], Answer]
-
-
-def solve(problem: Problem, lam: float, settings: Settings, start: Answer | None) -> Answer:
+def solve(
+    problem: LabelledRows, lam: float, settings: Settings, start: SoftMargin | None
+) -> SoftMargin:
     """Solve a problem; it may begin from the answer to another one, if that fits."""
-    kind = "two classes" if problem.classes.size == 2 else settings.multiclass
-    solver = {"two classes": _two_classes, "joint": _joint, "one-vs-rest": _one_vs_rest}[kind]
-    if start is not None and not _fits(start, kind, problem):
+    solver = {"joint": _joint, "one-vs-rest": _one_vs_rest}[settings.multiclass]
+    if problem.classes.size == 2:
+        solver = _one_class_against
+    if start is not None and not _fits(start, problem, settings):
         start = None
     if start is not None and problem.kept is not None:
         start = replace(start, alphas=start.alphas[problem.kept])
@@ -103,8 +93,8 @@ def solve(problem: Problem, lam: float, settings: Settings, start: Answer | None
 
 
 def _finely(
-    solver: Solver, problem: Problem, lam: float, settings: Settings, start: Answer | None
-) -> Answer:
+    solver: Solver, problem: LabelledRows, lam: float, settings: Settings, start: SoftMargin | None
+) -> SoftMargin:
     """Solve a small problem to a gap of `FINE`, which costs little; any other as was asked for.
 
     So a row of weight 2 and two equal rows give the same answer, and not two of the same quality.
@@ -120,39 +110,39 @@ def _finely(
     return solver(problem, lam, settings, answer)
 
 
-def _fits(start: Answer, kind: str, problem: Problem) -> bool:
-    wide = start.planes.shape[1] == problem.X.shape[1] + 1
-    return start.kind == kind and start.alphas.shape == problem.shape and wide
-
-
-def _two_classes(problem: Problem, lam: float, settings: Settings, start: Answer | None) -> Answer:
-    return _one_class_against(problem, 1, lam, settings, start)
+def _fits(start: SoftMargin, problem: LabelledRows, settings: Settings) -> bool:
+    same = problem.classes.size == 2 or start.method == settings.multiclass
+    wide = start.w.shape[1] == problem.X.shape[1] + 1
+    return same and start.alphas.shape == problem.shape and wide
 
 
 def _one_class_against(
-    problem: Problem, place: int, lam: float, settings: Settings, start: Answer | None
-) -> Answer:
-    from rosenblatt.margin.intercepts import balanced
-    from rosenblatt.margin.pruning import pruned
-    from rosenblatt.margin.soft import Problem as Halves
+    problem: LabelledRows,
+    lam: float,
+    settings: Settings,
+    start: SoftMargin | None,
+    place: int = 1,
+) -> SoftMargin:
+    """Solve for one class, of two the second, against all others."""
     from rosenblatt.margin.soft import soft_margin
 
     signs = np.where(problem.codes == place, np.int8(1), np.int8(-1))
-    caps = np.ones(signs.size) if problem.caps is None else problem.caps
-    before = None
-    if start is not None:
-        # Labels and weights may be others than they were: duals must be some of this problem.
-        duals = np.clip(start.alphas, 0.0, caps)
-        duals = balanced(duals, signs) if settings.intercept == "free" else duals
-        before = _solver_weights(start.planes, settings)[0], duals
-    found = soft_margin(problem.X, signs, lam, start=before, **_options(problem, settings))
-    lift = {"free": 1.0, "lifted": settings.lift, "none": 0.0}[settings.intercept]
-    halves = Halves(problem.X, signs, lam, caps, settings.intercept, lift)
-    found = pruned(halves, found, settings.tol)
-    return _read("two classes", found, found.w[np.newaxis], lam, settings)
+    two = TwoClasses.of(problem.X, signs, lam, problem.caps, settings.intercept, settings.lift)
+    found = soft_margin(
+        two,
+        tol=settings.tol,
+        start=None if start is None else (_solver_weights(start.w, settings)[0], start.alphas),
+        max_seconds=settings.max_seconds,
+        max_passes=settings.max_passes,
+        seed=settings.seed,
+    )
+    found = two.pruned(found, settings.tol)
+    return replace(found, w=_planes(found.w[np.newaxis], settings))
 
 
-def _joint(problem: Problem, lam: float, settings: Settings, start: Answer | None) -> Answer:
+def _joint(
+    problem: LabelledRows, lam: float, settings: Settings, start: SoftMargin | None
+) -> SoftMargin:
     from rosenblatt.margin.joint import joint_margin
 
     found = joint_margin(
@@ -161,14 +151,22 @@ def _joint(problem: Problem, lam: float, settings: Settings, start: Answer | Non
         problem.classes.size,
         lam,
         start=None if start is None else start.alphas,
-        **_options(problem, settings),
+        intercept=settings.intercept,
+        lift=settings.lift,
+        caps=problem.caps,
+        tol=settings.tol,
+        max_seconds=settings.max_seconds,
+        max_passes=settings.max_passes,
+        seed=settings.seed,
     )
-    return _read("joint", found, found.W, lam, settings)
+    return replace(found, w=_planes(found.w, settings))
 
 
-def _one_vs_rest(problem: Problem, lam: float, settings: Settings, start: Answer | None) -> Answer:
+def _one_vs_rest(
+    problem: LabelledRows, lam: float, settings: Settings, start: SoftMargin | None
+) -> SoftMargin:
     count = problem.classes.size
-    parts: list[Answer] = []
+    parts: list[SoftMargin] = []
     begin = time.perf_counter()
     for place in range(count):
         mine = settings
@@ -176,49 +174,31 @@ def _one_vs_rest(problem: Problem, lam: float, settings: Settings, start: Answer
             left = settings.max_seconds - (time.perf_counter() - begin)
             mine = replace(settings, max_seconds=max(left / (count - place), 1e-6))
         before = None if start is None else _part(start, place)
-        parts.append(_one_class_against(problem, place, lam, mine, before))
-    primal, dual = sum(part.primal for part in parts), sum(part.dual for part in parts)
-    return Answer(
-        kind="one-vs-rest",
+        parts.append(_one_class_against(problem, lam, mine, before, place))
+    return SoftMargin(
         lam=lam,
-        planes=np.concatenate([part.planes for part in parts]),
+        w=np.concatenate([part.w for part in parts]),
         alphas=np.stack([part.alphas for part in parts], axis=1),
-        primal=primal,
-        dual=dual,
-        gap=(primal - dual) / max(primal, np.finfo(float).tiny),
+        primal=sum(part.primal for part in parts),
+        dual=sum(part.dual for part in parts),
         passes=max(part.passes for part in parts),
         converged=all(part.converged for part in parts),
+        method="one-vs-rest",
     )
 
 
-def _part(answer: Answer, place: int) -> Answer:
+def _part(answer: SoftMargin, place: int) -> SoftMargin:
     """Give what an answer says of one class against the others."""
     alphas = np.ascontiguousarray(answer.alphas[:, place])
-    return replace(answer, planes=answer.planes[place : place + 1], alphas=alphas)
+    return replace(answer, w=answer.w[place : place + 1], alphas=alphas)
 
 
-def _options(problem: Problem, settings: Settings) -> dict[str, Any]:
-    chosen = {**vars(settings), "caps": problem.caps}
-    del chosen["multiclass"]
-    return chosen
-
-
-def _read(kind: str, found: Any, w: np.ndarray, lam: float, settings: Settings) -> Answer:
-    """Take over what a solver found, the hyperplanes in the user's coordinates."""
+def _planes(w: np.ndarray, settings: Settings) -> np.ndarray:
+    """Give hyperplanes (w, b) in the user's coordinates."""
     planes = np.array(w, np.float64, order="C")
     if settings.intercept == "lifted":
         planes[:, -1] *= settings.lift
-    return Answer(
-        kind=kind,
-        lam=lam,
-        planes=planes,
-        alphas=found.alphas,
-        primal=float(found.primal),
-        dual=float(found.dual),
-        gap=float(found.gap),
-        passes=int(found.passes),
-        converged=bool(found.converged),
-    )
+    return planes
 
 
 def _solver_weights(planes: np.ndarray, settings: Settings) -> np.ndarray:

@@ -1,0 +1,160 @@
+"""The soft margin of two classes: what is minimised, and how good an answer is (theory D19).
+
+Problem     min Σ c·max(0, 1 - s(w·x + b)) + λ‖w‖²
+Dual        max Σ α - ‖Σ α·s·x‖² / 4λ  over 0 <= α <= c, with Σ α·s = 0 if b is free
+Intercept   free: b costs nothing; lifted: rows are (x, lift), so that b = lift·v costs λv²; none
+Gap         no hyperplane has an objective below the dual value, so (primal - dual) / primal says
+            how good the answer is
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.margin.intercepts import balanced
+from rosenblatt.margin.sums import accurate_combination, rounding_of
+from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.rows import combine, fill_squares, scores
+
+NEGLIGIBLE = 0.01  # share of the gap asked for that rounding may have
+CLOSE = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10)  # shares of c: how close to an end is close
+
+
+@dataclass
+class Effort:
+    """The passes (sweeps over the rows, or Newton steps) made so far; how many, and until when."""
+
+    most: float = math.inf
+    deadline: float = math.inf
+    passes: int = 0
+
+    @classmethod
+    def within(cls, passes: int, seconds: float | None) -> Effort:
+        """Allow so many passes, and so many seconds from now on."""
+        return cls(passes, math.inf if seconds is None else time.perf_counter() + seconds)
+
+    def is_over(self) -> bool:
+        """Tell whether no further pass is allowed."""
+        return self.passes >= self.most or time.perf_counter() >= self.deadline
+
+
+@dataclass(frozen=True)
+class SoftMargin:
+    """A solution for two classes or for many, with its proof of quality.
+
+    Attributes
+    ----------
+    lam : λ.
+    w : weights of the columns, and behind them that of the lifted coordinate, or a free intercept;
+        of many classes, a row for each.
+    alphas : the dual variables, one for each row, or for each row and class.
+    primal, dual : the objective of w, and a number that no objective is below (up to rounding).
+    passes : sweeps over the rows, or Newton steps.
+    converged : whether the gap is as small as was asked for.
+    method : "descent", "interior", or "earlier" if an earlier solution is good enough; of many
+        classes, the problem that was solved, "joint" or "one-vs-rest".
+    """
+
+    lam: float
+    w: np.ndarray
+    alphas: np.ndarray
+    primal: float
+    dual: float
+    passes: int
+    converged: bool
+    method: str
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap."""
+        return relative_gap(self.primal, self.dual)
+
+
+class TwoClasses(NamedTuple):
+    """Rows with signs and weights, and what is to be minimised over them."""
+
+    X: Matrix
+    signs: np.ndarray
+    lam: float
+    caps: np.ndarray
+    intercept: str
+    lift: float
+
+    @classmethod
+    def of(
+        cls,
+        X: Matrix,
+        signs: np.ndarray,
+        lam: float,
+        caps: np.ndarray | None = None,
+        intercept: str = "free",
+        lift: float = 1.0,
+    ) -> TwoClasses:
+        """Take a problem; caps of None are 1 each, and only a lifted intercept has a lift."""
+        lift = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
+        caps = np.ones(signs.size) if caps is None else caps
+        return cls(X, signs, lam, caps, intercept, lift)
+
+    def primal(self, w: np.ndarray) -> float:
+        """Give the objective of weights."""
+        products = np.empty(self.signs.size)
+        scores(as_rows(self.X, self.lift), w, products)
+        losses = np.maximum(0.0, 1.0 - self.signs * products)
+        penalised = w[:-1] if self.intercept == "free" else w
+        return float(self.caps @ losses + self.lam * (penalised @ penalised))
+
+    def feasible(self, alphas: np.ndarray) -> np.ndarray:
+        """Give duals in their range, balanced if the intercept is free."""
+        alphas = np.clip(alphas, 0.0, self.caps)
+        return balanced(alphas, self.signs) if self.intercept == "free" else alphas
+
+    def dual(self, alphas: np.ndarray, tol: float) -> float:
+        """Give the value of feasible duals.
+
+        Where rows cancel and λ is tiny, the rounding of Σ α·s·x would matter beside `tol`: it is
+        then added up without any.
+        """
+        rows = as_rows(self.X, 0.0 if self.intercept == "free" else self.lift)
+        total, squares = np.zeros(self.X.shape[1] + 1), np.empty(alphas.size)
+        combine(rows, alphas * self.signs, total)
+        fill_squares(rows, squares)
+        length, error = float(np.linalg.norm(total)), rounding_of(alphas, squares)
+        doubt = (2 * length + error) * error / (4 * self.lam)
+        if doubt > NEGLIGIBLE * tol * alphas.sum():
+            total = accurate_combination(self.X, alphas * self.signs, rows.lift)
+            length, doubt = float(np.linalg.norm(total)), 0.0
+        return float(alphas.sum() - length**2 / (4 * self.lam) - doubt)
+
+    def judged(
+        self, w: np.ndarray, alphas: np.ndarray, passes: int, tol: float, method: str
+    ) -> SoftMargin:
+        """Compute anew what a solver says of its answer."""
+        primal, dual = self.primal(w), self.dual(alphas, tol)
+        done = relative_gap(primal, dual) <= tol
+        return SoftMargin(self.lam, w, alphas, primal, dual, passes, done, method)
+
+    def pruned(self, found: SoftMargin, tol: float) -> SoftMargin:
+        """Give a solution with the sparsest duals that prove a gap of `tol`.
+
+        An interior-point method ends with all duals strictly between 0 and c. Those that are close
+        to an end are put there; the value of what is left tells whether it still proves the gap.
+        """
+        if found.method != "interior" or not found.converged:
+            return found
+        for share in CLOSE:
+            low, high = found.alphas < share * self.caps, found.alphas > (1 - share) * self.caps
+            alphas = self.feasible(np.where(low, 0.0, np.where(high, self.caps, found.alphas)))
+            dual = self.dual(alphas, tol)
+            if relative_gap(found.primal, dual) <= tol:
+                return replace(found, alphas=alphas, dual=dual)
+        return found
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """Give (primal - dual) / primal."""
+    return max(primal - dual, 0.0) / primal if primal > 0.0 else 0.0
