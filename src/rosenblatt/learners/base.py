@@ -146,6 +146,9 @@ class Learner(Unjoined):
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute the scores, positive for ``classes_[1]``, or one for each class.
 
+        With voted output, the balance of the votes, between -1 and 1, or the fraction of the votes
+        for each class.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)

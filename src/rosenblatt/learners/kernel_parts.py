@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rosenblatt.errors import InputError
 from rosenblatt.kernel.budget import Budget
@@ -30,8 +29,10 @@ from rosenblatt.learners.values import (
     Settings,
     Tensors,
     classes_from,
+    matrix_from,
     option_parts,
     options_from,
+    put_matrix,
     require,
     require_numbers,
     shared_parts,
@@ -118,28 +119,16 @@ def _options_back(options: Settings) -> Settings:
 def _store_parts(store: Store, tensors: Tensors) -> Settings:
     block = store.span()
     tensors["store.numbers"], tensors["store.squares"] = block.numbers, block.squares
-    if store.is_sparse:
-        for name in ("data", "indices", "indptr"):
-            tensors[f"store.{name}"] = getattr(block.rows, name)
-    else:
-        tensors["store.rows"] = block.rows
-    return {"sparse": store.is_sparse, "rows": store.size}
+    return put_matrix(block.rows, tensors, "store", "store.rows")
 
 
 def _store(parts: Settings, tensors: Tensors, width: int) -> Store:
-    shape = (int(parts["rows"]), width)
-    if parts["sparse"]:
-        arrays = [tensors[f"store.{name}"] for name in ("data", "indices", "indptr")]
-        rows = sparse.csr_matrix(tuple(arrays), shape=shape)
-        rows.check_format(full_check=True)
-        values = rows.data
-    else:
-        rows = values = tensors["store.rows"]
-    require(rows.shape == shape, "the stored rows have another width")
+    rows = matrix_from(parts, tensors, "store", "store.rows", width)
+    values = rows.data if parts["sparse"] else rows
     require(values.dtype in (np.float32, np.float64), "the stored rows are not floats")
     require(bool(np.isfinite(values).all()), "a stored row has NaN or infinity")
     numbers, squares = tensors["store.numbers"], tensors["store.squares"]
-    require(numbers.shape == squares.shape == shape[:1], "the stored rows are incomplete")
+    require(numbers.shape == squares.shape == rows.shape[:1], "the stored rows are incomplete")
     require(numbers.dtype == np.int64 and bool((numbers >= 0).all()), "a row has no number")
     require_numbers(squares, "the squared norms")
     return Store.of(Block(rows, squares, numbers))

@@ -333,24 +333,6 @@ class KernelPerceptron(StreamLearner):
 
     # ---- predicting
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Compute the scores, positive for ``classes_[1]``, or one for each class.
-
-        With voted output, the balance of the votes, between -1 and 1, or the fraction of the votes
-        for each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The scores.
-        """
-        return super().decision_function(X)
-
     def _scores(self, matrix: Matrix) -> np.ndarray:
         matrix, expansion = self._as_given(matrix), self._learned
         if matrix.shape[1] > self.n_features_in_:

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.perceptron import Perceptron
@@ -15,8 +14,10 @@ from rosenblatt.learners.values import (
     Settings,
     Tensors,
     classes_from,
+    matrix_from,
     option_parts,
     options_from,
+    put_matrix,
     require,
     require_numbers,
     shared_parts,
@@ -157,32 +158,22 @@ def _vote_parts(separator: Separator, ballot: Ballot, tensors: Tensors) -> Setti
         for name in ("step", "code", "rival"):
             tensors[f"votes.{name}"] = getattr(ballot, name)
     support = as_wide(ballot.support, separator.width)
-    if sparse.issparse(support):
-        for name in ("data", "indices", "indptr"):
-            tensors[f"votes.support.{name}"] = getattr(support, name)
-        return {"sparse": True, "rows": support.shape[0]}
-    tensors["votes.support"] = support
-    return {"sparse": False, "rows": support.shape[0]}
+    return put_matrix(support, tensors, "votes.support", "votes.support")
 
 
 def _ballot(parts: Settings, tensors: Tensors, classes: int, width: int) -> Ballot:
-    shape = (int(parts["rows"]), width)
-    if parts["sparse"]:
-        arrays = [tensors[f"votes.support.{name}"] for name in ("data", "indices", "indptr")]
-        support = sparse.csr_matrix(tuple(arrays), shape=shape)
-        support.check_format(full_check=True)
-    else:
-        support = tensors["votes.support"]
+    support = matrix_from(parts, tensors, "votes.support", "votes.support", width)
     row, step, norm, held = (tensors[f"votes.{name}"] for name in ("row", "step", "norm", "held"))
     if classes > 2:
         code, rival = tensors["votes.code"], tensors["votes.rival"]
     else:
         code = (step > 0).astype(np.int64)
         step, rival = np.abs(step), 1 - code
-    require(support.shape == shape, "the stored mistakes have another width")
     sizes = {part.size for part in (row, step, norm, code, rival)}
     require(sizes == {held.size - 1}, "the votes are incomplete")
-    require(bool(np.all((row >= 0) & (row < shape[0]))), "a vote names a row that is not there")
+    require(
+        bool(np.all((row >= 0) & (row < support.shape[0]))), "a vote names a row that is not there"
+    )
     for places in (code, rival):
         known = (places >= 0) & (places < max(classes, 2))
         require(bool(known.all()), "a vote names a class that is not there")

@@ -8,13 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.labels import as_objects
 from rosenblatt.learners.base import Learner
+from rosenblatt.matrices import Matrix
 
 Settings = dict[str, Any]
 Tensors = dict[str, np.ndarray]
+CSR = ("data", "indices", "indptr")
 
 
 def require(condition: bool, complaint: str) -> None:
@@ -27,6 +30,28 @@ def require_numbers(array: np.ndarray, name: str) -> None:
     """Refuse arrays of anything but finite float64 numbers."""
     require(array.dtype == np.float64, f"{name} are not float64")
     require(bool(np.isfinite(array).all()), f"one of {name} is NaN or infinity")
+
+
+def put_matrix(matrix: Matrix, tensors: Tensors, name: str, dense: str) -> Settings:
+    """Put stored rows among the tensors: the parts of sparse ones under a name, or dense ones."""
+    if sparse.issparse(matrix):
+        tensors |= {f"{name}.{part}": getattr(matrix, part) for part in CSR}
+    else:
+        tensors[dense] = matrix
+    return {"sparse": sparse.issparse(matrix), "rows": matrix.shape[0]}
+
+
+def matrix_from(parts: Settings, tensors: Tensors, name: str, dense: str, width: int) -> Matrix:
+    """Give stored rows back."""
+    shape = (int(parts["rows"]), width)
+    if parts["sparse"]:
+        arrays = tuple(tensors[f"{name}.{part}"] for part in CSR)
+        matrix = sparse.csr_matrix(arrays, shape=shape)
+        matrix.check_format(full_check=True)
+    else:
+        matrix = tensors[dense]
+    require(matrix.shape == shape, "the stored rows have another width")
+    return matrix
 
 
 def option_parts(learner: Learner) -> Settings:
