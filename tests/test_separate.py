@@ -384,8 +384,9 @@ def test_the_face_holds_the_rows_that_no_weak_separator_leaves(make):
         basis, _ = search.guess()
         face = search.face(basis)
         held = [rows[i] for i in face.rows]
-        assert all(weight > 0 for weight in face.weights)
-        assert not held or not any(naive_decide.combined(face.weights, held))
+        weights = face.weights().values()
+        assert all(weight > 0 for weight in weights)
+        assert not held or not any(naive_decide.combined(weights, held))
         products = naive_decide.dots(rows, face.point or [0] * cone.dimension)
         on_span = [naive_decide.rank([*held, z]) == naive_decide.rank(held) for z in rows]
         assert [product == 0 for product in products] == on_span

@@ -46,22 +46,22 @@ class Face:
     Attributes
     ----------
     rows : rows that span the face.
-    weights : their weights, positive, with Σ weight·z = 0 exactly.
     integers, factors : these rows as integers, and the factors that made them so.
+    shares : positive weights of the integers that sum to zero.
     point : w, positive on all rows off the face; None if all rows lie in its span.
     """
 
     rows: np.ndarray
-    weights: list[Fraction]
     integers: Integers
     factors: list[Fraction]
+    shares: list[int]
     point: list[Number] | None
 
-    def named(self, numbers: Sequence[int] = ()) -> dict[int, Fraction]:
-        """Give the weights by row; or others, if those of the integers are given."""
-        pairs = zip(self.factors, numbers, strict=False)  # further numbers are those of slacks
-        weights = [factor * number for factor, number in pairs] if numbers else self.weights
-        return {int(i): weight for i, weight in zip(self.rows, weights, strict=True) if weight}
+    def weights(self, shares: Sequence[int] | None = None) -> dict[int, Fraction]:
+        """Give the weights of rows, Σ weight·z = 0, for the shares known or for others."""
+        given = self.shares if shares is None else shares
+        triples = zip(self.rows.tolist(), self.factors, given, strict=False)  # slacks may follow
+        return {i: factor * share for i, factor, share in triples if share}
 
 
 class FaceSearch:
@@ -154,11 +154,13 @@ class FaceSearch:
             basis, _ = self.guess()
 
     def _face(self, held: np.ndarray, shares: list[int], point: list[int]) -> Face:
-        factors = [self.factors[k] for k in held.tolist()]
-        weights = [shares[k] * factor for k, factor in zip(held.tolist(), factors, strict=True)]
-        rows = self.rows.part(held, np.arange(self.cone.dimension))
-        w = _divided(point) if any(point) else None
-        return Face(self.working[held], weights, rows, factors, w)
+        return Face(
+            self.working[held],
+            self.rows.part(held, np.arange(self.cone.dimension)),
+            [self.factors[k] for k in held.tolist()],
+            [shares[k] for k in held.tolist()],
+            _divided(point) if any(point) else None,
+        )
 
     def _optimum(self, program: Program, basis: Basis) -> Vertex:
         found = vertex(program, basis, self.clock.left)

@@ -59,6 +59,7 @@ FEW_PASSES, MANY_PASSES, PASS_ENTRIES = 12, 200, 5 * 10**8
 WIDE = 500  # coordinates
 # Newton's method pays from so many columns on, with so many rows for each, up to so much work.
 NEWTON_COLUMNS, NEWTON_ROWS, NEWTON_WORK = 50, 64, 4 * 10**9
+NEWTON_SHARE = 0.25  # of the entries that are not zero, at least
 FEW_ROWS = 8  # for each of so many coordinates
 PRUNED = 2 * 10**5  # rows times their rank, up to which it pays to rest a proof on fewer
 
@@ -244,9 +245,10 @@ class _Problem:
         """Try Newton's method, which is quick where products of matrices are."""
         n, d = self.cone.size, self.cone.dimension
         suits = d >= NEWTON_COLUMNS and n <= NEWTON_ROWS * d and n * d**2 <= NEWTON_WORK
-        if not suits or sparse.issparse(self.X):
+        if not suits or self.cone.entries < NEWTON_SHARE * n * d:
             return None, hints
-        rows = self.cone.scaled(np.arange(n)) / self.cone.norms[:, None]
+        rows = self.cone.scaled(np.arange(n))
+        rows = (rows.toarray() if sparse.issparse(rows) else rows) / self.cone.norms[:, None]
         found = by_newton(rows, self.clock.left)
         return self._confirmed(self.cone.unscaled(found.w.tolist())), found.losses
 
@@ -391,7 +393,7 @@ class _Problem:
         if self.clashes:
             return self.clashes[0]
         few = circuit(face.integers, np.arange(face.rows.size), self.clock)
-        return face.named() if few is None else face.named(few.numbers)
+        return face.weights(None if few is None else few.numbers)
 
     def _spanning(self, face: Face, basis: list[int]) -> dict[int, Fraction]:
         """Give weights of rows that span the face and sum to zero, of few if that is cheap."""
@@ -400,7 +402,7 @@ class _Problem:
         few = None
         if 2 * len(basis) < face.rows.size <= PRUNED // len(basis):
             few = spanning(face.integers, basis, self.clock)
-        weights = face.named() if few is None else face.named(few.numbers)
+        weights = face.weights(None if few is None else few.numbers)
         return {i: weight for i, weight in weights.items() if not self.empty[i]}
 
     def _complement(self, rows: Integers) -> list[list[int]]:

@@ -102,18 +102,19 @@ class Integers(NamedTuple):
         return Integers.of(starts, places, values, self.width + int(columns.max(initial=-1)) + 1)
 
     def sizes(self) -> np.ndarray:
-        """Give the number of binary digits of each entry."""
-        if self.entries.dtype == object:
+        """Give the number of binary digits of each entry, or one more."""
+        try:
+            return np.frexp(np.abs(self.entries.astype(np.float64)))[1].astype(np.int64)
+        except OverflowError:
             return np.array([value.bit_length() for value in self.entries.tolist()], np.int64)
-        return np.frexp(np.abs(self.entries.astype(np.float64)))[1].astype(np.int64)
 
     def floats(self, powers: np.ndarray) -> sparse.csr_matrix:
         """Give the matrix in floats, each entry times a power of two."""
-        if self.entries.dtype == object:
+        try:
+            values = np.ldexp(self.entries.astype(np.float64), powers)
+        except OverflowError:
             pairs = zip(self.entries.tolist(), powers.tolist(), strict=True)
             values = np.array([nearest_float(value, power) for value, power in pairs])
-        else:
-            values = np.ldexp(self.entries.astype(np.float64), powers)
         shape = (self.size, self.width)
         return sparse.csr_matrix((values, self.columns, self.starts), shape=shape)
 
