@@ -18,7 +18,6 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.data.reading import Reading
-from rosenblatt.data.sources import Name, contents, is_pipe, shown
 from rosenblatt.data.written import UnusableError, exact_number_of, is_shortest
 from rosenblatt.decimals import Written, is_whole, marked, written_numbers
 from rosenblatt.errors import InputError
@@ -32,19 +31,14 @@ NUMBER = re.compile(r"[0-9.]+(?:[eE][-+]?[0-9]+)?")
 NINE, ZERO, POINT, PLUS, MINUS = (np.uint8(ord(sign)) for sign in "90.+-")
 
 
-def exactly(examples: Examples, path: Name, reading: Reading) -> Examples:
-    """Let the floats of examples stand for the decimals of the text that they were read from.
-
-    What is no text, or comes from a pipe and cannot be read again, stays floats.
-    """
-    if reading.format not in TEXTS or is_pipe(path):
-        return examples
+def exactly(examples: Examples, text: np.ndarray, reading: Reading) -> Examples:
+    """Let the floats of examples stand for the decimals of the text that they were read from."""
     try:
         X = examples.X
-        written = _kept_beside(contents(path), X, reading.decimal)
+        written = _kept_beside(text, X, reading.decimal)
         return examples if is_whole(X) and not written else replace(examples, X=marked(X, written))
     except (InputError, UnusableError) as error:
-        raise InputError(f"{shown(path)}: {error}") from None
+        raise InputError(f"{reading.file}: {error}") from None
 
 
 def _kept_beside(text: np.ndarray, X: Any, point: str) -> Written:

@@ -14,10 +14,19 @@ import numpy as np
 from rosenblatt.data import unlabelled
 from rosenblatt.data.alike import Alike
 from rosenblatt.data.arrays import check_rows, read_idx, read_npy, read_npz
-from rosenblatt.data.exactly import exactly
+from rosenblatt.data.exactly import TEXTS, exactly
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.reading import DEFAULT, OPTIONS, TABLES, Reading, refuse_unknown
-from rosenblatt.data.sources import Name, Several, chunks, contents, files, is_pipe, shown
+from rosenblatt.data.sources import (
+    Name,
+    Several,
+    chunks,
+    contents,
+    contents_kept,
+    files,
+    is_pipe,
+    shown,
+)
 from rosenblatt.data.store import open_store
 from rosenblatt.data.strings import string_array
 from rosenblatt.data.svmlight import cut_blocks, parse_svmlight, svmlight_blocks
@@ -148,6 +157,7 @@ def read_whole(path: Any, reading: Reading = DEFAULT) -> Examples:
 
 def _read(path: Name, reading: Reading) -> Examples:
     reading, alike = _prepared(path, reading)
+    text = contents_kept(path) if reading.exact and reading.format in TEXTS else None
     if reading.format in TABLES:
         examples = read_table(path, reading)
     elif reading.format == "store":
@@ -162,7 +172,7 @@ def _read(path: Name, reading: Reading) -> Examples:
     examples = _finished(examples, reading, alike)
     if alike is not None:
         alike.tell()
-    return exactly(examples, path, reading) if reading.exact else examples
+    return examples if text is None else exactly(examples, text, reading)
 
 
 def _prepared(path: Name, reading: Reading) -> tuple[Reading, Alike | None]:

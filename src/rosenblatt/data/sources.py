@@ -41,6 +41,7 @@ __all__ = [
     "bounded",
     "chunks",
     "contents",
+    "contents_kept",
     "extension_of",
     "files",
     "is_compressed",
@@ -131,6 +132,14 @@ def contents(path: Name) -> np.ndarray:
         return _gathered(chunks(path), path)
     mapped = _mapped(names[0])
     return _gathered(_pieces(names[0], 1 << 22), path) if mapped is None else mapped
+
+
+def contents_kept(path: Name) -> np.ndarray:
+    """Give all bytes of what a path stands for; a pipe is held in memory to be read again."""
+    text = contents(path)
+    if is_pipe(path):
+        _held[_identity(os.fsdecode(path))] = iter([text.tobytes()] if text.size else [])
+    return text
 
 
 def _mapped(name: str) -> np.ndarray | None:
