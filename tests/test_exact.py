@@ -120,6 +120,20 @@ def test_refinement_finds_what_elimination_finds():
     ]
 
 
+def test_refinement_takes_rows_and_columns_of_all_sizes():
+    random, size = plain_random.Random(2), 60
+    rows, columns = ([random.randint(0, 90) for _ in range(size)] for _ in range(2))
+    plain = random_rows(random, size, size, 0.2, 4)
+    listed = [
+        [value << (row + column) for value, column in zip(values, columns, strict=True)]
+        for values, row in zip(plain, rows, strict=True)
+    ]
+    right = [random.randint(-9, 9) << row for row in rows]
+    found = refined(integers(listed, size), right, no_pause)
+    assert found is not None
+    assert times(listed, found.numbers) == [value * found.denominator for value in right]
+
+
 def test_singular_equations_have_no_solution():
     twice = [[1, 2, 3], [2, 4, 6], [1, 1, 1]]
     assert solved(integers(twice, 3), [1, 2, 3], no_pause) is None

@@ -103,10 +103,24 @@ class Integers(NamedTuple):
 
     def sizes(self) -> np.ndarray:
         """Give the number of binary digits of each entry, or one more."""
-        try:
-            return np.frexp(np.abs(self.entries.astype(np.float64)))[1].astype(np.int64)
-        except OverflowError:
-            return np.array([value.bit_length() for value in self.entries.tolist()], np.int64)
+        return sizes_of(self.entries)
+
+    def with_scaled_columns(self, powers: np.ndarray) -> tuple[Integers, np.ndarray]:
+        """Multiply columns by powers of two, and each row by one that makes it whole and odd.
+
+        Gives the powers for the rows, too.
+        """
+        odd, zeros = _odd(self.entries)
+        tops = np.where(odd != 0, zeros + powers[self.columns], FAR)
+        owners = np.repeat(np.arange(self.size), np.diff(self.starts))
+        lowest = np.full(self.size, FAR, np.int64)
+        np.minimum.at(lowest, owners, tops)
+        lowest[lowest == FAR] = 0
+        shifts = np.where(odd != 0, tops - lowest[owners], 0)
+        if odd.dtype != object and (sizes_of(odd) + shifts).max(initial=0) >= 63:
+            odd = odd.astype(object)
+        entries = odd << (shifts.astype(object) if odd.dtype == object else shifts)
+        return Integers.of(self.starts, self.columns, entries, self.width), -lowest
 
     def floats(self, powers: np.ndarray) -> sparse.csr_matrix:
         """Give the matrix in floats, each entry times a power of two."""
@@ -122,6 +136,23 @@ class Integers(NamedTuple):
 def largest(values: np.ndarray) -> int:
     """Give the largest absolute value."""
     return max(int(values.max()), -int(values.min())) if values.size else 0
+
+
+def sizes_of(values: np.ndarray) -> np.ndarray:
+    """Give the number of binary digits of each value, or one more."""
+    try:
+        return np.frexp(np.abs(values.astype(np.float64)))[1].astype(np.int64)
+    except OverflowError:
+        return np.array([value.bit_length() for value in values.tolist()], np.int64)
+
+
+def _odd(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give values without the zeros at the end of their binary digits, and how many there are."""
+    if values.dtype == object:
+        zeros = np.array([max(0, (v & -v).bit_length() - 1) for v in values.tolist()], np.int64)
+        return values >> zeros.astype(object), zeros
+    zeros = np.frexp(np.maximum(values & -values, 1).astype(np.float64))[1].astype(np.int64) - 1
+    return values >> zeros, zeros
 
 
 def as_integers(values: Sequence[int]) -> np.ndarray:
@@ -182,13 +213,11 @@ def whole_float_rows(
     if powers is not None:
         exponents = exponents + powers[matrix.indices]
     whole = np.ldexp(mantissas, 53).astype(np.int64)
-    zeros = np.where(whole, np.log2(np.maximum(whole & -whole, 1).astype(np.float64)), 0)
-    zeros = zeros.astype(np.int64)  # behind the last digit that is not zero
+    whole, zeros = _odd(whole)
     lowest = np.full(matrix.shape[0], FAR, np.int64)
     exponents = np.where(whole, exponents.astype(np.int64) - 53 + zeros, FAR)
     np.minimum.at(lowest, owners, exponents)
     shifts = np.where(whole, exponents - lowest[owners], 0)
-    whole >>= zeros
     if shifts.max(initial=0) <= 9:
         entries = whole << shifts
     else:

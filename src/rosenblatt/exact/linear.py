@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from rosenblatt.exact.integers import Integers
+from rosenblatt.exact.integers import FAR, Integers
 
 SMALL = 40  # unknowns up to which FLINT is quicker than refinement
 LIMB, WORD_DIGITS = 24, 62  # binary digits of pieces of entries, and of sums of their products
@@ -165,7 +165,26 @@ def _dense(K: Integers) -> list[list[int]]:
 
 
 def refined(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
-    """Solve by refinement in floats; None where these do not converge."""
+    """Solve by refinement in floats; None where these do not converge.
+
+    The columns are scaled first, so that the unknowns are of about one size.
+    """
+    powers = balance(K)[1]
+    scaled, lifts = K.with_scaled_columns(powers)
+    down = int(max(0, -lifts.min()))
+    raised = [r << up for r, up in zip(right, (lifts + down).tolist(), strict=True)]
+    found = _refined(scaled, raised, pause)
+    if found is None:
+        return None
+    ups = (powers - powers.min()).tolist()
+    numbers = [number << up for number, up in zip(found.numbers, ups, strict=True)]
+    power = down - int(powers.min())  # of two, by which all of them are divided
+    if power < 0:
+        numbers = [number << -power for number in numbers]
+    return reduced(numbers, found.denominator << max(0, power))
+
+
+def _refined(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
     try:
         search = _Refinement(K, right)
     except RuntimeError:  # singular in floats
@@ -192,22 +211,30 @@ class _Refinement:
         self.limbs = _limbs(K)
         self.step_digits = WORD_DIGITS - LIMB - int(np.diff(K.starts).max()).bit_length()
         self.residual, self.sums, self.digits = list(right), [0] * K.width, 0
+        self.top = self._top()
+
+    def _top(self) -> int:
+        """Give the binary digits of the residual where it is largest, beside the rows."""
+        sizes = np.fromiter(map(int.bit_length, self.residual), np.int64, len(self.residual))
+        return int((sizes + self.row_powers)[sizes > 0].max(initial=-FAR))
 
     def step(self) -> bool:
         """Solve for the residual in floats; tell whether that made it smaller."""
-        top = _digits(self.residual)
-        shift = max(0, top - 64)
-        right = np.array([value >> shift for value in self.residual], np.float64)
-        scaled = np.ldexp(right, self.row_powers + shift - top)
+        top = self.top
+        shifts = np.maximum(0, top - 64 - self.row_powers)
+        pairs = zip(self.residual, shifts.tolist(), strict=True)
+        right = np.array([value >> shift for value, shift in pairs], np.float64)
+        scaled = np.ldexp(right, self.row_powers + shifts - top)
         x = np.ldexp(self.factors.solve(scaled), self.column_powers)
         largest_x = float(np.abs(x).max())
         if not 0 < largest_x < math.inf:
             return False
         # x·2^top solves for the residual; so many binary digits of it are kept as an integer.
         kept = self.step_digits - math.frexp(largest_x)[1]
-        power, before = kept - top, top - self.digits
-        self._add(np.rint(np.ldexp(x, kept)).astype(np.int64), power)
-        return _digits(self.residual) - self.digits <= before - FEWEST
+        before = top - self.digits
+        self._add(np.rint(np.ldexp(x, kept)).astype(np.int64), kept - top)
+        self.top = self._top()
+        return self.top - self.digits <= before - FEWEST
 
     def _add(self, whole: np.ndarray, power: int) -> None:
         """Add whole·2^-power to the last of the digits known."""
@@ -225,10 +252,6 @@ class _Refinement:
             pairs = zip(total, (limb @ whole).tolist(), strict=True)
             total = [(high << LIMB) + low for high, low in pairs]
         return total
-
-
-def _digits(values: Sequence[int]) -> int:
-    return max(map(int.bit_length, values))
 
 
 def balance(K: Integers) -> tuple[np.ndarray, np.ndarray]:
