@@ -204,8 +204,8 @@ class SignedRows:
 
     def nearby(self, w: Sequence[Number]) -> np.ndarray:
         """Give exact weights as those of `floats`, rounded, up to a positive factor."""
-        largest = max(abs(Fraction(value)) for value in w)
-        if largest > LARGE:
+        if max(w) > LARGE or min(w) < -LARGE:
+            largest = max(abs(Fraction(value)) for value in w)
             w = [Fraction(value) / largest for value in w]
         if not is_exact(self.X):
             return floats_of(w)
