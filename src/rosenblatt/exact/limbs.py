@@ -61,6 +61,9 @@ def cut(w: Whole) -> Limbs:
 
 
 def _limbs(number: int) -> Sequence[int]:
+    if number < 2 ** (2 * BITS):  # as the odd rests of floats are
+        low, high = number & (2**BITS - 1), number >> BITS
+        return [low, high] if high else [low] if low else []
     size = -(-number.bit_length() // BITS)
     return np.frombuffer(number.to_bytes(4 * size, "little"), "<u4").tolist()  # type: ignore[no-any-return]
 
