@@ -88,7 +88,7 @@ class FloatProgram:
         self.solver = solver_with({})
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = matrix.shape
-        model.col_cost_ = _costs_in_floats(program.cost, self.columns)
+        model.col_cost_ = _costs_in_floats([(cost, 1) for cost in program.cost], self.columns)
         powers = self.rows + self.primal, self.primal - self.columns
         model.row_lower_, model.row_upper_ = ends_in_floats(program.row_ends, powers[0])
         model.col_lower_, model.col_upper_ = ends_in_floats(program.column_ends, powers[1])
@@ -105,17 +105,15 @@ class FloatProgram:
         self.primal = self.primal if breaks is None else -breaks
         self.pulls = self.pulls if pulls is None else pulls
         held, costs = self._held(found)
-        solver, (lower, upper) = self.solver, self.program.row_ends
+        solver, (rows, columns) = self.solver, (self.program.row_ends, self.program.column_ends)
         solver.setOptionValue("presolve", "off")
-        self._change_ends(
-            solver.changeColsBounds, self.program.column_ends, found.point(), -self.columns
-        )
-        values = found.row_values()
-        lower, upper = (
-            [value if hold else end for hold, value, end in zip(held, values, side, strict=True)]
-            for side in (lower, upper)
-        )
-        self._change_ends(solver.changeRowsBounds, (lower, upper), values, self.rows)
+        one = found.x.denominator
+        ends = _moved(columns, found.x.numbers, one, self.primal - self.columns)
+        solver.changeColsBounds(ends[0].size, np.arange(ends[0].size, dtype=np.int32), *ends)
+        ends = _moved(rows, found.values, one, self.primal + self.rows)
+        fixed = held & ((ends[0] == 0) | (ends[1] == 0))
+        ends = np.where(fixed, 0.0, ends[0]), np.where(fixed, 0.0, ends[1])
+        solver.changeRowsBounds(ends[0].size, np.arange(ends[0].size, dtype=np.int32), *ends)
         enlarged = _costs_in_floats(costs, self.columns, self.pulls)
         solver.changeColsCost(enlarged.size, np.arange(enlarged.size, dtype=np.int32), enlarged)
         start = highspy.HighsBasis()
@@ -124,33 +122,45 @@ class FloatProgram:
         solver.setBasis(start)
         return self.basis(seconds)
 
-    def _held(self, found: Vertex) -> tuple[list[bool], list[Fraction | int]]:
+    def _held(self, found: Vertex) -> tuple[np.ndarray, list[tuple[int, int]]]:
         """Tell which multipliers are far from changing their sign; give the costs less their rows.
 
         A row with such a multiplier stays at its end, so that the program that is left need not
         speak of it as an inequality: it looks for what is added to the multiplier, of any sign.
+        Costs are given as numerators and denominators.
         """
         A, y, one = self.program.A, found.y.numbers, found.y.denominator
         if self.pulls is None:
-            return [False] * A.size, list(self.program.cost)
+            return np.zeros(A.size, bool), [(cost, 1) for cost in self.program.cost]
         least = self.pulls + LARGE_DIGITS
         held = [
-            lower == upper or (number != 0 and power_near(number, one) - power > least)
+            (lower is not None and lower == upper)
+            or (number != 0 and power_near(number, one) - power > least)
             for number, power, lower, upper in zip(
                 y, self.rows.tolist(), *self.program.row_ends, strict=True
             )
         ]
         left = A.transposed().times([n if hold else 0 for n, hold in zip(y, held, strict=True)])
         pairs = zip(self.program.cost, left, strict=True)
-        return held, [Fraction(cost * one - taken, one) for cost, taken in pairs]
+        return np.array(held), [(cost * one - taken, one) for cost, taken in pairs]
 
-    def _change_ends(self, change: Any, ends: Ends, at: list[Fraction], powers: np.ndarray) -> None:
-        moved = tuple(
-            [None if end is None else end - value for end, value in zip(side, at, strict=True)]
-            for side in ends
+
+def _moved(ends: Ends, at: list[int], one: int, powers: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Give ends less values, which are integers over `one`, in floats."""
+
+    def moved(end: Fraction | int, value: int, power: int) -> float:
+        bottom = end.denominator
+        return scaled(end.numerator * one - value * bottom, power, one * bottom)
+
+    return tuple(
+        np.array(
+            [
+                none if end is None else moved(end, value, power)
+                for end, value, power in zip(side, at, powers.tolist(), strict=True)
+            ]
         )
-        lower, upper = ends_in_floats(moved, powers + self.primal)
-        change(lower.size, np.arange(lower.size, dtype=np.int32), lower, upper)
+        for side, none in zip(ends, (-math.inf, math.inf), strict=True)
+    )
 
 
 def _unit(program: Program, rows: np.ndarray, columns: np.ndarray) -> int:
@@ -167,18 +177,18 @@ def _unit(program: Program, rows: np.ndarray, columns: np.ndarray) -> int:
 
 
 def _costs_in_floats(
-    costs: Sequence[Fraction | int], powers: np.ndarray, size: int | None = None
+    costs: Sequence[tuple[int, int]], powers: np.ndarray, size: int | None = None
 ) -> np.ndarray:
-    """Give costs times powers of two as floats; those of a size, or the largest, become about 1.
+    """Give fractions times powers of two as floats, about 1 for those of a size, or the largest.
 
     Larger ones only have to stay large.
     """
     pairs = list(zip(costs, powers.tolist(), strict=True))
     if size is None:
-        sizes = (power_near(*cost.as_integer_ratio()) + power for cost, power in pairs if cost)
-        size = max(sizes, default=0)
+        size = max((power_near(*cost) + power for cost, power in pairs if cost[0]), default=0)
     large = 2.0**LARGE_DIGITS
-    return np.clip([scaled(cost, power - size) for cost, power in pairs], -large, large)
+    found = [scaled(top, power - size, bottom) for (top, bottom), power in pairs]
+    return np.clip(found, -large, large)
 
 
 def ends_in_floats(ends: Sequence[Sequence[End]], powers: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -186,7 +196,7 @@ def ends_in_floats(ends: Sequence[Sequence[End]], powers: np.ndarray) -> tuple[n
     return tuple(
         np.array(
             [
-                none if e is None else scaled(e, p)
+                none if e is None else scaled(e.numerator, p, e.denominator)
                 for e, p in zip(side, powers.tolist(), strict=True)
             ]
         )
@@ -194,16 +204,15 @@ def ends_in_floats(ends: Sequence[Sequence[End]], powers: np.ndarray) -> tuple[n
     )
 
 
-def scaled(value: Fraction | int, power: int) -> float:
-    """Give value·2^power in floats."""
-    if not value:
+def scaled(top: int, power: int, bottom: int = 1) -> float:
+    """Give top / bottom·2^power in floats."""
+    if not top:
         return 0.0
-    top, bottom = value.as_integer_ratio()
     shift = bottom.bit_length() - top.bit_length() + 64
     digits = (top << shift) // bottom if shift >= 0 else top // (bottom << -shift)
     exponent = power - shift
     if exponent + 65 > 1000:
-        return INFINITE if value > 0 else -INFINITE
+        return INFINITE if top > 0 else -INFINITE
     return math.ldexp(digits, exponent)
 
 

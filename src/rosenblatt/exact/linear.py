@@ -28,6 +28,7 @@ from rosenblatt.exact.integers import FAR, Integers
 SMALL = 40  # unknowns up to which FLINT is quicker than refinement
 LIMB, WORD_DIGITS = 24, 62  # binary digits of pieces of entries, and of sums of their products
 FIRST = 128  # binary digits after which a solution is looked for
+RECENT = 4096  # binary digits of x that are kept apart from those before them
 FEWEST = 3  # digits gained at once, below which the floats are of no use
 Pause = Callable[[], object]
 
@@ -46,22 +47,33 @@ def solved(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
     order = peeled(K)
     if order is None:
         return None
-    x: dict[int, Fraction] = {}
+    x: dict[int, flint.fmpq] = {}
     for i, j in order.forward:
+        pause()
         x[j] = _given(K, right, i, j, x)
     if order.rows:
         rows, columns = np.array(order.rows), np.array(order.columns)
         left = [_residual(K, right, i, x) for i in order.rows]
-        common = math.lcm(*(value.denominator for value in left))
-        scaled = [int(value * common) for value in left]
+        scaled, common = _over_one_denominator(left, pause)
         found = _solved_core(K.part(rows, columns), scaled, pause)
         if found is None:
             return None
         for j, value in zip(order.columns, found.numbers, strict=True):
-            x[j] = Fraction(value, found.denominator * common)
+            pause()
+            x[j] = flint.fmpq(value, found.denominator * common)
     for i, j in reversed(order.backward):
+        pause()
         x[j] = _given(K, right, i, j, x)
-    return over_one_denominator([x[j] for j in range(K.width)])
+    return _over_one_denominator([x[j] for j in range(K.width)], pause)
+
+
+def _over_one_denominator(values: Sequence[flint.fmpq], pause: Pause) -> Rationals:
+    """Give FLINT's fractions as integers over their common denominator."""
+    common = flint.fmpz(1)
+    for value in values:
+        pause()
+        common = common.lcm(value.q)
+    return Rationals([int(value.p * (common // value.q)) for value in values], int(common))
 
 
 def over_one_denominator(values: Sequence[Fraction | int]) -> Rationals:
@@ -72,19 +84,26 @@ def over_one_denominator(values: Sequence[Fraction | int]) -> Rationals:
 
 def reduced(numbers: list[int], denominator: int) -> Rationals:
     """Divide out what all numbers and the denominator have in common."""
-    divisor = math.gcd(denominator, *numbers)
-    if divisor == 1:
-        return Rationals(numbers, denominator)
+    common = flint.fmpz(denominator)
+    for number in numbers:
+        common = common.gcd(number)
+        if common == 1:
+            return Rationals(numbers, denominator)
+    divisor = int(common)
     return Rationals([number // divisor for number in numbers], denominator // divisor)
 
 
-def _residual(K: Integers, right: Sequence[int], i: int, x: dict[int, Fraction]) -> Fraction:
-    pairs = zip(*K.row(i), strict=True)
-    known = (value * x[j] for j, value in pairs if j in x)
-    return right[i] - sum(known, Fraction(0))
+def _residual(K: Integers, right: Sequence[int], i: int, x: dict[int, flint.fmpq]) -> flint.fmpq:
+    total = flint.fmpq(right[i])
+    for j, value in zip(*K.row(i), strict=True):
+        if j in x:
+            total -= value * x[j]
+    return total
 
 
-def _given(K: Integers, right: Sequence[int], i: int, j: int, x: dict[int, Fraction]) -> Fraction:
+def _given(
+    K: Integers, right: Sequence[int], i: int, j: int, x: dict[int, flint.fmpq]
+) -> flint.fmpq:
     pivot = dict(zip(*K.row(i), strict=True))[j]
     return _residual(K, right, i, x) / pivot
 
@@ -195,7 +214,7 @@ def _refined(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | Non
             pause()
             if not search.step():
                 return None
-        found = _reconstructed(search.sums, search.digits, K, right)
+        found = _reconstructed(search.sums(), search.digits, K, right)
         if found is not None:
             return found
         wanted *= 2
@@ -210,7 +229,8 @@ class _Refinement:
         self.factors = splu(self.floats.tocsc())
         self.limbs = _limbs(K)
         self.step_digits = WORD_DIGITS - LIMB - int(np.diff(K.starts).max()).bit_length()
-        self.residual, self.sums, self.digits = list(right), [0] * K.width, 0
+        self.residual, self.digits = list(right), 0
+        self.long, self.recent, self.recent_digits = [0] * K.width, [0] * K.width, 0
         self.top = self._top()
 
     def _top(self) -> int:
@@ -241,9 +261,24 @@ class _Refinement:
         products, up, down = self._times(whole), max(0, power), max(0, -power)
         pairs = zip(self.residual, products, strict=True)
         self.residual = [(value << up) - (product << down) for value, product in pairs]
-        pairs = zip(self.sums, whole.tolist(), strict=True)
-        self.sums = [(value << up) + (more << down) for value, more in pairs]
+        pairs = zip(self.recent, whole.tolist(), strict=True)
+        self.recent = [(value << up) + (more << down) for value, more in pairs]
         self.digits += up
+        self.recent_digits += up
+        if self.recent_digits > RECENT:
+            self._join()
+
+    def _join(self) -> None:
+        """Put the digits found of late behind those before, too long to be touched often."""
+        up = self.recent_digits
+        pairs = zip(self.long, self.recent, strict=True)
+        self.long = [(value << up) + more for value, more in pairs]
+        self.recent, self.recent_digits = [0] * len(self.long), 0
+
+    def sums(self) -> list[int]:
+        """Give x·2^digits, rounded."""
+        self._join()
+        return self.long
 
     def _times(self, whole: np.ndarray) -> list[int]:
         """Give K·whole."""
