@@ -712,7 +712,7 @@ def stop(monkeypatch, error):
     def ask(self):
         raise error
 
-    monkeypatch.setattr(FaceSearch, "guess", ask)
+    monkeypatch.setattr(FaceSearch, "of_all_rows", ask)
 
 
 def assert_undecided(found):

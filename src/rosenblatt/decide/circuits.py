@@ -13,10 +13,11 @@ import numpy as np
 
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.elastic import Elastic
+from rosenblatt.decide.floats import FloatProgram
 from rosenblatt.decide.optimum import by_floats, by_pivots, optimum
 from rosenblatt.exact.integers import Integers, row_sizes
 from rosenblatt.exact.linear import Rationals
-from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, End, Program
+from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, End, Program, feasible_point
 
 FEW = 100  # rows of a proof that are worth many exact pivots to have fewer of them
 
@@ -37,17 +38,21 @@ def circuit(rows: Integers, wanted: np.ndarray, clock: Clock) -> Rationals | Non
     return None if found is None else found[1].x
 
 
-def spanning(rows: Integers, basis: list[int], clock: Clock) -> Rationals | None:
-    """Give multipliers that are positive on a basis, and on few other rows; None if not found."""
+def spanning(
+    rows: Integers, basis: list[int], clock: Clock, *, there_are: bool = False
+) -> Rationals | None:
+    """Give multipliers that are positive on a basis, and on few other rows; None if not found.
+
+    Few rows are worth exact pivots, if it is known that there are such multipliers.
+    """
     sizes = row_sizes(rows)
     lower: list[End] = [0] * rows.size
     for k in basis:
         lower[k] = Fraction(1, sizes[k])
     nothing = [0] * rows.width
     program = Program(rows.transposed(), sizes, (nothing, nothing), (lower, [None] * rows.size))
-    found = by_floats(program, clock)
-    if found is None and rows.size <= FEW:
-        ends = program.column_ends
-        elastic = Elastic(program.A, nothing, np.ones(rows.width, bool), ends)
-        found = optimum(elastic.program(), elastic.start(), clock)
-    return None if found is None else found[1].x
+    found = feasible_point(program, FloatProgram(program).basis(clock.left()), clock.left)
+    if found is None and there_are and rows.size <= FEW:
+        rigid = Elastic(program.A, nothing, np.ones(rows.width, bool), program.column_ends)
+        found = optimum(rigid.program(), rigid.start(), clock)[1].x
+    return found

@@ -24,6 +24,7 @@ from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.answers import Clock
+from rosenblatt.decide.circuits import spanning
 from rosenblatt.decide.floats import basis_of, run, solver_with
 from rosenblatt.decide.optimum import optimum
 from rosenblatt.decide.signed import SignedRows
@@ -31,7 +32,7 @@ from rosenblatt.exact.integers import Integers, row_sizes
 from rosenblatt.exact.linear import entry_powers
 from rosenblatt.exact.products import signs_of_products
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program, Vertex, is_optimal, vertex
-from rosenblatt.exact.spans import Span
+from rosenblatt.exact.spans import Span, pivots
 
 # Problems with fewer rows, or fewer per coordinate, are looked at as a whole.
 WHOLE, WHOLE_SHARE = 512, 8
@@ -96,6 +97,20 @@ class FaceSearch:
         self.working = np.concatenate([self.working, fresh])
         made, factors = self.cone.integers(fresh)
         self.rows, self.factors = self.rows.above(made), self.factors + factors
+
+    def of_all_rows(self) -> Face | None:
+        """Look for weights that are positive on rows that span all others, if those are few.
+
+        Most small data overlap, and then no other program has to be solved.
+        """
+        if self.working.size > WHOLE or not self.taken.all():
+            return None
+        base = pivots(self.rows).rows
+        found = spanning(self.rows, base, self.clock) if base else None
+        if found is None:
+            return None
+        held = np.flatnonzero([share > 0 for share in found.numbers])
+        return self._face(held, found.numbers, [])
 
     # ---- in floats
 

@@ -45,6 +45,7 @@ STATUS = highspy.HighsBasisStatus
 STATES = {STATUS.kBasic: BASIC, STATUS.kLower: AT_LOWER, STATUS.kUpper: AT_UPPER}
 STATUSES = {BASIC: STATUS.kBasic, AT_LOWER: STATUS.kLower, AT_UPPER: STATUS.kUpper}
 INFINITE = 1e30
+WHOLE = 2**53
 LARGE_DIGITS = 20  # binary digits of large costs, beside those of about 1 that matter
 USUAL = 20  # binary digits of ends that floats need no help with
 
@@ -183,24 +184,30 @@ def _costs_in_floats(
 
     Larger ones only have to stay large.
     """
-    pairs = list(zip(costs, powers.tolist(), strict=True))
     if size is None:
+        pairs = zip(costs, powers.tolist(), strict=True)
         size = max((power_near(*cost) + power for cost, power in pairs if cost[0]), default=0)
-    large = 2.0**LARGE_DIGITS
-    found = [scaled(top, power - size, bottom) for (top, bottom), power in pairs]
-    return np.clip(found, -large, large)
+    large, most = 2.0**LARGE_DIGITS, powers - size
+    if all(bottom == 1 and -WHOLE < top < WHOLE for top, bottom in costs):
+        found = np.ldexp(np.array([top for top, _ in costs], np.float64), most)
+    else:
+        pairs = zip(costs, most.tolist(), strict=True)
+        found = np.array([scaled(top, power, bottom) for (top, bottom), power in pairs])
+    return np.asarray(np.clip(found, -large, large))
 
 
 def ends_in_floats(ends: Sequence[Sequence[End]], powers: np.ndarray) -> tuple[np.ndarray, ...]:
     """Give lower and upper ends as floats, each times a power of two."""
-    return tuple(
-        np.array(
-            [
-                none if e is None else scaled(e.numerator, p, e.denominator)
-                for e, p in zip(side, powers.tolist(), strict=True)
-            ]
-        )
-        for side, none in zip(ends, (-math.inf, math.inf), strict=True)
+    sides = zip(ends, (-math.inf, math.inf), strict=True)
+    return tuple(_side_in_floats(side, powers, none) for side, none in sides)
+
+
+def _side_in_floats(side: Sequence[End], powers: np.ndarray, none: float) -> np.ndarray:
+    if all(type(end) is int and -WHOLE < end < WHOLE for end in side):
+        return np.asarray(np.ldexp(np.array(side, np.float64), powers))
+    pairs = zip(side, powers.tolist(), strict=True)
+    return np.array(
+        [none if e is None else scaled(e.numerator, p, e.denominator) for e, p in pairs]
     )
 
 

@@ -233,6 +233,9 @@ class _Problem:
                     return self._separable(point)
         search = FaceSearch(self.cone, hints, self.clock)
         search.take(np.array([i for pair in self.clashes for i in pair], np.int64))
+        face = search.of_all_rows()
+        if face is not None:
+            return self._not_separable(face)
         basis, guess = search.guess()
         if not self.clashes and self._least(guess) > 0:
             return self._separable(guess)
@@ -401,7 +404,7 @@ class _Problem:
             return {int(face.rows[0]): Fraction(1)}
         few = None
         if 2 * len(basis) < face.rows.size <= PRUNED // len(basis):
-            few = spanning(face.integers, basis, self.clock)
+            few = spanning(face.integers, basis, self.clock, there_are=True)
         weights = face.weights(None if few is None else few.numbers)
         return {i: weight for i, weight in weights.items() if not self.empty[i]}
 

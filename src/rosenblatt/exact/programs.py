@@ -139,6 +139,23 @@ def _multipliers(
     return Rationals(numbers, found.denominator)
 
 
+def feasible_point(program: Program, basis: Basis, pause: Pause) -> Rationals | None:
+    """Give the point of a basis if it keeps all ends, without a look at its multipliers."""
+    tight, free = np.flatnonzero(basis.rows != BASIC), np.flatnonzero(basis.columns == BASIC)
+    if tight.size != free.size:
+        return None
+    x = _point(program, basis, program.A.part(tight, free), (tight, free), pause)
+    if x is None or not _inside(x.numbers, x.denominator, program.column_ends):
+        return None
+    inside = _inside(_values(program, basis, x), x.denominator, program.row_ends)
+    return x if inside else None
+
+
+def _inside(values: list[int], one: int, ends: Ends) -> bool:
+    triples = zip(values, *ends, strict=True)
+    return all(_beyond(v, one, a) >= 0 >= _beyond(v, one, b, -1) for v, a, b in triples)
+
+
 def is_optimal(program: Program, found: Vertex) -> bool:
     """Tell whether a vertex keeps all ends, and its multipliers prove that none is better."""
     one = found.x.denominator
