@@ -8,7 +8,7 @@ from rosenblatt.data.files import write_atomically
 from rosenblatt.lab.catalogue import NAMES
 from rosenblatt.lab.experiment import Table
 from rosenblatt.lab.report import write_report
-from rosenblatt.lab.runner import Plan, run
+from rosenblatt.lab.runner import Schedule, run
 
 SECONDS = 600
 TABLES = "tables.json"
@@ -24,7 +24,7 @@ def run_once(folder: Path) -> Path:
     else:
         rows = {}
         try:
-            plan = Plan(NAMES, folder, quick=True)
+            plan = Schedule(NAMES, folder, quick=True)
             outcomes = run(plan)
             write_report(plan, outcomes, 1.0)
             rows = {outcome.name: outcome.rows for outcome in outcomes}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from planted import planted, quickly, whole
-from rosenblatt.methods.cones import Ending, Limits, plain
+from rosenblatt.methods.cones import Ending, SearchLimits, plain
 from rosenblatt.methods.rescaled import Pairs, multiply, normalise, rescaled, shorten
 from rosenblatt.methods.smoothed import smoothed
 
@@ -153,7 +153,7 @@ def dyadic_unit_rows(draw):
 @given(dyadic_unit_rows(), st.integers(-40, 40))
 def test_the_plain_search_is_the_perceptron(A, power):
     expected, counts = naive_plain(A, 300)
-    found = plain(A * 2.0**power, Limits(max_steps=300))
+    found = plain(A * 2.0**power, SearchLimits(max_steps=300))
     assert found.steps == sum(counts)
     np.testing.assert_allclose(found.weights * found.steps, counts, rtol=1e-12)
     if expected is None:
@@ -235,7 +235,7 @@ def test_steps_keep_their_bounds(problem):
 def test_nothing_is_found_where_rows_cancel(search, problem, factor):
     rows, _, _ = problem
     A = np.vstack([rows, -factor * rows.sum(axis=0)])
-    found = search(A, Limits(max_steps=500))
+    found = search(A, SearchLimits(max_steps=500))
     assert found.w is None
     assert found.stop in (Ending.STEPS, Ending.WITNESS, Ending.THIN)
     assert found.weights.min() >= 0
@@ -248,7 +248,7 @@ def test_nothing_is_found_where_rows_cancel(search, problem, factor):
 def test_whole_numbers_are_searched_without_a_false_answer(search, problem):
     rows, signs, _ = problem
     A = rows * signs[:, None]
-    found = search(A, Limits(max_steps=20_000))
+    found = search(A, SearchLimits(max_steps=20_000))
     assert found.stop is Ending.FOUND
     assert exactly_positive(A, found.w)
 
@@ -314,7 +314,7 @@ def test_the_given_rows_are_left_alone(search):
     A = contradictory()
     before = A.copy()
     A.flags.writeable = False
-    search(A, Limits(max_steps=100))
+    search(A, SearchLimits(max_steps=100))
     np.testing.assert_array_equal(A, before)
 
 
@@ -339,7 +339,7 @@ def test_rescaling_is_accurate_in_general_position(d, K):
     A[4:, 2:] = np.repeat(np.eye(d - 2), 2, axis=0) * np.tile([1, -1], d - 2)[:, None]
     A[4:, 0] = 0.3
     rotation, _ = np.linalg.qr(np.random.default_rng(d).standard_normal((d, d)))
-    found = rescaled(A @ rotation, Limits(max_steps=1000))
+    found = rescaled(A @ rotation, SearchLimits(max_steps=1000))
     assert exactly_positive(A @ rotation, found.w)
 
 
@@ -363,14 +363,14 @@ def test_smoothed_steps_grow_with_the_inverse_of_the_margin(d):
 def test_plain_weights_shrink_with_the_root_of_the_steps():
     A = contradictory() * np.geomspace(1e-3, 1e3, 30)[:, None]
     for steps in (1, 10, 1000, 100_000):
-        found = plain(A, Limits(max_steps=steps))
+        found = plain(A, SearchLimits(max_steps=steps))
         assert relative_length(A, found.weights) <= (1 + 1e-9) / math.sqrt(steps)
 
 
 def test_smoothed_weights_shrink_with_the_steps():
     A = contradictory(200, 10) * np.geomspace(1e-3, 1e3, 200)[:, None]
     for steps in (10, 100):
-        found = smoothed(A, Limits(max_steps=steps))
+        found = smoothed(A, SearchLimits(max_steps=steps))
         assert relative_length(A, found.weights) <= 2 * math.sqrt(math.log(200)) / steps
 
 
@@ -383,7 +383,7 @@ def test_weights_of_a_thin_cone_bound_its_margin():
 @every_search
 @pytest.mark.parametrize("most", [0, 1, 17])
 def test_no_more_steps_are_made_than_allowed(search, most):
-    found = search(contradictory(), Limits(max_steps=most))
+    found = search(contradictory(), SearchLimits(max_steps=most))
     assert found.steps == most
     assert found.stop is Ending.STEPS
     assert found.w is None
@@ -393,8 +393,8 @@ def test_no_more_steps_are_made_than_allowed(search, most):
 def test_a_limit_that_just_suffices_does(search):
     A = thin_cone(50, 4, 0.02)
     steps = search(A).steps
-    assert search(A, Limits(max_steps=steps)).stop is Ending.FOUND
-    assert search(A, Limits(max_steps=steps - 1)).stop is Ending.STEPS
+    assert search(A, SearchLimits(max_steps=steps)).stop is Ending.FOUND
+    assert search(A, SearchLimits(max_steps=steps - 1)).stop is Ending.STEPS
 
 
 @every_search
@@ -418,7 +418,7 @@ def endless(search):
 @every_search
 def test_a_limit_on_time_ends_the_search(search):
     began = time.process_time()
-    found = search(endless(search), Limits(max_seconds=0.1))
+    found = search(endless(search), SearchLimits(max_seconds=0.1))
     assert found.stop is Ending.SECONDS
     assert found.steps > 0
     assert time.process_time() - began < 20  # the loops may have to be compiled
@@ -427,10 +427,10 @@ def test_a_limit_on_time_ends_the_search(search):
 @every_search
 def test_an_interrupt_keeps_the_weights(search):
     A = endless(search)
-    search(A, Limits(max_steps=1))  # so that the interrupt does not strike a compiler
+    search(A, SearchLimits(max_steps=1))  # so that the interrupt does not strike a compiler
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
-    found = search(A, Limits(max_seconds=20))
+    found = search(A, SearchLimits(max_seconds=20))
     timer.join()
     assert found.stop is Ending.INTERRUPTED
     assert found.steps > 1

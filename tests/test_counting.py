@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import rosenblatt as rb
 from planted import quickly, whole
 from rosenblatt.lab import counting
-from rosenblatt.lab.counting import KINDS, CountingNumber, Tally
+from rosenblatt.lab.counting import KINDS, CountingNumber, OperationTally
 
 sizes = st.integers(1, 9)
 seeds = st.integers(0, 2**32)
@@ -19,7 +19,7 @@ seeds = st.integers(0, 2**32)
 
 def counted(routine, *inputs):
     """Run a routine on numbers that count; give its result and the tally."""
-    tally = Tally()
+    tally = OperationTally()
     return routine(*counting.counting(list(inputs), tally)), tally
 
 
@@ -47,7 +47,7 @@ def numbers(seed, *shape):
 )
 @pytest.mark.parametrize(("left", "right"), [(3.0, 5.0), (5.0, 3.0), (4.0, 4.0)])
 def test_an_operation_gives_what_floats_give_and_counts_once(operation, kind, left, right):
-    tally = Tally()
+    tally = OperationTally()
     x, y = CountingNumber(left, tally), CountingNumber(right, tally)
     for first, second in [(x, y), (x, right), (left, y)]:
         before = getattr(tally, kind)
@@ -57,25 +57,25 @@ def test_an_operation_gives_what_floats_give_and_counts_once(operation, kind, le
 
 
 def test_a_square_root_counts_once():
-    tally = Tally()
+    tally = OperationTally()
     assert float(CountingNumber(9.0, tally).sqrt()) == 3.0
-    assert tally == Tally(square_roots=1)
+    assert tally == OperationTally(square_roots=1)
 
 
 def test_results_go_on_counting():
-    tally = Tally()
+    tally = OperationTally()
     x = CountingNumber(2.0, tally)
     assert float(1 + x * x / 4 - x) == 0.0
-    assert tally == Tally(multiplications=1, divisions=1, additions=2)
+    assert tally == OperationTally(multiplications=1, divisions=1, additions=2)
 
 
 def test_a_number_that_counts_cannot_be_looked_up_unnoticed():
     with pytest.raises(TypeError, match="unhashable"):
-        {CountingNumber(1.0, Tally())}
+        {CountingNumber(1.0, OperationTally())}
 
 
 def test_all_kinds_are_operations():
-    assert Tally(*range(1, len(KINDS) + 1)).operations == 1 + 2 + 3 + 4 + 5
+    assert OperationTally(*range(1, len(KINDS) + 1)).operations == 1 + 2 + 3 + 4 + 5
 
 
 # ---- the formulas
@@ -160,7 +160,7 @@ def test_a_pass_over_the_six_points_goes_as_in_the_theory():
     X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
     (w, mistakes), tally = counted(counting.perceptron_pass, X, [-1, 1, 1, -1, -1, 1], [0, 0])
     assert ([float(x) for x in w], mistakes) == ([3.0, 1.0], 3)
-    assert tally == Tally(multiplications=24, additions=12, comparisons=6)
+    assert tally == OperationTally(multiplications=24, additions=12, comparisons=6)
 
 
 def test_routines_work_on_plain_numbers():

@@ -19,7 +19,7 @@ from browser import needs_browser, visit
 from rosenblatt.lab import catalogue, runner
 from rosenblatt.lab.experiment import Experiment, Table, slope
 from rosenblatt.lab.report import write_report
-from rosenblatt.lab.runner import Plan, run
+from rosenblatt.lab.runner import Schedule, run
 
 OWN = Path(__file__).parent.parent / "docs" / "own_experiment.py"
 LAB = [sys.executable, "-m", "rosenblatt", "lab"]
@@ -32,7 +32,7 @@ def entries(path):
 @pytest.fixture(scope="module")
 def margin(tmp_path_factory):
     out = tmp_path_factory.mktemp("lab")
-    plan = Plan(("margin",), out, quick=True, seed=3)
+    plan = Schedule(("margin",), out, quick=True, seed=3)
     outcomes = run(plan)
     return plan, outcomes, write_report(plan, outcomes, 1.0)
 
@@ -74,7 +74,7 @@ def test_a_finished_run_is_not_run_again(margin, monkeypatch):
 def test_another_seed_starts_anew(margin, tmp_path):
     plan, _, _ = margin
     header = (plan.out / "margin" / runner.JOURNAL).read_text().splitlines()[0]
-    other = Plan(("margin",), tmp_path, quick=True, seed=9)
+    other = Schedule(("margin",), tmp_path, quick=True, seed=9)
     (tmp_path / "margin").mkdir()
     path = tmp_path / "margin" / runner.JOURNAL
     path.write_text(header + "\n" + '{"case": {}, "rows": [], "seconds": 1}\n')
@@ -147,7 +147,7 @@ def test_what_cannot_be_drawn_does_not_stop_the_others(monkeypatch, tmp_path):
 
 def test_failures_are_tried_again(monkeypatch, tmp_path):
     monkeypatch.setattr(runner, "find", lambda name: small())
-    plan = Plan(("margin",), tmp_path)
+    plan = Schedule(("margin",), tmp_path)
     work = runner._opened("margin", plan)
     runner._keep(work, {"a": 1}, [{"a": 1, "failed": "ValueError: out of chalk"}], 0.1)
     runner._keep(work, {"a": 2}, [{"a": 2, "b": 2.0}], 0.1)

@@ -15,7 +15,7 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt.data.lp import parse_lp
 from rosenblatt.data.mps import parse_mps
-from rosenblatt.data.program import Program
+from rosenblatt.data.program import LinearProgram
 from rosenblatt.data.systems import read_system
 from rosenblatt.exact.numbers import exact_row
 
@@ -67,7 +67,7 @@ def by_highs(text: str, kind: str, folder: Any) -> Any:
     return solver.getLp()
 
 
-def assert_like_highs(program: Program, text: str, kind: str, folder: Any) -> None:
+def assert_like_highs(program: LinearProgram, text: str, kind: str, folder: Any) -> None:
     """Compare coefficients, ends and bounds, up to the rounding of sums."""
     lp = by_highs(text, kind, folder)
     stored = lp.a_matrix_

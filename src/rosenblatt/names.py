@@ -19,7 +19,7 @@ from rosenblatt.errors import InputError
 
 
 @dataclass(frozen=True)
-class Table:
+class TableColumns:
     """Which columns of a table became which features: numbers first, words behind them.
 
     Attributes
@@ -68,7 +68,7 @@ class Columns:
     """
 
     names: tuple[str, ...] | None = None
-    table: Table | None = None
+    table: TableColumns | None = None
     hashing: dict[str, Any] | None = None
 
     @property
@@ -132,14 +132,14 @@ HASHING = {
 }  # the options that a hashing may have
 
 
-def _table(parts: dict[str, Any]) -> Table:
+def _table(parts: dict[str, Any]) -> TableColumns:
     words = {name: _strings(known) for name, known in parts["words"].items()}
     inputs, label = _strings(parts["inputs"]), parts["label"]
     header, hashed = parts["header"], parts["hashed"]
     sound = type(label) in (str, type(None)) and type(header) is bool and type(hashed) is int
     if not sound or hashed < 0 or not words.keys() <= set(inputs):
         raise ValueError("what it says of its table is damaged")
-    return Table(inputs, words, label, header, hashed)
+    return TableColumns(inputs, words, label, header, hashed)
 
 
 def _strings(names: Any) -> tuple[str, ...]:
@@ -204,7 +204,7 @@ class Wanted(NamedTuple):
     columns: Columns
     width: int
 
-    def as_table(self, found: list[str]) -> Table:
+    def as_table(self, found: list[str]) -> TableColumns:
         """Give them as columns of a table that has such columns.
 
         Columns without names are found if they are called as `convert` calls them, x0, x1, ..., or
@@ -213,12 +213,12 @@ class Wanted(NamedTuple):
         if self.columns.table is not None:
             return self.columns.table
         if self.columns.names is not None:
-            return Table(self.columns.names)
+            return TableColumns(self.columns.names)
         for pattern in ("x{}", "{}"):
             names = tuple(map(pattern.format, range(self.width)))
             if set(names) <= set(found):
-                return Table(names)
-        return Table(tuple(map("column_{}".format, range(self.width))), header=False)
+                return TableColumns(names)
+        return TableColumns(tuple(map("column_{}".format, range(self.width))), header=False)
 
 
 def wanted_by(like: Any) -> Wanted:

@@ -16,7 +16,7 @@ from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.options import FILE, flag
 
 if TYPE_CHECKING:
-    from rosenblatt.lab.runner import Outcome, Plan
+    from rosenblatt.lab.runner import Outcome, Schedule
 
 ALL = "all"
 
@@ -42,12 +42,12 @@ def lab(names: tuple[str, ...], out: Path, quick: bool, seed: int, json: bool) -
     command continues a run that was stopped.
     """
     from rosenblatt.lab.catalogue import NAMES
-    from rosenblatt.lab.runner import Plan
+    from rosenblatt.lab.runner import Schedule
 
     if not names:
         return _list(json)
     wanted = [each for name in names for each in (NAMES if name == ALL else (name,))]
-    return _run(Plan(tuple(dict.fromkeys(wanted)), out, quick, seed), json)
+    return _run(Schedule(tuple(dict.fromkeys(wanted)), out, quick, seed), json)
 
 
 def _list(json: bool) -> int:
@@ -64,7 +64,7 @@ def _list(json: bool) -> int:
     return 0
 
 
-def _run(plan: Plan, json: bool) -> int:
+def _run(plan: Schedule, json: bool) -> int:
     from rosenblatt.lab.report import write_report
     from rosenblatt.lab.runner import run
 
@@ -84,7 +84,7 @@ def _run(plan: Plan, json: bool) -> int:
 
 
 @contextmanager
-def _progress(plan: Plan) -> Iterator[Any]:
+def _progress(plan: Schedule) -> Iterator[Any]:
     """Show how far it is, on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -107,7 +107,7 @@ def _progress(plan: Plan) -> Iterator[Any]:
         yield watch
 
 
-def _tell(plan: Plan, outcomes: list[Outcome], report: Path, seconds: float, json: bool) -> int:
+def _tell(plan: Schedule, outcomes: list[Outcome], report: Path, seconds: float, json: bool) -> int:
     failed = sum(len(outcome.failed) for outcome in outcomes)
     above = sum(outcome.above for outcome in outcomes)
     if json:

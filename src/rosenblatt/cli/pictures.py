@@ -34,7 +34,7 @@ BOUND_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Scene:
+class Exhibit:
     """What is drawn: a model, the examples, and how the columns are called.
 
     Attributes
@@ -132,7 +132,7 @@ def _write(contents: dict[Path, bytes]) -> None:
 # ---- what
 
 
-def _given(source: Source, path: Path, json: bool) -> Scene:
+def _given(source: Source, path: Path, json: bool) -> Exhibit:
     """Open a model, and read the data as it wants them."""
     learner, source = opened(path, source)
     source = source.settled()
@@ -141,12 +141,12 @@ def _given(source: Source, path: Path, json: bool) -> Scene:
     names = list(examples.names or ())
     first = _first(source)
     label = source.label_fact(examples.columns, json)
-    return Scene(learner, examples.X, examples.y, names, first, label, fitted=False)
+    return Exhibit(learner, examples.X, examples.y, names, first, label, fitted=False)
 
 
 def _fitted(
     source: Source, wanted: tuple[str, ...], tell: Callable[[str], None], json: bool
-) -> Scene:
+) -> Exhibit:
     """Learn the data; for pictures of two classes and their run, look for a bound, learn again.
 
     The second run is the first one over again, watched beside the comparator of the bound.
@@ -173,7 +173,7 @@ def _fitted(
     names = list(examples.names or ())
     first = _first(source)
     label = source.label_fact(examples.columns, json)
-    return Scene(learner, X, y, names, first, label, fitted=True, bound=bound)
+    return Exhibit(learner, X, y, names, first, label, fitted=True, bound=bound)
 
 
 def _first(source: Source) -> int:
@@ -181,7 +181,7 @@ def _first(source: Source) -> int:
     return int(source.is_svmlight and not source.reading.zero_based)
 
 
-def _columns(text: str, scene: Scene, data: Name) -> list[Any]:
+def _columns(text: str, scene: Exhibit, data: Name) -> list[Any]:
     """Give columns by name, or by place from 0 on."""
     parts = [part.strip() for part in text.split(",")]
     return [
@@ -190,7 +190,7 @@ def _columns(text: str, scene: Scene, data: Name) -> list[Any]:
     ]
 
 
-def _place(number: int, scene: Scene, data: Name) -> int:
+def _place(number: int, scene: Exhibit, data: Name) -> int:
     place, width = number - scene.first, scene.X.shape[1]
     if not 0 <= place < width:
         held = f"its {several(width, 'column')} count from {scene.first}"
@@ -199,7 +199,7 @@ def _place(number: int, scene: Scene, data: Name) -> int:
 
 
 def _drawn(
-    scene: Scene, wanted: tuple[str, ...], columns: Any, *, strict: bool
+    scene: Exhibit, wanted: tuple[str, ...], columns: Any, *, strict: bool
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Give the figures, and why some were left out: not every model has a run to draw."""
     model, X, y = scene.model, scene.X, scene.y
@@ -224,7 +224,7 @@ def _drawn(
     return figures, left_out
 
 
-def _path(scene: Scene, names: list[str] | None) -> Any:
+def _path(scene: Exhibit, names: list[str] | None) -> Any:
     model = scene.model
     two = isinstance(model, Perceptron) and model.classes_.size == 2
     if two and model.run_.history is None:
@@ -242,7 +242,7 @@ def _path(scene: Scene, names: list[str] | None) -> Any:
 def _report(
     data: Name,
     path: Path | None,
-    scene: Scene,
+    scene: Exhibit,
     seen: dict[str, tuple[str, str]],
     left_out: dict[str, str],
     json: bool,

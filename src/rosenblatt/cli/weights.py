@@ -17,7 +17,7 @@ from rosenblatt.data.sources import contents
 from rosenblatt.data.tables_layout import hashed
 from rosenblatt.data.vowpal_lines import column_of
 from rosenblatt.errors import InputError
-from rosenblatt.names import Columns, Table, wanted_by
+from rosenblatt.names import Columns, TableColumns, wanted_by
 
 WORD = re.compile(r"\w+")
 
@@ -101,7 +101,7 @@ def _of_words(data: str, columns: Columns, coef: np.ndarray) -> tuple[list[str],
     return words, np.asarray((rows @ coef.T).T)
 
 
-def _of_categories(data: str, own: Table, coef: np.ndarray) -> tuple[list[str], np.ndarray]:
+def _of_categories(data: str, own: TableColumns, coef: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Give the numbers of a table and the words of its other columns, and their weights."""
     found = read_whole(data, Reading(select=own.inputs, label=own.label)).columns
     words = {} if found is None or found.table is None else found.table.words

@@ -34,7 +34,8 @@ from rosenblatt.certificate_fields import Number
 from rosenblatt.data.program import (
     INFINITIES,
     Ends,
-    Program,
+    LinearProgram,
+    MisreadError,
     Unknowns,
     is_infinite,
     number_or_infinity,
@@ -64,17 +65,9 @@ MARKS = "+-<>=:*/^[]"
 CUT = "the file ends too early; it may be cut off"
 
 
-def parse_lp(text: str, name: str) -> Program:
+def parse_lp(text: str, name: str) -> LinearProgram:
     """Read a program."""
-    return _Reader(text, name).program()
-
-
-class _Fault(Exception):  # noqa: N818 (it becomes a ParseError once its line is known)
-    """What is wrong with a token of a section, by its place among them."""
-
-    def __init__(self, place: int, message: str) -> None:
-        super().__init__(message)
-        self.place = place
+    return _LpReader(text, name).program()
 
 
 class _Expression(NamedTuple):
@@ -85,7 +78,7 @@ class _Expression(NamedTuple):
     end: int
 
 
-class _Reader:
+class _LpReader:
     """The text of a file, and what it says."""
 
     def __init__(self, text: str, name: str) -> None:
@@ -97,18 +90,18 @@ class _Reader:
         self.notes: list[str] = []
         self.tokens: list[str] = []
 
-    def program(self) -> Program:
+    def program(self) -> LinearProgram:
         """Read all sections."""
         for section, begin, end in self._sections():
             self.tokens = TOKEN.findall(self.text, begin, end)
             try:
                 getattr(self, f"_read_{section}")()
-            except _Fault as fault:
+            except MisreadError as fault:
                 found = [*TOKEN.finditer(self.text, begin, end)]
                 self._refuse(found[fault.place].start() if fault.place < len(found) else end, fault)
         notes = self.unknowns.settle(negative=False, binary=False)
         matrix, written = self._matrix()
-        return Program(
+        return LinearProgram(
             matrix, written, self.ends, self.unknowns, self.labels, (*self.notes, *notes)
         )
 
@@ -165,7 +158,7 @@ class _Reader:
         end = inside.end
         if self._at(end) in TURNED:
             if self.tokens[end] not in (AT_MOST if relation in AT_MOST else AT_LEAST):
-                raise _Fault(end, "the two relations of a row must point the same way")
+                raise MisreadError(end, "the two relations of a row must point the same way")
             other, end = self._number(end + 1)
             more = _ends(self.tokens[inside.end], other)
             lower, upper = (lower, more[1]) if upper == math.inf else (more[0], upper)
@@ -175,7 +168,7 @@ class _Reader:
     def _add(self, inside: _Expression, lower: Number, upper: Number) -> None:
         """Add a row, whose numbers are moved to its ends."""
         if lower == math.inf or upper == -math.inf:
-            raise _Fault(inside.end, "a row cannot be beyond infinity")
+            raise MisreadError(inside.end, "a row cannot be beyond infinity")
         self.terms.append(inside.terms)
         self.ends.append((_moved(lower, inside.constant), _moved(upper, inside.constant)))
 
@@ -201,12 +194,12 @@ class _Reader:
             elif number:
                 value = self._taken(sign + number, k - 1)
                 if is_infinite(value):
-                    raise _Fault(k - 1, "a term of a row is infinite")
+                    raise MisreadError(k - 1, "a term of a row is infinite")
                 constant += value
             else:
                 break
         if k == first or self._at(k - 1) in ("+", "-"):
-            raise _Fault(
+            raise MisreadError(
                 k, f"{self._at(k)[:40]!a} is in the place of a term" if self._at(k) else CUT
             )
         return _Expression(terms, constant, k)
@@ -214,7 +207,7 @@ class _Reader:
     def _relation(self, k: int) -> str:
         token = self._at(k)
         if token not in TURNED:
-            raise _Fault(k, f"{token[:40]!a} is in the place of a relation" if token else CUT)
+            raise MisreadError(k, f"{token[:40]!a} is in the place of a relation" if token else CUT)
         return token
 
     def _number(self, k: int) -> tuple[Number, int]:
@@ -225,14 +218,14 @@ class _Reader:
             k += 1
         token = self._at(k)
         if not _is_number(token) and token.lower() not in INFINITIES:
-            raise _Fault(k, f"{token[:40]!a} is in the place of a number" if token else CUT)
+            raise MisreadError(k, f"{token[:40]!a} is in the place of a number" if token else CUT)
         return self._taken(sign + token, k), k + 1
 
     def _taken(self, text: str, k: int) -> Number:
         try:
             return number_or_infinity(text)
         except ValueError as fault:
-            raise _Fault(k, str(fault)) from None
+            raise MisreadError(k, str(fault)) from None
 
     def _at(self, k: int) -> str:
         return self.tokens[k] if k < len(self.tokens) else ""
@@ -248,7 +241,7 @@ class _Reader:
                 k += 1
             name = self._at(k)
             if not _is_name(name):
-                raise _Fault(k, f"{name[:40]!a} is in the place of a name" if name else CUT)
+                raise MisreadError(k, f"{name[:40]!a} is in the place of a name" if name else CUT)
             j, k = self.unknowns.place(name), k + 1
             try:
                 if turned is not None:
@@ -261,11 +254,13 @@ class _Reader:
                     if turned is not None and (
                         other == "=" or (other in AT_MOST) == (relation in AT_MOST)
                     ):
-                        raise _Fault(k, "the two relations of a bound must point the same way")
+                        raise MisreadError(
+                            k, "the two relations of a bound must point the same way"
+                        )
                     value, k = self._number(k + 1)
                     self._bound(j, other, value)
             except ValueError as fault:
-                raise _Fault(start, str(fault)) from None
+                raise MisreadError(start, str(fault)) from None
 
     def _bound(self, j: int, relation: str, value: Number) -> None:
         lower, upper = _ends(relation, value)
@@ -289,7 +284,7 @@ class _Reader:
     def _names(self) -> list[int]:
         for k, token in enumerate(self.tokens):
             if not _is_name(token):
-                raise _Fault(k, f"{token[:40]!a} is in the place of a name")
+                raise MisreadError(k, f"{token[:40]!a} is in the place of a name")
         return [self.unknowns.place(token) for token in self.tokens]
 
     # ---- coefficients

@@ -34,7 +34,8 @@ from rosenblatt.certificate_fields import Number
 from rosenblatt.data.program import (
     NUMBERED,
     UNNUMBERED,
-    Program,
+    LinearProgram,
+    MisreadError,
     Unknowns,
     interval,
     number_or_infinity,
@@ -57,20 +58,12 @@ USES = {
 Words = list[list[str]]
 
 
-def parse_mps(text: str, name: str) -> Program:
+def parse_mps(text: str, name: str) -> LinearProgram:
     """Read a program."""
-    return _Reader(text, name).program()
+    return _MpsReader(text, name).program()
 
 
-class _Fault(Exception):  # noqa: N818 (it becomes an InputError once its line is known)
-    """What is wrong with a line of a section, by its place among the lines with words."""
-
-    def __init__(self, place: int, message: str) -> None:
-        super().__init__(message)
-        self.place = place
-
-
-class _Reader:
+class _MpsReader:
     """The lines of a file, and what they say."""
 
     def __init__(self, text: str, name: str) -> None:
@@ -82,7 +75,7 @@ class _Reader:
             fixed = self._split(_fields)
             self.words = fixed if _fit(fixed) else self.words
 
-    def program(self) -> Program:
+    def program(self) -> LinearProgram:
         rows = self._section("ROWS", self._rows)
         places = {name: i for i, (_, name) in enumerate(rows)}
         kinds = [kind for kind, _ in rows]
@@ -96,7 +89,7 @@ class _Reader:
         if "N" in kinds:
             self._note(f"The objective {rows[kinds.index('N')][1]!r} is ignored.")
         names = [rows[i][1] for i in kept]
-        return Program(matrix[kept], written, ends, unknowns, names, tuple(self.notes))
+        return LinearProgram(matrix[kept], written, ends, unknowns, names, tuple(self.notes))
 
     # ---- lines
 
@@ -141,7 +134,7 @@ class _Reader:
         """Read a section, and name the line of what is wrong in it."""
         try:
             return read(self.words[section])
-        except _Fault as fault:
+        except MisreadError as fault:
             for place, (i, _) in enumerate(self._worded(section)):
                 if place == fault.place:
                     self._refuse(i, str(fault))
@@ -158,7 +151,7 @@ class _Reader:
             if len(line) != 2 or line[0].upper() not in ("N", "L", "G", "E"):
                 raise _misplaced(place, line, "ROWS")
             if line[1] in found:
-                raise _Fault(place, f"the row {line[1]!r} is named twice")
+                raise MisreadError(place, f"the row {line[1]!r} is named twice")
             found[line[1]] = line[0].upper()
         return [(kind, name) for name, kind in found.items()]
 
@@ -177,7 +170,7 @@ class _Reader:
                 value = _number(text, place)
                 if label == first:
                     if i in found:
-                        raise _Fault(place, f"{section} has two numbers for the row {row!r}")
+                        raise MisreadError(place, f"{section} has two numbers for the row {row!r}")
                     found[i] = value
                 else:
                     self._note(f"Of the sets of {section}, only the first, {first!r}, counts.")
@@ -197,7 +190,7 @@ class _Reader:
             try:
                 unknowns.bound(j, kind, value)
             except ValueError as fault:
-                raise _Fault(place, str(fault)) from None
+                raise MisreadError(place, str(fault)) from None
 
     def _note(self, note: str) -> None:
         if note not in self.notes:
@@ -235,7 +228,7 @@ def _columns(words: Words, places: dict[str, int]) -> tuple[Any, Unknowns, Any]:
     found = np.array([places.get(row, -1) for row in rows], np.int64)
     if (found < 0).any():
         k = int((found < 0).argmax())
-        raise _Fault(int(origins[k]), f"the row {rows[k][:40]!r} is not in ROWS")
+        raise MisreadError(int(origins[k]), f"the row {rows[k][:40]!r} is not in ROWS")
     _refuse_twins(names, own[new], (found, columns, origins))
     matrix = sparse.csr_matrix((values, (found, columns)), (len(places), len(names)))
     matrix.eliminate_zeros()
@@ -248,7 +241,9 @@ def _integer_lines(words: Words, markers: list[int]) -> np.ndarray:
     for k, begin in enumerate(markers):
         wanted = "'INTEND'" if k % 2 else "'INTORG'"
         if words[begin][2].upper() != wanted:
-            raise _Fault(begin, f"the marker is {words[begin][2][:40]!a} in place of {wanted}")
+            raise MisreadError(
+                begin, f"the marker is {words[begin][2][:40]!a} in place of {wanted}"
+            )
         end = markers[k + 1] if k + 1 < len(markers) else len(words)
         inside[begin:end] = k % 2 == 0
     return inside
@@ -258,7 +253,7 @@ def _floats(texts: list[str], lines: np.ndarray) -> np.ndarray:
     try:
         return floats_of(texts)
     except UnusableError as fault:
-        raise _Fault(int(lines[fault.place]), str(fault)) from None
+        raise MisreadError(int(lines[fault.place]), str(fault)) from None
 
 
 def _refuse_twins(
@@ -269,7 +264,9 @@ def _refuse_twins(
         seen: set[str] = set()
         for name, line in zip(names, begins.tolist(), strict=True):
             if name in seen:
-                raise _Fault(line, f"the column {name[:40]!r} comes twice, with others between")
+                raise MisreadError(
+                    line, f"the column {name[:40]!r} comes twice, with others between"
+                )
             seen.add(name)
     rows, columns, lines = entries
     places = rows * np.int64(len(names)) + columns
@@ -278,7 +275,7 @@ def _refuse_twins(
     if twins.size:
         k = order[twins[0] + 1]
         message = f"the column {names[columns[k]][:40]!r} has two numbers in one row"
-        raise _Fault(int(lines[k]), message)
+        raise MisreadError(int(lines[k]), message)
 
 
 def _parts_of_bound(
@@ -297,7 +294,7 @@ def _parts_of_bound(
 def _place(places: dict[str, int], name: str, place: int, what: str) -> int:
     found = places.get(name)
     if found is None:
-        raise _Fault(place, f"the {what} {name[:40]!r} is not in {what.upper()}S")
+        raise MisreadError(place, f"the {what} {name[:40]!r} is not in {what.upper()}S")
     return found
 
 
@@ -305,9 +302,9 @@ def _number(text: str, place: int, infinite: bool = False) -> Number:
     try:
         return number_or_infinity(text) if infinite else exact_number_of(text)
     except ValueError as fault:
-        raise _Fault(place, str(fault)) from None
+        raise MisreadError(place, str(fault)) from None
 
 
-def _misplaced(place: int, line: list[str], section: str) -> _Fault:
+def _misplaced(place: int, line: list[str], section: str) -> MisreadError:
     words = " ".join(line)[:60]
-    return _Fault(place, f"{words!a} is no line of {section}, which is: {USES[section]}")
+    return MisreadError(place, f"{words!a} is no line of {section}, which is: {USES[section]}")

@@ -23,7 +23,7 @@ from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.rows import Sparse
 
 
-class Expansion(NamedTuple):
+class Monomials(NamedTuple):
     """What the loops know of a map.
 
     Attributes
@@ -62,7 +62,7 @@ def multinomials(sizes: np.ndarray, leading: np.ndarray, out: np.ndarray) -> Non
 
 
 @exact_part
-def multiply_out(x: np.ndarray, expansion: Expansion, below: np.ndarray, out: np.ndarray) -> None:
+def multiply_out(x: np.ndarray, expansion: Monomials, below: np.ndarray, out: np.ndarray) -> None:
     """Write the features of a row with the entries x; `below` is room for the lower degrees."""
     sizes, factors, lowest = expansion
     degree, longest = sizes.shape[0] - 1, sizes.shape[1] - 1
@@ -118,7 +118,7 @@ def number(
 
 
 @exact_loop
-def expand_dense(X: np.ndarray, expansion: Expansion, below: np.ndarray, out: np.ndarray) -> None:
+def expand_dense(X: np.ndarray, expansion: Monomials, below: np.ndarray, out: np.ndarray) -> None:
     """Write the features of each row of X into that row of `out`."""
     for i in range(X.shape[0]):
         multiply_out(X[i], expansion, below, out[i])
@@ -135,7 +135,7 @@ class Features(NamedTuple):
 @exact_loop
 def expand_sparse(
     rows: Sparse,
-    expansion: Expansion,
+    expansion: Monomials,
     shifts: np.ndarray,
     below: np.ndarray,
     numbers: np.ndarray,

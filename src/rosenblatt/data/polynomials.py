@@ -32,8 +32,8 @@ from sklearn.utils.validation import validate_data
 
 from rosenblatt.blocks import cores, in_blocks
 from rosenblatt.data.polynomial_loops import (
-    Expansion,
     Features,
+    Monomials,
     expand_dense,
     expand_sparse,
     multinomials,
@@ -326,7 +326,7 @@ def of_sparse(polynomials: Polynomials, X: Matrix) -> Matrix:
     return result
 
 
-def expanding(polynomials: Polynomials, X: Matrix, longest: int) -> Expansion:
+def expanding(polynomials: Polynomials, X: Matrix, longest: int) -> Monomials:
     """Prepare the loops for rows with so many entries, and refuse what floats cannot hold."""
     degree, c, _ = polynomials
     sizes = monomials(degree, longest)
@@ -349,7 +349,7 @@ def expanding(polynomials: Polynomials, X: Matrix, longest: int) -> Expansion:
             f"polynomials of degree {degree} in numbers up to {largest:g} leave the range of "
             f"{X.dtype}; lower the degree, or divide X by a constant and c by its square"
         )
-    return Expansion(sizes, factors, degree if c == 0 else 0)
+    return Monomials(sizes, factors, degree if c == 0 else 0)
 
 
 def monomials(degree: int, columns: int) -> np.ndarray:

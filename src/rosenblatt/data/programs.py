@@ -25,7 +25,7 @@ from scipy import sparse
 from rosenblatt.certificate_fields import Number
 from rosenblatt.data.lp import parse_lp
 from rosenblatt.data.mps import parse_mps
-from rosenblatt.data.program import Ends, Program
+from rosenblatt.data.program import Ends, LinearProgram
 from rosenblatt.data.sources import contents, shown
 from rosenblatt.decimals import is_whole, marked, written_numbers
 from rosenblatt.errors import InputError
@@ -79,7 +79,7 @@ def _decoded(content: bytes) -> str:
         return content.decode("latin-1")
 
 
-def _as_rows(program: Program) -> ProgramRows:
+def _as_rows(program: LinearProgram) -> ProgramRows:
     """Give the rows a·w >= b and a·w = b, two for a row with two ends."""
     chosen: list[tuple[int, float, Number, bool]] = []
     for i, (lower, upper) in enumerate(program.ends):

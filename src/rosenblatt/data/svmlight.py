@@ -58,12 +58,12 @@ from rosenblatt.data.reading import DEFAULT, Reading
 from rosenblatt.data.sources import SEARCH_BYTES, after_line, as_text, without_mark
 from rosenblatt.data.strings import coded_strings
 from rosenblatt.data.svmlight_chunk import (
+    CsrParts,
     Extent,
-    Table,
     find_words,
     parse_chunk,
 )
-from rosenblatt.data.svmlight_errors import CHUNK_BYTES, Chunk, Source
+from rosenblatt.data.svmlight_errors import CHUNK_BYTES, Chunk, TextPiece
 from rosenblatt.data.svmlight_loop import NEWLINE, count_marks
 from rosenblatt.data.workers import Apply, ahead, workers
 from rosenblatt.errors import EmptyError, InputError
@@ -87,7 +87,7 @@ Buffer = bytes | bytearray | memoryview | np.ndarray
 class Parsed(NamedTuple):
     """The rows of a text without a width, their labels, and what comes after them."""
 
-    table: Table
+    table: CsrParts
     labels: np.ndarray
     width: int
     lines: int
@@ -119,7 +119,7 @@ def parse_svmlight(data: Buffer, reading: Reading = DEFAULT) -> tuple[csr_matrix
     """
     text = without_mark(as_text(data))
     with workers(reading.threads) as apply:
-        parsed = parse(Source(text, reading), apply)
+        parsed = parse(TextPiece(text, reading), apply)
     if parsed.labels.size == 0:
         raise no_examples(reading.file)
     width = parsed.width if reading.width is None else reading.width
@@ -158,14 +158,14 @@ def svmlight_blocks(
     """
     if block_bytes < 1:
         raise InputError(f"block_bytes must be at least 1, got {block_bytes}")
-    source = Source(as_text(b""), reading, words_forced=text_labels)
+    source = TextPiece(as_text(b""), reading, words_forced=text_labels)
     # While a block is parsed, one is cut and one waits.
     blocks = ahead(cut_blocks(chunks, block_bytes, reading.file, good=3), room=1)
     return parse_blocks(source, blocks)
 
 
 def parse_blocks(
-    source: Source, blocks: Iterable[np.ndarray]
+    source: TextPiece, blocks: Iterable[np.ndarray]
 ) -> Iterator[tuple[csr_matrix, np.ndarray]]:
     """Parse one block after the other; the source says what those before it settled."""
     width, found = source.reading.width or 0, False
@@ -238,7 +238,7 @@ def no_examples(file: str) -> InputError:
     return EmptyError(f"{file} holds no examples; write one a line, such as: 1 3:0.5 7:2")
 
 
-def parse(source: Source, apply: Apply) -> Parsed:
+def parse(source: TextPiece, apply: Apply) -> Parsed:
     """Parse a text, which may hold no example."""
     chunks = place(apply(partial(measure, source.text), spans(source.text)))
     table = make_table(chunks, source.reading.dtype, source.reading.file)
@@ -280,7 +280,7 @@ def place(chunks: Iterable[Chunk]) -> list[Chunk]:
     return placed
 
 
-def make_table(chunks: list[Chunk], dtype: np.dtype[Any], file: str) -> Table:
+def make_table(chunks: list[Chunk], dtype: np.dtype[Any], file: str) -> CsrParts:
     """Make the arrays of the result, as large as they can become."""
     rows = sum(chunk.rows for chunk in chunks)
     entries = sum(chunk.entries for chunk in chunks)
@@ -290,10 +290,10 @@ def make_table(chunks: list[Chunk], dtype: np.dtype[Any], file: str) -> Table:
     check_memory(needed, f"the {rows:,} rows of {file}", "give a part of them")
     starts = np.empty(rows + 1, index)
     starts[0] = 0
-    return Table(np.empty(rows), starts, np.empty(entries, index), np.empty(entries, dtype))
+    return CsrParts(np.empty(rows), starts, np.empty(entries, index), np.empty(entries, dtype))
 
 
-def close_gaps(table: Table, chunks: list[Chunk], extents: list[Extent]) -> Table:
+def close_gaps(table: CsrParts, chunks: list[Chunk], extents: list[Extent]) -> CsrParts:
     """Move up what stands behind a chunk that held less than it could; give the table's sound part.
 
     The ends of the arrays that remain, never written to, cost no memory.
@@ -307,7 +307,7 @@ def close_gaps(table: Table, chunks: list[Chunk], extents: list[Extent]) -> Tabl
         if chunk.first_entry != entry:
             table.starts[row + 1 : row + 1 + extent.rows] -= chunk.first_entry - entry
         row, entry = row + extent.rows, entry + extent.entries
-    return Table(
+    return CsrParts(
         table.labels[:row], table.starts[: row + 1], table.columns[:entry], table.values[:entry]
     )
 
@@ -318,7 +318,7 @@ def move(array: np.ndarray, source: int, target: int, count: int) -> None:
         array[target : target + count] = array[source : source + count]
 
 
-def make_matrix(table: Table, width: int) -> csr_matrix:
+def make_matrix(table: CsrParts, width: int) -> csr_matrix:
     """Make the matrix, of the table's own arrays."""
     parts = (table.values, table.columns, table.starts)
     matrix = csr_matrix(parts, shape=(table.labels.size, width))
@@ -331,7 +331,7 @@ def whole_if_possible(labels: np.ndarray) -> np.ndarray:
     return labels.astype(np.int64) if np.array_equal(labels, np.trunc(labels)) else labels
 
 
-def large_numbers(source: Source, words: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def large_numbers(source: TextPiece, words: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Give labels that are numbers, some of them large, so that none of them is rounded."""
     written, codes = np.unique(words, return_inverse=True)
     values = list(map(Decimal, written.tolist()))
@@ -355,7 +355,7 @@ def large_numbers(source: Source, words: np.ndarray, labels: np.ndarray) -> np.n
 
 
 def gather_words(
-    source: Source, places: Iterable[tuple[Chunk, np.ndarray, np.ndarray]]
+    source: TextPiece, places: Iterable[tuple[Chunk, np.ndarray, np.ndarray]]
 ) -> np.ndarray:
     """Give all labels as they are written; equal ones are decoded once."""
     known: dict[bytes, int] = {}

@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.data.svmlight_errors import (
     Chunk,
-    Source,
+    TextPiece,
     error_at,
     error_of_word,
     is_utf8,
@@ -37,7 +37,7 @@ from rosenblatt.decimals import is_whole
 VALUE_LIMITS = {np.dtype(np.float32): 2.0**128 - 2.0**103, np.dtype(np.float64): np.inf}
 
 
-class Table(NamedTuple):
+class CsrParts(NamedTuple):
     """The result under construction, in the layout of a compressed sparse row matrix."""
 
     labels: np.ndarray
@@ -55,7 +55,7 @@ class Extent(NamedTuple):
     width: int
 
 
-def make_room(table: Table, chunk: Chunk) -> Room:
+def make_room(table: CsrParts, chunk: Chunk) -> Room:
     """Give a chunk its slices of the table; memory for notes costs only what is written to it."""
     rows = slice(chunk.first_row, chunk.first_row + chunk.rows)
     entries = slice(chunk.first_entry, chunk.first_entry + chunk.entries)
@@ -65,7 +65,7 @@ def make_room(table: Table, chunk: Chunk) -> Room:
     return Room(table.labels[rows], ends, columns, values, untidy, slots, starts, stops)
 
 
-def parse_chunk(source: Source, table: Table, chunk: Chunk) -> Extent:
+def parse_chunk(source: TextPiece, table: CsrParts, chunk: Chunk) -> Extent:
     """Parse a chunk into its slices of the table."""
     room = make_room(table, chunk)
     tally = read_chunk(source, table, chunk, room)
@@ -85,7 +85,7 @@ def parse_chunk(source: Source, table: Table, chunk: Chunk) -> Extent:
     return Extent(tally.rows, kept, tally.words, width)
 
 
-def read_chunk(source: Source, table: Table, chunk: Chunk, room: Room) -> Tally:
+def read_chunk(source: TextPiece, table: CsrParts, chunk: Chunk, room: Room) -> Tally:
     """Read all that a chunk holds into a room, or raise its first error."""
     text = sealed(source.text[chunk.start : chunk.stop])
     tally = Tally(*map(int, read_rows(text, room, make_rules(source))))
@@ -107,7 +107,7 @@ def sealed(text: np.ndarray) -> np.ndarray:
     return copy
 
 
-def make_rules(source: Source) -> Rules:
+def make_rules(source: TextPiece) -> Rules:
     """Put the caller's wishes into the form that the loop compares with."""
     first = 0 if source.reading.zero_based else 1
     width = COLUMN_LIMIT if source.reading.width is None else source.reading.width
@@ -116,7 +116,7 @@ def make_rules(source: Source) -> Rules:
 
 
 def settle_hard_words(
-    source: Source, text: np.ndarray, room: Room, tally: Tally
+    source: TextPiece, text: np.ndarray, room: Room, tally: Tally
 ) -> tuple[int, int]:
     """Let Python settle the hard words; give the first offence of the chunk and its offset."""
     view, value_limit = text.data, VALUE_LIMITS[source.reading.dtype]
@@ -176,7 +176,7 @@ def add_repeated(room: Room, tally: Tally, repeated: np.ndarray) -> int:
     return sums.size
 
 
-def check_repeated(source: Source, chunk: Chunk, room: Room, repeated: np.ndarray) -> None:
+def check_repeated(source: TextPiece, chunk: Chunk, room: Room, repeated: np.ndarray) -> None:
     """Refuse to add up decimals, which floats would round."""
     values = room.values[np.concatenate([repeated, repeated - 1])]
     if not is_whole(values):
@@ -191,7 +191,7 @@ def check_repeated(source: Source, chunk: Chunk, room: Room, repeated: np.ndarra
         )
 
 
-def check_sums(source: Source, chunk: Chunk, room: Room, rows: int, kept: int) -> None:
+def check_sums(source: TextPiece, chunk: Chunk, room: Room, rows: int, kept: int) -> None:
     """Raise if the values of a repeated column add up to more than the dtype holds."""
     too_large = ~(np.abs(room.values[:kept]) < VALUE_LIMITS[source.reading.dtype])
     if too_large.any():

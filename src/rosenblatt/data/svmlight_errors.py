@@ -34,7 +34,7 @@ PAIR_ADVICE = "write column:value pairs such as 3:0.5"
 LABEL_ADVICE = "begin each line with a label such as 1, -1 or spam"
 
 
-class Source(NamedTuple):
+class TextPiece(NamedTuple):
     """A text and how to read it.
 
     A text may be a piece of a longer one: lines before it count, and its labels may have to be
@@ -59,13 +59,13 @@ class Chunk(NamedTuple):
     first_entry: int
 
 
-def error_of_word(source: Source, chunk: Chunk, offence: int, offset: int) -> ParseError:
+def error_of_word(source: TextPiece, chunk: Chunk, offence: int, offset: int) -> ParseError:
     """Make the error for the word that begins at an offset into the text."""
     word = WORD_END.split(source.text[offset : chunk.stop].tobytes(), maxsplit=1)[0]
     return error_at(source, offset, explain(source, offence, word))
 
 
-def error_at(source: Source, offset: int, message: str) -> ParseError:
+def error_at(source: TextPiece, offset: int, message: str) -> ParseError:
     """Make an error of a message and an offset into the text."""
     line, column = line_and_column(source.text, offset)
     line += source.lines_before
@@ -78,7 +78,7 @@ def offset_of_row(text: bytes, row: int) -> int:
     return next(match.start(1) for i, match in enumerate(examples) if i == row)
 
 
-def explain(source: Source, offence: int, word: bytes) -> str:
+def explain(source: TextPiece, offence: int, word: bytes) -> str:
     """Say what is wrong with a word and what to do."""
     if offence == NUL_BYTE or CONTROL.search(word):
         return f"the bytes {quote(word)} are not text; decompress or convert the file first"
@@ -107,7 +107,7 @@ def explain_label(word: bytes) -> str:
     )
 
 
-def explain_value(source: Source, word: bytes) -> str:
+def explain_value(source: TextPiece, word: bytes) -> str:
     """Say what is wrong with the value of a pair."""
     if not word:
         return f"the value is missing; {PAIR_ADVICE}"
@@ -131,7 +131,7 @@ def is_utf8(word: bytes) -> bool:
     return True
 
 
-def explain_column(source: Source, word: bytes) -> str:
+def explain_column(source: TextPiece, word: bytes) -> str:
     """Say what is wrong with the column of a pair."""
     column, colon, _ = word.partition(b":")
     if not colon:

@@ -75,7 +75,7 @@ from rosenblatt.data.tables_layout import (
     selected_columns,
 )
 from rosenblatt.data.tables_match import matched
-from rosenblatt.data.tables_text import WORDS, ForeignTextError, Text, quoted, separator_of
+from rosenblatt.data.tables_text import WORDS, Dialect, ForeignTextError, quoted, separator_of
 from rosenblatt.errors import InputError, ParseError, ReadTwiceWarning, levels_inside
 from rosenblatt.examples import Examples
 from rosenblatt.memory import check_memory
@@ -102,7 +102,7 @@ class Origin(NamedTuple):
     """Where the rows come from, and what is known of their columns beforehand."""
 
     sources: list[Any]
-    text: Text | None
+    text: Dialect | None
     label: str | None
     inputs: Sequence[str] = ()  # the columns that become features, if no model says which
     layout: Layout | None = None  # of the model that they are read for

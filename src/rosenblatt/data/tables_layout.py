@@ -14,10 +14,18 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt.data.reading import MOST_COLUMNS, Reading
 from rosenblatt.data.strings import coded_strings, string_array
-from rosenblatt.data.tables_text import NUMBERS, TRUTH, TRUTH_VALUES, WORDS, Text, pointed, quoted
+from rosenblatt.data.tables_text import (
+    NUMBERS,
+    TRUTH,
+    TRUTH_VALUES,
+    WORDS,
+    Dialect,
+    pointed,
+    quoted,
+)
 from rosenblatt.errors import EmptyError, InputError, MissingExtraError
 from rosenblatt.examples import Examples
-from rosenblatt.names import Columns, Table
+from rosenblatt.names import Columns, TableColumns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,10 +48,10 @@ class Layout(NamedTuple):
     label: str | None
     numbers: list[str]
     words: dict[str, dict[str, int] | str]
-    table: Table
+    table: TableColumns
 
     @classmethod
-    def of(cls, table: Table, called: dict[str, str], label: str | None) -> Layout:
+    def of(cls, table: TableColumns, called: dict[str, str], label: str | None) -> Layout:
         """Lay out a table whose columns are called otherwise in this file."""
         numbers, words = table.numbers, dict[str, dict[str, int] | str]()
         place = len(numbers)
@@ -127,7 +135,7 @@ def layout_of(
     lazy: pl.LazyFrame,
     inputs: Sequence[str],
     label: str | None,
-    text: Text | None,
+    text: Dialect | None,
     reading: Reading,
 ) -> Layout:
     """Decide which columns become which features; those of a text have their kinds already."""
@@ -149,7 +157,7 @@ def layout_of(
     words = nothing if hashes else _words_of(worded, lazy, reading)
     header = text is None or text.header
     hashed = reading.columns if hashes and worded else 0
-    table = Table(tuple(inputs), words, label, header, hashed)
+    table = TableColumns(tuple(inputs), words, label, header, hashed)
     if table.width >= MOST_COLUMNS:
         raise InputError(
             f"columns must be less than {MOST_COLUMNS - len(table.numbers)} beside the "
@@ -158,7 +166,7 @@ def layout_of(
     return Layout.of(table, {name: name for name in inputs}, label if reading.labels else None)
 
 
-def feature_kind(name: str, dtype: Any, text: Text | None, file: str) -> str:
+def feature_kind(name: str, dtype: Any, text: Dialect | None, file: str) -> str:
     """Tell whether a column of features holds numbers or words."""
     kind = _kind(dtype) if text is None else text.kinds[name]
     if kind is None:

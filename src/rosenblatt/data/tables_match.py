@@ -15,7 +15,7 @@ from rosenblatt.data.reading import Reading
 from rosenblatt.data.tables_layout import Layout, label_column, usual_labels
 from rosenblatt.data.tables_text import quoted
 from rosenblatt.errors import InputError, UnknownColumnsWarning, levels_inside
-from rosenblatt.names import Table
+from rosenblatt.names import TableColumns
 
 FEW = 5
 
@@ -56,7 +56,7 @@ def _unnamed(header: bool, reading: Reading) -> str:
     )
 
 
-def _label(names: list[str], table: Table, by_place: bool, reading: Reading) -> str | None:
+def _label(names: list[str], table: TableColumns, by_place: bool, reading: Reading) -> str | None:
     if reading.label is not None:
         return label_column(names, reading)
     if by_place and len(names) == len(table.inputs):
@@ -78,7 +78,7 @@ def _label(names: list[str], table: Table, by_place: bool, reading: Reading) -> 
     return likely[0]
 
 
-def _by_name(names: list[str], table: Table, reading: Reading) -> dict[str, str]:
+def _by_name(names: list[str], table: TableColumns, reading: Reading) -> dict[str, str]:
     lacking = [name for name in table.inputs if name not in names]
     if lacking:
         raise InputError(

@@ -29,7 +29,7 @@ class ForeignTextError(Exception):
     """Bytes that are no text, or lines that do not end as lines do."""
 
 
-class Text(NamedTuple):
+class Dialect(NamedTuple):
     """What was found out about a text."""
 
     separator: str
@@ -39,7 +39,7 @@ class Text(NamedTuple):
     direct: frozenset[str]  # columns of numbers that need no cleaning, as far as the sample goes
     line_length: float  # in bytes, likewise
 
-    def with_words_except(self, kept: Iterable[str | None]) -> Text:
+    def with_words_except(self, kept: Iterable[str | None]) -> Dialect:
         """Take all columns but these for words, whatever they hold."""
         kept = frozenset(kept)
         kinds = {name: kind if name in kept else WORDS for name, kind in self.kinds.items()}
@@ -53,7 +53,7 @@ def separator_of(reading: Reading) -> str | None:
     return (reading.separator or "\t") if reading.format == "tsv" else None
 
 
-def examine(source: str | bytes, reading: Reading) -> Text:
+def examine(source: str | bytes, reading: Reading) -> Dialect:
     """Look at the beginning of a text."""
     head, header, decimal = _head(source), reading.header, reading.decimal
     separator = separator_of(reading) or ","
@@ -72,10 +72,10 @@ def examine(source: str | bytes, reading: Reading) -> Text:
         name: NUMBERS if name in direct else _kind_of(clean[name], decimal)
         for name in sample.columns
     }
-    return Text(separator, decimal, header, kinds, direct, len(head) / max(head.count(b"\n"), 1))
+    return Dialect(separator, decimal, header, kinds, direct, len(head) / max(head.count(b"\n"), 1))
 
 
-def scan(sources: list[Any], text: Text, numbers: Any, label: str | None, careful: bool) -> Any:
+def scan(sources: list[Any], text: Dialect, numbers: Any, label: str | None, careful: bool) -> Any:
     """Scan texts lazily: cells of words and labels cleaned, numbers parsed unless careful."""
     import polars as pl
 
@@ -123,7 +123,9 @@ def without_blank_lines(frame: Any) -> Any:
     return frame
 
 
-def converted(frame: Any, text: Text, numbers: Any, label: str | None, row: int, file: str) -> Any:
+def converted(
+    frame: Any, text: Dialect, numbers: Any, label: str | None, row: int, file: str
+) -> Any:
     """Turn the cells that are still text into numbers; `row` rows came before this frame."""
     import polars as pl
 

@@ -37,8 +37,8 @@ from rosenblatt.data.text_loops import (
     LINEAR,
     SMALL,
     SUBLINEAR,
-    Room,
-    Rules,
+    HashRoom,
+    HashRules,
     hash_rows,
 )
 from rosenblatt.data.unicode_words import case_steps
@@ -57,10 +57,10 @@ MOST_DIGIT_BITS = 11
 COUNTS = {"linear": LINEAR, "sublinear": SUBLINEAR, "binary": BINARY}
 
 
-class Plan(NamedTuple):
+class HashingPlan(NamedTuple):
     """The options of a hasher, checked and in the form that the loop takes."""
 
-    rules: Rules
+    rules: HashRules
     steps: np.ndarray
     dtype: np.dtype[Any]
     jobs: int
@@ -272,7 +272,7 @@ def _plain(option: Any) -> Any:
     return int(option) if isinstance(option, Integral) else [int(each) for each in option]
 
 
-def make_plan(hasher: TextHasher) -> Plan:
+def make_plan(hasher: TextHasher) -> HashingPlan:
     """Check the options of a hasher."""
     columns = checked_whole("columns", hasher.columns, 1, MOST_COLUMNS - 1)
     words = checked_span("words", hasher.words)
@@ -282,7 +282,7 @@ def make_plan(hasher: TextHasher) -> Plan:
     lowercase = flag("lowercase", hasher.lowercase)
     bits = (columns - 1).bit_length()
     digits = 2 if bits <= 2 * MOST_DIGIT_BITS else 4
-    rules = Rules(
+    rules = HashRules(
         columns=np.uint64(columns),
         fewest_words=np.uint64(words[0]),
         most_words=np.uint64(words[1]),
@@ -295,7 +295,9 @@ def make_plan(hasher: TextHasher) -> Plan:
         digit_bits=np.uint64(-(-bits // digits)),
         digits=np.uint64(digits),
     )
-    return Plan(rules, case_steps(lowercase), float_type(hasher.dtype), jobs_of(hasher.n_jobs))
+    return HashingPlan(
+        rules, case_steps(lowercase), float_type(hasher.dtype), jobs_of(hasher.n_jobs)
+    )
 
 
 def checked_span(name: str, span: Any) -> tuple[int, int]:
@@ -329,7 +331,7 @@ def jobs_of(n_jobs: Any) -> int:
 # ---- batches to rows
 
 
-def stacked(plan: Plan, batches: Iterator[Batch]) -> csr_matrix:
+def stacked(plan: HashingPlan, batches: Iterator[Batch]) -> csr_matrix:
     """Hash batches, on as many threads as planned, and stack their rows."""
     parts = deque(in_order(lambda batch: hash_batch(plan, batch), batches, plan.jobs))
     rows = sum(part.ends.size for part in parts)
@@ -350,7 +352,7 @@ def stacked(plan: Plan, batches: Iterator[Batch]) -> csr_matrix:
     return matrix
 
 
-def hash_batch(plan: Plan, batch: Batch) -> Part:
+def hash_batch(plan: HashingPlan, batch: Batch) -> Part:
     """Hash the documents of a batch."""
     lengths = batch.stops - batch.starts
     room = make_room(plan, lengths.size, int(lengths.sum()), int(lengths.max()))
@@ -358,7 +360,7 @@ def hash_batch(plan: Plan, batch: Batch) -> Part:
     return Part(room.ends, room.columns[:kept].copy(), room.values[:kept].copy())
 
 
-def make_room(plan: Plan, rows: int, size: int, longest: int) -> Room:
+def make_room(plan: HashingPlan, rows: int, size: int, longest: int) -> HashRoom:
     """Make the arrays that documents of so many bytes in all, and at the longest, may fill.
 
     Where they are not written to, they cost no memory.
@@ -366,7 +368,7 @@ def make_room(plan: Plan, rows: int, size: int, longest: int) -> Room:
     entries, grams = plan.most_grams(size, rows), plan.most_grams(longest, 1)
     spellings = np.empty(LONGEST_GRAM + 1, np.uint64)
     spellings[0] = CHARACTER_SEED
-    return Room(
+    return HashRoom(
         ends=np.empty(rows, np.uint64),
         columns=np.empty(entries, np.int32),
         values=np.empty(entries, plan.dtype),

@@ -49,9 +49,9 @@ __all__ = [
     "LINEAR",
     "SMALL",
     "SUBLINEAR",
+    "HashRoom",
+    "HashRules",
     "Lines",
-    "Room",
-    "Rules",
     "count_newlines",
     "find_lines",
     "hash_rows",
@@ -92,7 +92,7 @@ NO_COLUMN = np.uint64(1 << 32)
 TAB, NEWLINE, RETURN = 9, 10, 13
 
 
-class Rules(NamedTuple):
+class HashRules(NamedTuple):
     """The options, as the loop compares with them."""
 
     columns: np.uint64
@@ -108,7 +108,7 @@ class Rules(NamedTuple):
     digits: np.uint64  # an even number
 
 
-class Room(NamedTuple):
+class HashRoom(NamedTuple):
     """Where the loop writes: the result, and what it needs for one row."""
 
     ends: np.ndarray

@@ -46,7 +46,7 @@ from rosenblatt.data.sources import after_line, line_and_column, without_mark
 from rosenblatt.data.svmlight_chunk import VALUE_LIMITS, sealed
 from rosenblatt.data.svmlight_loop import BLANK, NEWLINE, TAB
 from rosenblatt.data.vowpal_lines import WrongLineError, read_line
-from rosenblatt.data.vowpal_loop import BAR, Room, Tally, read_lines
+from rosenblatt.data.vowpal_loop import BAR, VowpalRoom, VowpalTally, read_lines
 from rosenblatt.errors import EmptyError, ParseError
 from rosenblatt.examples import Examples
 from rosenblatt.names import Columns
@@ -120,12 +120,12 @@ def parse_vowpal(
     return _joined(pieces, columns, reading.labels and bool(labelled))
 
 
-def _read_piece(text: Text, start: int, stop: int, columns: int, limit: float) -> Room:
+def _read_piece(text: Text, start: int, stop: int, columns: int, limit: float) -> VowpalRoom:
     """Read whole lines; the lines of a room then begin where they do in the text."""
     piece = sealed(text.content[start:stop]).view()
     piece.flags.writeable = False  # whatever they are, so that the loop is compiled only once
     room = _make_room(piece)
-    tally = Tally(*map(int, read_lines(piece, room, np.uint64(columns), limit)))
+    tally = VowpalTally(*map(int, read_lines(piece, room, np.uint64(columns), limit)))
     room.lines[: tally.rows] += start
     try:
         for row in room.hard[: tally.hard].tolist():
@@ -140,15 +140,15 @@ def _read_piece(text: Text, start: int, stop: int, columns: int, limit: float) -
     return _used(room, tally)
 
 
-def _settle(room: Room, row: int, found: tuple[float, float, list[float]]) -> None:
+def _settle(room: VowpalRoom, row: int, found: tuple[float, float, list[float]]) -> None:
     """Put what the slow reader found in a line in the place of what the loop found."""
     room.labels[row], room.weights[row], values = found
     room.values[room.ends[row] - len(values) : room.ends[row]] = values
 
 
-def _used(room: Room, tally: Tally) -> Room:
+def _used(room: VowpalRoom, tally: VowpalTally) -> VowpalRoom:
     rows, entries = slice(tally.rows), slice(tally.entries)
-    return Room(
+    return VowpalRoom(
         room.labels[rows],
         room.weights[rows],
         room.lines[rows],
@@ -159,16 +159,18 @@ def _used(room: Room, tally: Tally) -> Room:
     )
 
 
-def _make_room(piece: np.ndarray) -> Room:
+def _make_room(piece: np.ndarray) -> VowpalRoom:
     """Make arrays as large as they can become: a feature follows a blank, or a bar."""
     rows = int(np.count_nonzero(piece == NEWLINE))
     entries = sum(int(np.count_nonzero(piece == letter)) for letter in (BLANK, TAB, BAR))
     labels, weights = np.empty(rows), np.empty(rows)
     lines, ends, hard = (np.empty(rows, np.int64) for _ in range(3))
-    return Room(labels, weights, lines, ends, np.empty(entries, np.int32), np.empty(entries), hard)
+    return VowpalRoom(
+        labels, weights, lines, ends, np.empty(entries, np.int32), np.empty(entries), hard
+    )
 
 
-def _labelled(room: Room, labelled: bool | None, text: Text) -> bool:
+def _labelled(room: VowpalRoom, labelled: bool | None, text: Text) -> bool:
     """Tell whether examples have labels, all or none of them."""
     present = ~np.isnan(room.labels)
     labelled = bool(present[0]) if labelled is None else labelled
@@ -180,7 +182,7 @@ def _labelled(room: Room, labelled: bool | None, text: Text) -> bool:
     return labelled
 
 
-def _refuse_rounded(room: Room, text: Text) -> None:
+def _refuse_rounded(room: VowpalRoom, text: Text) -> None:
     """Refuse labels that are whole numbers which doubles do not tell apart."""
     for row in np.flatnonzero(np.abs(room.labels) >= LARGEST_WHOLE).tolist():
         place = int(room.lines[row])
@@ -190,7 +192,7 @@ def _refuse_rounded(room: Room, text: Text) -> None:
             raise text.error(place, 1, message)
 
 
-def _joined(pieces: list[Room], columns: int, labelled: bool) -> Examples:
+def _joined(pieces: list[VowpalRoom], columns: int, labelled: bool) -> Examples:
     labels = np.concatenate([piece.labels for piece in pieces])
     weights = np.concatenate([piece.weights for piece in pieces])
     indices = np.concatenate([piece.columns for piece in pieces])

@@ -22,7 +22,7 @@ MIXER_1, MIXER_2 = (np.uint64(mixer) for mixer in MIXERS)
 SHIFT = np.uint64(33)
 
 
-class Room(NamedTuple):
+class VowpalRoom(NamedTuple):
     """Where the loop writes: rows, entries, and the rows that it leaves open."""
 
     labels: np.ndarray  # NaN for none
@@ -34,7 +34,7 @@ class Room(NamedTuple):
     hard: np.ndarray
 
 
-class Tally(NamedTuple):
+class VowpalTally(NamedTuple):
     """How many of each the loop wrote, whether it stopped at an offence, and in which line."""
 
     rows: int
@@ -170,7 +170,7 @@ def read_features(text: Any, i: Any, room: Any, entry: Any, columns: Any, limit:
 
 @exact_loop
 def read_lines(text: Any, room: Any, columns: Any, limit: Any) -> Any:
-    """Read a piece that ends in a newline up to its first offence; give the fields of a `Tally`."""
+    """Read a piece that ends in a newline up to an offence; give the fields of a `VowpalTally`."""
     i = row = entry = unsettled = ZERO
     while i < np.uint64(text.size):
         line = i

@@ -37,7 +37,7 @@ from rosenblatt.exact.products import Weights
 from rosenblatt.exact.programs import AT_LOWER, Basis
 from rosenblatt.matrices import check_finite
 from rosenblatt.methods.classical import studied
-from rosenblatt.methods.cones import Limits, plain
+from rosenblatt.methods.cones import SearchLimits, plain
 from rosenblatt.methods.rescaled import rescaled
 from rosenblatt.methods.smoothed import smoothed
 
@@ -161,7 +161,7 @@ class _Question:
                 "has none; give method='auto'"
             )
         left = self.clock.left()
-        limits = Limits(max_steps, None if left == math.inf else left)
+        limits = SearchLimits(max_steps, None if left == math.inf else left)
         found = studied(self.system, METHODS[self.method], limits)
         if found.point is not None and self._is_solution(found.point):
             return self._feasible(found.point, found.steps)

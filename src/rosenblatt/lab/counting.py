@@ -33,7 +33,7 @@ Matrix = Sequence[Sequence[Any]]
 
 
 @dataclass
-class Tally:
+class OperationTally:
     """How many operations of each kind there were."""
 
     multiplications: int = 0
@@ -48,7 +48,7 @@ class Tally:
         return sum(getattr(self, kind) for kind in KINDS)
 
 
-KINDS = tuple(kind.name for kind in fields(Tally))
+KINDS = tuple(kind.name for kind in fields(OperationTally))
 
 
 def _arithmetic(kind: str, operation: Callable[[float, float], float]) -> tuple[Any, Any]:
@@ -76,17 +76,17 @@ class CountingNumber:
 
     Examples
     --------
-    >>> tally = Tally()
+    >>> tally = OperationTally()
     >>> x, y = CountingNumber(3.0, tally), CountingNumber(4.0, tally)
     >>> float((x * x + y * y).sqrt()), tally.operations
     (5.0, 4)
     >>> tally
-    Tally(multiplications=2, divisions=0, additions=1, comparisons=0, square_roots=1)
+    OperationTally(multiplications=2, divisions=0, additions=1, comparisons=0, square_roots=1)
     """
 
     __slots__ = ("tally", "value")
 
-    def __init__(self, value: float, tally: Tally) -> None:
+    def __init__(self, value: float, tally: OperationTally) -> None:
         self.value, self.tally = value, tally
 
     def _counted(self, kind: str, value: float) -> CountingNumber:
@@ -113,7 +113,7 @@ class CountingNumber:
         return f"CountingNumber({self.value!r})"
 
 
-def counting(values: Any, tally: Tally) -> Any:
+def counting(values: Any, tally: OperationTally) -> Any:
     """Give numbers, or lists of numbers, as numbers that count on a tally."""
     if isinstance(values, (list, tuple)):
         return [counting(value, tally) for value in values]
@@ -178,39 +178,39 @@ def perceptron_pass(X: Matrix, y: Vector, w: list[Any]) -> tuple[list[Any], int]
 # ---- the formulas
 
 
-def cost_of_dot_product(n: int) -> Tally:
+def cost_of_dot_product(n: int) -> OperationTally:
     """Count for vectors of n entries."""
-    return Tally(multiplications=n, additions=n - 1)
+    return OperationTally(multiplications=n, additions=n - 1)
 
 
-def cost_of_norm(n: int) -> Tally:
+def cost_of_norm(n: int) -> OperationTally:
     """Count for a vector of n entries."""
-    return Tally(multiplications=n, additions=n - 1, square_roots=1)
+    return OperationTally(multiplications=n, additions=n - 1, square_roots=1)
 
 
-def cost_of_frobenius_norm(m: int, n: int) -> Tally:
+def cost_of_frobenius_norm(m: int, n: int) -> OperationTally:
     """Count for an m × n matrix."""
     return cost_of_norm(m * n)
 
 
-def cost_of_matrix_vector(m: int, n: int) -> Tally:
+def cost_of_matrix_vector(m: int, n: int) -> OperationTally:
     """Count for an m × n matrix."""
-    return Tally(multiplications=m * n, additions=m * (n - 1))
+    return OperationTally(multiplications=m * n, additions=m * (n - 1))
 
 
-def cost_of_matrix_matrix(m: int, n: int, p: int) -> Tally:
+def cost_of_matrix_matrix(m: int, n: int, p: int) -> OperationTally:
     """Count for an m × n matrix times an n × p matrix."""
-    return Tally(multiplications=m * n * p, additions=m * (n - 1) * p)
+    return OperationTally(multiplications=m * n * p, additions=m * (n - 1) * p)
 
 
-def cost_of_linear_search(n: int, place: int) -> Tally:
+def cost_of_linear_search(n: int, place: int) -> OperationTally:
     """Count for n values, the one wanted being found at `place`, or nowhere: -1."""
-    return Tally(comparisons=n if place < 0 else place + 1)
+    return OperationTally(comparisons=n if place < 0 else place + 1)
 
 
-def cost_of_perceptron_pass(n: int, d: int, mistakes: int) -> Tally:
+def cost_of_perceptron_pass(n: int, d: int, mistakes: int) -> OperationTally:
     """Count for n rows of d entries, of which so many were mistakes."""
-    return Tally(
+    return OperationTally(
         multiplications=n * (d + 1) + mistakes * d,
         additions=n * (d - 1) + mistakes * d,
         comparisons=n,

@@ -9,7 +9,7 @@ import numpy as np
 
 from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import ask, classes_of, codes_of, rows_like, zero_is_positive
-from rosenblatt.lab.pictures_planes import Plane
+from rosenblatt.lab.pictures_planes import PicturePlane
 
 MOST_CLASSES = 40
 VALUES = 5e7  # numbers in all the rows of a plane that a model is asked about
@@ -107,7 +107,7 @@ class Field:
     scores: np.ndarray | None
 
     @classmethod
-    def over(cls, window: Window, plane: Plane, model: Any, X: Any, told: Told) -> Field:
+    def over(cls, window: Window, plane: PicturePlane, model: Any, X: Any, told: Told) -> Field:
         """Ask a model about a grid of rows of the plane; scores are interpolated between them."""
         side = int(np.clip(np.sqrt(VALUES / plane.origin.size), *SIDE))
         points = np.stack(np.meshgrid(*window.grid(side)), axis=-1).reshape(-1, 2)

@@ -22,7 +22,7 @@ OFF_THE_PLANE = "the examples lie off this plane:\ntheir side of a line need not
 
 
 @dataclass(frozen=True)
-class Plane:
+class PicturePlane:
     """A plane in the space of the rows.
 
     Attributes
@@ -56,14 +56,16 @@ class Plane:
         return found
 
 
-def plane_of(matrix: Matrix, columns: Any, names: list[str] | None) -> Plane:
+def plane_of(matrix: Matrix, columns: Any, names: list[str] | None) -> PicturePlane:
     """Give the plane of two columns: those asked for, those there are, or the main directions."""
     width = matrix.shape[1]
     if columns is not None:
         return _column_plane(matrix, _chosen(columns, names, width), names)
     if width == 1:
         label = column_label(0, names)
-        return Plane(np.zeros(1), np.array([[1.0], [0.0]]), (label, "number of the row (from 0)"))
+        return PicturePlane(
+            np.zeros(1), np.array([[1.0], [0.0]]), (label, "number of the row (from 0)")
+        )
     return _column_plane(matrix, (0, 1), names) if width == 2 else _main_plane(matrix)
 
 
@@ -98,7 +100,7 @@ def column_label(place: int, names: list[str] | None) -> str:
     return f"column {place}" if names is None else shown(names[place], 48)
 
 
-def _column_plane(matrix: Matrix, places: tuple[int, int], names: list[str] | None) -> Plane:
+def _column_plane(matrix: Matrix, places: tuple[int, int], names: list[str] | None) -> PicturePlane:
     width = matrix.shape[1]
     origin = np.zeros(width) if width == 2 else _mean(matrix)
     origin[list(places)] = 0.0
@@ -106,10 +108,10 @@ def _column_plane(matrix: Matrix, places: tuple[int, int], names: list[str] | No
     directions[[0, 1], list(places)] = 1.0
     first, second = (column_label(place, names) for place in places)
     where = f"regions: the answers where all other columns are at their mean; {OFF_THE_PLANE}"
-    return Plane(origin, directions, (first, second), "" if width == 2 else where)
+    return PicturePlane(origin, directions, (first, second), "" if width == 2 else where)
 
 
-def _main_plane(matrix: Matrix) -> Plane:
+def _main_plane(matrix: Matrix) -> PicturePlane:
     origin = _mean(matrix)
     some = matrix[sampled(matrix.shape[0], MOST_ROWS)]
     directions, shares = main_directions(some)
@@ -118,7 +120,7 @@ def _main_plane(matrix: Matrix) -> Plane:
         for k, share in enumerate(shares)
     )
     where = f"regions: the answers in this plane, which goes through the mean; {OFF_THE_PLANE}"
-    return Plane(origin, directions, (first, second), where)
+    return PicturePlane(origin, directions, (first, second), where)
 
 
 def _percent(share: float) -> str:

@@ -27,7 +27,7 @@ from rosenblatt.lab.pictures import (
     zero_is_positive,
 )
 from rosenblatt.lab.pictures_fields import UNSURE, Field, Told, Window
-from rosenblatt.lab.pictures_planes import Plane, plane_of
+from rosenblatt.lab.pictures_planes import PicturePlane, plane_of
 from rosenblatt.lab.style import BLACK, GREY
 from rosenblatt.labels import as_labels
 from rosenblatt.learners.hard_margin import HardMarginSVM
@@ -113,7 +113,7 @@ class Scene:
     numbers, points : the examples that are shown, and where.
     """
 
-    plane: Plane
+    plane: PicturePlane
     told: Told
     codes: np.ndarray | None
     numbers: np.ndarray

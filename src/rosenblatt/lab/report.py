@@ -16,7 +16,7 @@ import rosenblatt
 from rosenblatt.blocks import cores
 from rosenblatt.data.files import write_atomically
 from rosenblatt.lab.catalogue import NAMES, find
-from rosenblatt.lab.runner import FAILED, Outcome, Plan
+from rosenblatt.lab.runner import FAILED, Outcome, Schedule
 
 FAILURES_SHOWN = 5
 
@@ -63,7 +63,7 @@ _PAGE = """<!doctype html>
 """
 
 
-def write_report(plan: Plan, outcomes: Sequence[Outcome], seconds: float) -> Path:
+def write_report(plan: Schedule, outcomes: Sequence[Outcome], seconds: float) -> Path:
     """Write ``report.html`` into the folder of a plan; give its path."""
     page = _PAGE.format(
         summary=_summary(outcomes),
@@ -94,7 +94,7 @@ def _entry(outcome: Outcome) -> str:
     return f'<li><a href="#{experiment.name}">{escape(experiment.title)}</a></li>'
 
 
-def _section(outcome: Outcome, plan: Plan) -> str:
+def _section(outcome: Outcome, plan: Schedule) -> str:
     experiment = find(outcome.name)
     pieces = [
         f'<section id="{experiment.name}">',
@@ -132,7 +132,7 @@ def _failures(outcome: Outcome) -> str:
     )
 
 
-def _rows_note(outcome: Outcome, plan: Plan) -> str:
+def _rows_note(outcome: Outcome, plan: Schedule) -> str:
     files = ("rows.csv", "rows.parquet", "figure.svg", "figure.png")
     folder = find(outcome.name).name
     links = ", ".join(f'<a href="{folder}/{file}">{file}</a>' for file in files)
@@ -142,12 +142,12 @@ def _rows_note(outcome: Outcome, plan: Plan) -> str:
     )
 
 
-def _command(plan: Plan, *names: str) -> str:
+def _command(plan: Schedule, *names: str) -> str:
     size = ["--quick"] if plan.quick else []
     return escape(" ".join(["rosenblatt lab", *names, *size, f"--seed {plan.seed}"]))
 
 
-def _footer(plan: Plan, outcomes: Sequence[Outcome], seconds: float) -> str:
+def _footer(plan: Schedule, outcomes: Sequence[Outcome], seconds: float) -> str:
     names = ("all",) if plan.names == NAMES else plan.names
     today = datetime.date.today().isoformat()
     return (

@@ -35,7 +35,7 @@ SEEDS = 1000  # more than any experiment uses
 
 
 @dataclass(frozen=True)
-class Plan:
+class Schedule:
     """What was asked for; names are those of the catalogue, or files of one's own."""
 
     names: tuple[str, ...]
@@ -63,7 +63,7 @@ class Outcome:
 
 
 @dataclass
-class Progress:
+class CasesDone:
     """How far a run is: cases done of all, and those that were there before it began."""
 
     done: int
@@ -95,12 +95,12 @@ class _Work:
         return sum(self.results[_key(case)][1] for case in self.cases)
 
 
-def run(plan: Plan, watch: Callable[[Progress], None] | None = None) -> list[Outcome]:
+def run(plan: Schedule, watch: Callable[[CasesDone], None] | None = None) -> list[Outcome]:
     """Run experiments on all cores; give their outcomes in the order of the plan."""
     _check_extras()
     _check_names(plan.names)
     works = [_opened(name, plan) for name in plan.names]
-    progress = Progress(
+    progress = CasesDone(
         done=sum(len(work.results) for work in works),
         total=sum(len(work.cases) for work in works),
         found=sum(len(work.results) for work in works),
@@ -127,9 +127,9 @@ def run(plan: Plan, watch: Callable[[Progress], None] | None = None) -> list[Out
 def _drive(
     pool: ProcessPoolExecutor,
     works: list[_Work],
-    progress: Progress,
+    progress: CasesDone,
     outcomes: dict[str, Outcome],
-    watch: Callable[[Progress], None],
+    watch: Callable[[CasesDone], None],
 ) -> None:
     """Hand out cases in order; whenever the last one of an experiment is done, write its files."""
     running: dict[Future, tuple[_Work, Case | None]] = {}
@@ -257,7 +257,7 @@ def _write_rows(folder: Path, rows: list[Row]) -> None:
 # ---- what was done before
 
 
-def _opened(name: str, plan: Plan) -> _Work:
+def _opened(name: str, plan: Schedule) -> _Work:
     """Make the folder of an experiment, and take over what was done there before."""
     experiment = find(name)
     folder = plan.out / experiment.name
@@ -282,7 +282,7 @@ def _moved(case: Case, seed: int) -> Case:
     return {**case, "seed": case["seed"] + SEEDS * seed} if "seed" in case else case
 
 
-def _header(experiment: Experiment, plan: Plan) -> str:
+def _header(experiment: Experiment, plan: Schedule) -> str:
     source = inspect.getsource(inspect.getmodule(experiment.measure))  # type: ignore[arg-type]
     return json.dumps(
         {

@@ -11,13 +11,13 @@ from rosenblatt import options
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.examples import Presented
 from rosenblatt.labels import as_labels, as_signs, two_classes
-from rosenblatt.learners.linear import Linear
+from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.matrices import Matrix, as_matrix, check_finite
 
 SHORT = 1e-6  # share of the margin that weights may lose by being floats
 
 
-class HardMarginSVM(Linear):
+class HardMarginSVM(LinearLearner):
     """Maximum-margin hyperplane of two separable classes, with proven bounds (theory D10, D19).
 
     Parameters

@@ -15,7 +15,7 @@ from rosenblatt.matrices import Matrix, as_rows, refuse_unusable
 from rosenblatt.rows import scores
 
 
-class Linear(Learner):
+class LinearLearner(Learner):
     """A learner whose state is its hyperplanes, one row (w, b) for each."""
 
     _planes: np.ndarray

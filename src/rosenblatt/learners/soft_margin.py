@@ -9,7 +9,7 @@ import numpy as np
 from rosenblatt import options
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_codes, as_labels, example_weights, several_classes
-from rosenblatt.learners.linear import Linear
+from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.margin.problems import MULTICLASS, LabelledRows, Settings, solve
 from rosenblatt.margin.two_classes import SoftMargin
 from rosenblatt.matrices import as_matrix, check_finite, radius, without_duplicates
@@ -19,7 +19,7 @@ LONGEST = 1e150  # a square of it is still a number
 MOST_LAM, LEAST_LAM = 1e150, 1e-150
 
 
-class SoftMarginSVM(Linear):
+class SoftMarginSVM(LinearLearner):
     """Linear SVM: minimise Σ max(0, 1 - y(w·x + b)) + λ‖w‖² (theory D19).
 
     Every fit has dual variables, which prove how close its objective is to the minimum.

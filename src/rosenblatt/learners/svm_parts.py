@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.learners.hard_margin import HardMarginSVM
-from rosenblatt.learners.linear import Linear
+from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.soft_margin import SoftMarginSVM
 from rosenblatt.learners.values import (
@@ -80,11 +80,11 @@ def hard_from(settings: Settings, tensors: Tensors) -> HardMarginSVM:
     return learner
 
 
-def _linear_parts(learner: Linear) -> tuple[Settings, Tensors]:
+def _linear_parts(learner: LinearLearner) -> tuple[Settings, Tensors]:
     return shared_parts(learner), {"planes": learner._planes}
 
 
-def _fill(learner: Linear, settings: Settings, tensors: Tensors) -> np.ndarray:
+def _fill(learner: LinearLearner, settings: Settings, tensors: Tensors) -> np.ndarray:
     """Check options and weights, and let a learner know its columns; give the classes."""
     learner.check_options()
     classes, planes = classes_from(settings["classes"]), tensors["planes"]

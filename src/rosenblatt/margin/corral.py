@@ -40,7 +40,7 @@ class Grouped(NamedTuple):
     joint: float
 
 
-class Corral(NamedTuple):
+class FloatCorral(NamedTuple):
     """Places of rows with their λ, the factor, two solutions, a row's worth of zeros, and figures.
 
     Only as much of each array is in use as `found` counts rows.
@@ -82,7 +82,7 @@ def _solve(factor: np.ndarray, count: int | np.int64, x: np.ndarray, y: np.ndarr
 
 
 @part
-def _distance(hulls: Grouped, corral: Corral, j: int) -> float:
+def _distance(hulls: Grouped, corral: FloatCorral, j: int) -> float:
     """Give ‖z - p‖² for the nearest p in the affine hulls, 0 if it is rounding.
 
     It is computed from the rows: their products lose half of the digits. `spread` holds z.
@@ -111,7 +111,7 @@ def _distance(hulls: Grouped, corral: Corral, j: int) -> float:
 
 
 @part
-def _join(hulls: Grouped, corral: Corral, j: int) -> bool:
+def _join(hulls: Grouped, corral: FloatCorral, j: int) -> bool:
     """Take a row in, with no weight yet; tell whether it is independent of the others."""
     rows, signs, squares, groups, _, joint = hulls
     places, weights, factor, _, spread, found = corral
@@ -139,7 +139,7 @@ def _join(hulls: Grouped, corral: Corral, j: int) -> bool:
 
 
 @part
-def _leave(corral: Corral, place: int) -> None:
+def _leave(corral: FloatCorral, place: int) -> None:
     """Drop a row, and rotate the rest of the factor back to a triangle."""
     places, weights, factor, _, _, found = corral
     last = np.int64(found[COUNT]) - 1
@@ -159,7 +159,7 @@ def _leave(corral: Corral, place: int) -> None:
 
 
 @part
-def _aim(hulls: Grouped, corral: Corral) -> None:
+def _aim(hulls: Grouped, corral: FloatCorral) -> None:
     """Write into `solved[0]` the weights of the nearest point of the affine hulls."""
     groups, share = hulls.groups, hulls.share
     places, _, factor, solved, _, found = corral
@@ -190,7 +190,7 @@ def _aim(hulls: Grouped, corral: Corral) -> None:
 
 
 @part
-def _settle(hulls: Grouped, corral: Corral) -> None:
+def _settle(hulls: Grouped, corral: FloatCorral) -> None:
     """Move to the nearest point of the affine hulls, dropping rows that are in the way."""
     _, weights, _, solved, _, found = corral
     while True:
@@ -210,7 +210,7 @@ def _settle(hulls: Grouped, corral: Corral) -> None:
 
 
 @part
-def _refine(hulls: Grouped, corral: Corral, products: np.ndarray) -> None:
+def _refine(hulls: Grouped, corral: FloatCorral, products: np.ndarray) -> None:
     """Correct the weights by what z·p lacks of its group's level on rows of the corral."""
     groups = hulls.groups
     places, weights, factor, solved, _, found = corral
@@ -233,7 +233,7 @@ def _refine(hulls: Grouped, corral: Corral, products: np.ndarray) -> None:
 
 
 @part
-def _look(hulls: Grouped, corral: Corral, point: np.ndarray, products: np.ndarray) -> int:
+def _look(hulls: Grouped, corral: FloatCorral, point: np.ndarray, products: np.ndarray) -> int:
     """Compute p, z·p of all rows and the gap; give the row furthest below its group's level."""
     rows, signs, _, groups, share, _ = hulls
     places, weights, _, _, _, found = corral
@@ -266,7 +266,7 @@ def _look(hulls: Grouped, corral: Corral, point: np.ndarray, products: np.ndarra
 
 
 @loop
-def enter(hulls: Grouped, corral: Corral, chosen: np.ndarray) -> None:
+def enter(hulls: Grouped, corral: FloatCorral, chosen: np.ndarray) -> None:
     """Begin with a row of each group."""
     for k in range(chosen.size):
         if _join(hulls, corral, chosen[k]):
@@ -276,7 +276,7 @@ def enter(hulls: Grouped, corral: Corral, chosen: np.ndarray) -> None:
 @loop
 def descend(
     hulls: Grouped,
-    corral: Corral,
+    corral: FloatCorral,
     point: np.ndarray,
     products: np.ndarray,
     tol: float,

@@ -19,7 +19,7 @@ from rosenblatt.margin.corral import (
     FULL,
     MEETING,
     PAUSED,
-    Corral,
+    FloatCorral,
     Grouped,
     descend,
     enter,
@@ -191,13 +191,13 @@ def _lowest(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
     return rows[np.argsort(values[rows])]
 
 
-def _corral(room: int, columns: int) -> Corral:
+def _corral(room: int, columns: int) -> FloatCorral:
     places, weights = np.zeros(room, np.int64), np.zeros(room)
     factor, solved = np.zeros((room, room)), np.zeros((2, room))
-    return Corral(places, weights, factor, solved, np.zeros(columns + 1), np.zeros(6))
+    return FloatCorral(places, weights, factor, solved, np.zeros(columns + 1), np.zeros(6))
 
 
-def _larger(corral: Corral) -> Corral:
+def _larger(corral: FloatCorral) -> FloatCorral:
     """Give the same corral with four times the room."""
     room = corral.places.size
     larger = _corral(4 * room, corral.spread.size - 1)

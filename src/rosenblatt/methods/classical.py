@@ -21,7 +21,7 @@ from rosenblatt.exact.integers import whole_rows
 from rosenblatt.exact.linear import entry_powers
 from rosenblatt.exact.numbers import exact_dot, exact_row, is_plain
 from rosenblatt.matrices import Matrix
-from rosenblatt.methods.cones import Limits, Search
+from rosenblatt.methods.cones import Search, SearchLimits
 
 
 class Studied(NamedTuple):
@@ -33,7 +33,9 @@ class Studied(NamedTuple):
     stop: str
 
 
-def studied(system: System, method: Callable[[Matrix, Limits], Search], limits: Limits) -> Studied:
+def studied(
+    system: System, method: Callable[[Matrix, SearchLimits], Search], limits: SearchLimits
+) -> Studied:
     """Look for a solution by a method for cones."""
     n, width, direct = system.tags.size, system.columns, _only_to_be_scaled(system)
     rows, powers = _floats(system, direct)

@@ -38,14 +38,14 @@ SAFE_SQUARES = 1e-200, 1e200
 NEGLIGIBLE = 1e-13
 
 
-class Limits(NamedTuple):
+class SearchLimits(NamedTuple):
     """Where a search ends at the latest; None for no limit."""
 
     max_steps: int | None = None
     max_seconds: float | None = None
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = SearchLimits()
 
 
 class Ending(StrEnum):
@@ -174,7 +174,7 @@ class Method(Protocol):
         """Give the best weights known of the unit rows, up to a factor; None for none."""
 
 
-def search(A: Matrix, method: Callable[[Cone], Method], limits: Limits) -> Search:
+def search(A: Matrix, method: Callable[[Cone], Method], limits: SearchLimits) -> Search:
     """Run a method on the rows of A until it ends or a limit does, whatever comes first."""
     n, d = A.shape
     if n == 0:
@@ -194,7 +194,7 @@ def search(A: Matrix, method: Callable[[Cone], Method], limits: Limits) -> Searc
     return Search(found, running.steps, running.rescalings, stop, weights)
 
 
-def follow(running: Method, limits: Limits) -> Ending:
+def follow(running: Method, limits: SearchLimits) -> Ending:
     """Advance until there is a reason to end."""
     running.advance(0)  # so that loops are compiled or loaded before the clock starts
     began = time.perf_counter()
@@ -211,7 +211,7 @@ def follow(running: Method, limits: Limits) -> Ending:
 CURSOR, CLEAN, STEPS = range(3)  # places in the tally: next row, looks since the last step, steps
 
 
-def plain(A: Matrix, limits: Limits = NO_LIMITS) -> Search:
+def plain(A: Matrix, limits: SearchLimits = NO_LIMITS) -> Search:
     """Search by the perceptron, over the rows cyclically; forever, if no limit is set and no w is.
 
     Cyclically, because a step then costs between one and n looks; taking the most violated row

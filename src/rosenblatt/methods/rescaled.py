@@ -28,7 +28,15 @@ from scipy import sparse
 
 from rosenblatt.loops import exact_loop, exact_part, loop, part
 from rosenblatt.matrices import Matrix
-from rosenblatt.methods.cones import NEGLIGIBLE, NO_LIMITS, Cone, Ending, Limits, Search, search
+from rosenblatt.methods.cones import (
+    NEGLIGIBLE,
+    NO_LIMITS,
+    Cone,
+    Ending,
+    Search,
+    SearchLimits,
+    search,
+)
 from rosenblatt.online.driver import PORTION
 from rosenblatt.rows import Dense, Rows, add, dot
 
@@ -60,7 +68,7 @@ class Pairs(NamedTuple):
         return cls(np.array(A, np.float64, order="C"), np.zeros(A.shape))
 
 
-def rescaled(A: Matrix, limits: Limits = NO_LIMITS) -> Search:
+def rescaled(A: Matrix, limits: SearchLimits = NO_LIMITS) -> Search:
     """Search by the rescaled perceptron; for few columns, since rows and map become dense.
 
     Examples

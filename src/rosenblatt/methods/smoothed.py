@@ -23,14 +23,14 @@ from rosenblatt.methods.cones import (
     NO_LIMITS,
     Cone,
     Ending,
-    Limits,
     Search,
+    SearchLimits,
     search,
 )
 from rosenblatt.rows import combine, scores
 
 
-def smoothed(A: Matrix, limits: Limits = NO_LIMITS) -> Search:
+def smoothed(A: Matrix, limits: SearchLimits = NO_LIMITS) -> Search:
     """Search by the smoothed perceptron.
 
     Examples

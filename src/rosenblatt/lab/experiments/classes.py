@@ -22,7 +22,7 @@ ROUNDED = 1 + 1e-9  # more than the few sums of a bound err by
 LABELS = {"classes": ("k classes", BLUE, "o"), "groups": ("two groups of them", ORANGE, "s")}
 
 
-class Problem(NamedTuple):
+class Split(NamedTuple):
     """Rows to learn, rows to test, and what is known beforehand: W*, a row for each class."""
 
     X: np.ndarray
@@ -61,16 +61,16 @@ def planted_rows(n: int, k: int, random: np.random.Generator) -> tuple[np.ndarra
     return X, y
 
 
-def planted_problem(k: int, labels: str, n: int, seed: int) -> Problem:
+def planted_problem(k: int, labels: str, n: int, seed: int) -> Split:
     """Plant discriminators for the classes, or a hyperplane for the groups."""
     X, y = planted_rows(n, k, np.random.default_rng([seed, 0]))
     fresh, truth = planted_rows(TESTED, k, np.random.default_rng([seed, 1]))
     if labels == "groups":
         sides = np.outer([-1, 1], np.eye(COLUMNS)[0])
-        return Problem(X, (y >= k // 2) * 1, fresh, (truth >= k // 2) * 1, sides)
+        return Split(X, (y >= k // 2) * 1, fresh, (truth >= k // 2) * 1, sides)
     discriminators = np.zeros((k, COLUMNS))
     discriminators[:, 1 : k + 1] = np.eye(k) - 1 / k
-    return Problem(X, y, fresh, truth, discriminators)
+    return Split(X, y, fresh, truth, discriminators)
 
 
 @cache
@@ -80,13 +80,13 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
     return X / 16, y
 
 
-def digits_problem(k: int, labels: str, seed: int) -> Problem:
+def digits_problem(k: int, labels: str, seed: int) -> Split:
     """Split the images of the first k digits into halves; the groups are even and odd digits."""
     X, y = digits()
     order = np.random.default_rng(seed).permutation(np.flatnonzero(y < k))
     learned, tested = order[: order.size // 2], order[order.size // 2 :]
     names = y if labels == "classes" else y % 2
-    return Problem(X[learned], names[learned], X[tested], names[tested], None)
+    return Split(X[learned], names[learned], X[tested], names[tested], None)
 
 
 def measure(data: str, k: int, labels: str, n: int | None, seed: int) -> Row:

@@ -13,7 +13,7 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab import counting
-from rosenblatt.lab.counting import KINDS, Tally
+from rosenblatt.lab.counting import KINDS, OperationTally
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
 from rosenblatt.lab.timing import seconds_of
@@ -47,7 +47,7 @@ class Routine:
     inputs: Callable[[int, np.random.Generator], tuple[np.ndarray, ...]]
     generic: Callable[..., Any]
     compiled: Callable[..., Any]
-    cost: Callable[[int, Any], Tally]
+    cost: Callable[[int, Any], OperationTally]
 
 
 def vectors(number: int, n: int, random: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -171,7 +171,7 @@ def measure(routine: str, size: int, count_up_to: int, time_at_least: float, see
 
 def counted(routine: Routine, inputs: tuple[np.ndarray, ...], time_at_least: float) -> Row:
     """Run the routine on numbers that count, then time it on plain ones."""
-    tally, plain = Tally(), [given.tolist() for given in inputs]
+    tally, plain = OperationTally(), [given.tolist() for given in inputs]
     result = routine.generic(*counting.counting(plain, tally))
     row: Row = tallied(tally)
     if routine.generic is counted_pass:
@@ -180,7 +180,7 @@ def counted(routine: Routine, inputs: tuple[np.ndarray, ...], time_at_least: flo
     return row | {"seconds_python": seconds_of(lambda: routine.generic(*plain), time_at_least)}
 
 
-def tallied(tally: Tally) -> Row:
+def tallied(tally: OperationTally) -> Row:
     """Give a tally as columns."""
     return {kind: getattr(tally, kind) for kind in ("operations", *KINDS)}
 
