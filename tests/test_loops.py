@@ -5,14 +5,17 @@ Where numbers are divided (renormalisation), rows are normal variates, on which 
 near 0, and agreement is asked up to the rounding of a few hundred operations.
 """
 
+import pickle
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
 import naive
 from layouts import DENSE, LAYOUTS, ROUNDING, close, normal_rows, whole_numbers, whole_weights
 from naive import Draws, run
+from rosenblatt.loops import Index
 from rosenblatt.matrices import as_rows
 from rosenblatt.online import perceptron, plan
 from rosenblatt.online.averaging import replay, steps, vote
@@ -363,3 +366,15 @@ def test_vote_counts_the_votes_of_all_weights_held(classes, lift, renormalize):
     vote(products, np.zeros(out.shape), mistakes, held, out)
     # Whole numbers of votes; their mean in the twin is one division away.
     np.testing.assert_allclose(out / len(twin.held), twin.voted(problem.A), rtol=1e-15)
+
+
+def test_an_index_that_names_a_class_of_another_version_holds_nothing(tmp_path):
+    assert type(plan.shuffle._cache._cache_file) is Index
+    gone = b"crosenblatt.loops\nGone\n."  # a pickle of a class that is not there
+    (tmp_path / "loop.nbi").write_bytes(pickle.dumps(numba.__version__) + gone)
+    with pytest.raises(AttributeError):
+        pickle.loads(gone)
+    index = Index(str(tmp_path), "loop", "the time of the source")
+    assert index.load("a signature") is None
+    index.save("a signature", "compiled")
+    assert index.load("a signature") == "compiled"

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,12 +25,27 @@ EXACT: dict[str, Any] = {"nogil": True, "_nrt": False, "fastmath": False, "no_cf
 FAST: dict[str, Any] = {**EXACT, "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 
+class Index(IndexDataCacheFile):  # type: ignore[misc]
+    """What is cached of a loop; an index by another version of this package holds nothing.
+
+    It may name classes that are called otherwise now, and Numba reads it before it compares times.
+    """
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except (AttributeError, ImportError):
+            return {}
+
+
 def _cached(function: F, options: dict[str, Any]) -> F:
     try:
-        compiled: F = numba.njit(cache=True, **options)(function)
+        compiled: Any = numba.njit(cache=True, **options)(function)
+        compiled._cache._cache_file.__class__ = Index
     except RuntimeError:  # no folder can be written to: every process compiles for itself
         compiled = numba.njit(**options)(function)
-    return compiled
+    found: F = compiled
+    return found
 
 
 def loop(function: F) -> F:
