@@ -18,11 +18,11 @@ The rules
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,6 @@ from rosenblatt.data.files import replacing
 from rosenblatt.errors import InputError, MissingExtraError
 from rosenblatt.examples import Examples
 from rosenblatt.memory import check_memory
-
-__all__ = [
-    "prediction_pieces",
-    "write_csv",
-    "write_parquet",
-    "write_svmlight",
-]
 
 Name = str | os.PathLike[str]
 
@@ -134,18 +127,18 @@ def _label_word(label: Any) -> str:
     return _short(repr(label)) if isinstance(label, float) else str(label)
 
 
-def write_csv(path: Name, examples: Examples, *, label: str | None = None) -> None:
+def write_csv(path: Name, examples: Examples) -> None:
     """Write examples as CSV with a header; needs Polars.
 
     The column of the labels is called as in the table that they come from, or "label".
     """
-    frames = _frames(examples, label)
+    frames = _frames(examples)
     with replacing(path) as file:
         for place, frame in enumerate(frames):
             frame.write_csv(file, include_header=place == 0)
 
 
-def write_parquet(path: Name, examples: Examples, *, label: str | None = None) -> None:
+def write_parquet(path: Name, examples: Examples) -> None:
     """Write examples as Parquet; needs Polars, and memory for a copy of the rows."""
     X = examples.X
     size = X.shape[0] * X.shape[1] * X.dtype.itemsize
@@ -154,7 +147,7 @@ def write_parquet(path: Name, examples: Examples, *, label: str | None = None) -
             f"filled up with zeros, the sparse rows take {size / 2**30:,.1f} GiB; "
             "write svmlight text instead"
         )
-    frames = _frames(examples, label, whole=True)
+    frames = _frames(examples, whole=True)
     with replacing(path) as file:
         for frame in frames:
             try:
@@ -173,7 +166,7 @@ def _label_name(examples: Examples, names: list[str]) -> str:
     return next(free, "the label")
 
 
-def _frames(examples: Examples, label: str | None, whole: bool = False) -> Iterator[Any]:
+def _frames(examples: Examples, whole: bool = False) -> Iterator[Any]:
     """Give the examples as Polars frames, one for each piece, after all checks."""
     try:
         import polars
@@ -185,9 +178,7 @@ def _frames(examples: Examples, label: str | None, whole: bool = False) -> Itera
         width * COLUMN_BYTES, f"tables of {width:,} columns", "write svmlight text instead"
     )
     names = list(examples.names or (f"x{place}" for place in range(width)))
-    label = _label_name(examples, names) if label is None else label
-    if label in names and y is not None:
-        raise InputError(f"a column of X is named {label!r} like the label; give it another name")
+    label = _label_name(examples, names)
 
     def frame(start: int, stop: int) -> Any:
         rows = X[start:stop]
@@ -279,9 +270,9 @@ def _text(rows: list[tuple[Any, ...]], names: list[str]) -> bytes:
 
 
 def _csv(rows: list[tuple[Any, ...]], names: list[str]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()
+    lines: list[str] = []  # which end in \r\n, so that both are quoted where they are in labels
+    csv.writer(SimpleNamespace(write=lines.append)).writerows(rows)
+    return "".join(f"{line[:-2]}\n" for line in lines).encode()
 
 
 def _jsonl(rows: list[tuple[Any, ...]], names: list[str]) -> bytes:
