@@ -133,9 +133,9 @@ def _check_range(places: np.ndarray, size: int, name: str) -> None:
         raise InputError(f"X is a broken sparse matrix: a {name} number lies outside its {size}")
 
 
-def radius(X: Matrix, lift: float = 0.0) -> float:
-    """Give R = max ‖x‖ over the (lifted) rows, measured from the origin."""
-    return float(np.sqrt(largest_sqnorm(as_rows(without_duplicates(X), lift), X.shape[0])))
+def radius(X: Matrix) -> float:
+    """Give R = max ‖x‖ over the rows, measured from the origin."""
+    return float(np.sqrt(largest_sqnorm(as_rows(without_duplicates(X), 0.0), X.shape[0])))
 
 
 def without_duplicates(X: Matrix) -> Matrix:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from rosenblatt.errors import InputError
 
-__all__ = ["TooLargeError", "check_columns", "check_memory", "memory"]
-
 # For each column, measured: what `separate`, `max_margin` and `mistake_bound` hold.
 DECISION_BYTES = 300
 FEWER_COLUMNS = "number the columns densely, or hash them to fewer"

@@ -85,7 +85,7 @@ def contradiction(fit_intercept: Any, intercept: Any) -> InputError:
     )
 
 
-def random_numbers(value: Any, name: str = "random_state") -> np.random.RandomState:
+def random_numbers(value: Any) -> np.random.RandomState:
     """Give the source of random numbers that a value stands for, as scikit-learn has it."""
     if value is None or value is np.random:
         shared: np.random.RandomState = np.random.mtrand._rand
@@ -95,5 +95,6 @@ def random_numbers(value: Any, name: str = "random_state") -> np.random.RandomSt
     if isinstance(value, Integral) and 0 <= int(value) < 2**32:
         return np.random.RandomState(int(value))
     raise InputError(
-        f"{name} must be None, a whole number from 0 to 2^32 - 1 or a RandomState, got {value!r}"
+        "random_state must be None, a whole number from 0 to 2^32 - 1 or a RandomState, "
+        f"got {value!r}"
     )

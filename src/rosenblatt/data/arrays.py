@@ -37,8 +37,6 @@ from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.examples import Examples
 from rosenblatt.memory import TooLargeError, check_memory
 
-__all__ = ["check_rows", "is_idx", "read_idx", "read_npy", "read_npz"]
-
 HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,

@@ -27,14 +27,6 @@ import numpy as np
 
 from rosenblatt.loops import exact_part
 
-__all__ = [
-    "EXACT",
-    "HARD",
-    "MALFORMED",
-    "read_digits",
-    "read_number",
-]
-
 # What `read_number` found.
 EXACT, HARD, MALFORMED = 0, 1, 2
 

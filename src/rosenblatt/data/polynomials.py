@@ -53,8 +53,6 @@ from rosenblatt.memory import memory
 from rosenblatt.options import from_zero
 from rosenblatt.rows import Sparse, span
 
-__all__ = ["PolynomialFeatures"]
-
 MOST_COLUMNS = 2**31 - 1
 HIGHEST_DEGREE = 1000  # the coefficients of higher ones leave the range of floats
 NAME_BYTES = 100  # of memory, about

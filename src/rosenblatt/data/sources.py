@@ -31,27 +31,6 @@ from rosenblatt.data.compression import MAGIC_BYTES, SUFFIXES, compression_of, d
 from rosenblatt.errors import InputError
 from rosenblatt.memory import TooLargeError, memory
 
-__all__ = [
-    "BYTE_ORDER_MARK",
-    "Name",
-    "Several",
-    "after_line",
-    "as_text",
-    "beginning",
-    "bounded",
-    "chunks",
-    "contents",
-    "contents_kept",
-    "extension_of",
-    "files",
-    "is_compressed",
-    "is_pipe",
-    "line_and_column",
-    "shown",
-    "unmarked",
-    "without_mark",
-]
-
 Name = str | os.PathLike[str]
 
 STANDARD_INPUT = "-"

@@ -232,7 +232,7 @@ class _Walk:
         if self.watch is not None:
             passes = len(self.place.per_pass)
             seconds = now - self.began
-            self.watch(Progress(passes, self._mistakes(), None, seconds, self.latest))
+            self.watch(Progress(passes, self._mistakes(), seconds, self.latest))
         if self.checkpoint is not None and now - self.saved >= self.checkpoint.seconds:
             self.checkpoint.write(self.learner, self.place)
             self.saved = time.perf_counter()

@@ -69,8 +69,6 @@ from rosenblatt.data.workers import Apply, ahead, workers
 from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.memory import check_memory
 
-__all__ = ["parse_svmlight", "svmlight_blocks"]
-
 # A pair takes four bytes: the blank before it, a digit, the colon and a digit.
 SHORTEST_PAIR = 4
 

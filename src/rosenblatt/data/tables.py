@@ -83,8 +83,6 @@ from rosenblatt.memory import check_memory
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["read_table", "table_blocks"]
-
 TEXTS = ("csv", "tsv", "jsonl")
 LONGEST_REASON = 200
 ROWS_AT_ONCE = 2**14

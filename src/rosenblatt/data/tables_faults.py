@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 from rosenblatt.data.svmlight_errors import NOT_FINITE, quote
 
-__all__ = ["Fault", "first_fault"]
-
 # UTF-8 without NUL.
 SOUND = re.compile(
     rb"(?:[\x01-\x7f]++|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]"

@@ -47,8 +47,6 @@ from rosenblatt.errors import InputError
 from rosenblatt.names import Columns, remember
 from rosenblatt.options import flag, one_of
 
-__all__ = ["TextHasher"]
-
 # Room for the n-grams of a batch takes some MiB, which is about what a core has of fast memory.
 BATCH_GRAMS = 1 << 19
 LONGEST_GRAM = 64

@@ -43,20 +43,6 @@ import numpy as np
 from rosenblatt.data.unicode_words import NOT_IN_WORDS
 from rosenblatt.loops import exact_loop, exact_part
 
-__all__ = [
-    "BINARY",
-    "CHARACTER_SEED",
-    "LINEAR",
-    "SMALL",
-    "SUBLINEAR",
-    "HashRoom",
-    "HashRules",
-    "Lines",
-    "count_newlines",
-    "find_lines",
-    "hash_rows",
-]
-
 # What becomes of a sum of signs.
 LINEAR, SUBLINEAR, BINARY = 0, 1, 2
 

@@ -14,8 +14,6 @@ import zlib
 
 import numpy as np
 
-__all__ = ["NOT_IN_WORDS", "UNICODE_VERSION", "case_steps"]
-
 UNICODE_VERSION = "14.0.0"
 
 # A step that no word character has.

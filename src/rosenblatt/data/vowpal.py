@@ -51,8 +51,6 @@ from rosenblatt.errors import EmptyError, ParseError
 from rosenblatt.examples import Examples
 from rosenblatt.names import Columns
 
-__all__ = ["parse_vowpal"]
-
 PIECE_BYTES = 1 << 20
 LARGEST_WHOLE = 2.0**53  # doubles tell smaller whole numbers apart
 

@@ -58,11 +58,9 @@ def _presenter(
     return Resident(learned, shown, codes, apply, keep_gram=affordable)
 
 
-def once(
-    learned: Expansion, shown: Presented, codes: np.ndarray, block_rows: int | None = None
-) -> Run:
+def once(learned: Expansion, shown: Presented, codes: np.ndarray) -> Run:
     """Present each example once, in the order given."""
-    manner = Manner("once", block_rows=block_rows, gram_bytes=0)
+    manner = Manner("once", gram_bytes=0)
 
     def train(apply: Apply) -> Run:
         return Training(_presenter(learned, shown, codes, manner, apply), "once").once()

@@ -51,7 +51,6 @@ class Progress:
 
     passes: int
     mistakes: int
-    mistakes_last_pass: int | None
     seconds: float
     latest: np.ndarray | None = None  # of a stream: mistakes on each example of the latest block
 
@@ -212,9 +211,8 @@ class Training:
         if self.watch is None or now - self.watched < WATCH_SECONDS:
             return
         self.watched = now
-        last = self.mistakes_per_pass[-1] if self.mistakes_per_pass else None
         mistakes = self._gained(MISTAKES, self.tally_at_start)
-        self.watch(Progress(len(self.mistakes_per_pass) + 1, mistakes, last, now - self.began))
+        self.watch(Progress(len(self.mistakes_per_pass) + 1, mistakes, now - self.began))
 
     def _gained(self, place: int, since: np.ndarray) -> int:
         return int(self.tally[place] - since[place])
