@@ -51,7 +51,9 @@ def spanning(
         lower[k] = Fraction(1, sizes[k])
     nothing = [0] * rows.width
     program = Program(rows.transposed(), sizes, (nothing, nothing), (lower, [None] * rows.size))
-    found = feasible_point(program, FloatProgram(program).basis(clock.left()), clock.left)
+    floats = FloatProgram(program)
+    basis_found = floats.basis(clock.left())
+    found = feasible_point(program, basis_found, clock.left) if floats.is_feasible else None
     if found is None and there_are and rows.size <= FEW:
         rigid = Elastic(program.A, nothing, np.ones(rows.width, bool), program.column_ends)
         found = optimum(rigid.program(), rigid.start(), clock)[1].x

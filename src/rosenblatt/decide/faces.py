@@ -36,6 +36,7 @@ from rosenblatt.exact.spans import Span, pivots
 
 # Problems with fewer rows, or fewer per coordinate, are looked at as a whole.
 WHOLE, WHOLE_SHARE = 512, 8
+AT_ONCE = 8000  # entries up to which overlap is looked for before anything else
 ROWS_AT_A_TIME = 2**14
 WRONG = 1e-9  # what a product of a scaled row and w is below zero if floats see it as wrong
 
@@ -103,7 +104,7 @@ class FaceSearch:
 
         Most small data overlap, and then no other program has to be solved.
         """
-        if self.working.size > WHOLE or not self.taken.all():
+        if self.cone.size * self.cone.dimension > AT_ONCE or not self.taken.all():
             return None
         base = pivots(self.rows).rows
         found = spanning(self.rows, base, self.clock) if base else None

@@ -100,6 +100,11 @@ class FloatProgram:
         run(self.solver, seconds)
         return basis_of(self.solver)
 
+    @property
+    def is_feasible(self) -> bool:
+        """Whether floats found a point, rather than that there is none."""
+        return bool(self.solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+
     def enlarged(self, basis: Basis, found: Vertex, seconds: float) -> Basis:
         """Solve what is left of the program at a vertex, enlarged, from the same basis."""
         breaks, pulls = largest_violations(self.program, found, self.rows, self.columns)
