@@ -353,3 +353,11 @@ def test_real_data_are_decided_alike(X, verdict):
     (note,) = compete(course_of(race), 1.0, 1).notes
     strict = "separable" if verdict == "separable" else "not separable"
     assert note == f"x: rosenblatt {verdict}, three-way {verdict}, strict {strict}"
+
+
+def test_undecided_data_count_as_endless(monkeypatch):
+    monkeypatch.setattr(separability, "SECONDS", 1e-9)
+    X, y = np.random.default_rng(0).normal(size=(2000, 20)), np.resize([-1, 1], 2000)
+    contestant = separability.our_decision(lambda: (X, y), "x")
+    assert contestant.run(None) == np.inf
+    assert separability.answers["x"] == "undecided"
