@@ -2,7 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 import rosenblatt as rb
 from amount import amount
@@ -40,3 +42,16 @@ def test_floats_find_an_optimum_that_hangs_on_tiny_gaps(
     for module in (optimum, circuits):
         monkeypatch.setattr(module, "by_pivots", refuse)
     assert_decided(drawn(seed))
+
+
+def test_where_a_vertex_has_long_numbers_a_point_inside_is_found() -> None:
+    random = np.random.default_rng(0)
+    A = sparse.random(700, 400, 0.02, "csr", random_state=0)
+    A.data[:] = random.standard_normal(A.nnz)
+    b = A @ random.standard_normal(400) - random.random(700) - 0.1
+    for bounds in (None, (-5, 5)):
+        found = rb.solve(A, b, bounds=bounds, max_seconds=60)
+        assert found.verdict == "feasible"
+        assert found.w is not None
+        assert found.w.dtype == np.float64
+        assert not found.rows.size  # none holds with equality

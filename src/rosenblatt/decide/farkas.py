@@ -2,6 +2,7 @@
 
 Strict      among the solutions, max t <= 1 with a·x - D t >= b on the strict rows. If the largest
             t is 0, its multipliers prove that no solution is strict on all of them
+Inside      max t <= 1 with a·x - D t >= b on all rows: a point that rounding does not lead out
 Proof       multiplied rows and bounds that add up to 0 >= b for some b > 0, or to 0 > 0
 Symbols     D powers of two of about the size of the rows                          (theory D11)
 """
@@ -49,6 +50,18 @@ class ElasticSystem(Elastic):
         lower, upper = ([_fraction(pair[side]) for pair in pairs] for side in (0, 1))
         super().__init__(A, right, system.tags[rows] == EQUAL, (lower, upper))
         self.strict = np.flatnonzero(system.tags[rows] == MORE_THAN)
+
+    def inside_program(self) -> Program:
+        """Give the program for the largest t that all rows have to spare."""
+        sizes = [-size for size in self.sizes]
+        A = self.A.with_columns(np.arange(len(sizes)), np.zeros(len(sizes), np.int64), sizes)
+        lower, upper = self.bounds
+        return Program(A, [0] * self.width + [-1], self.row_ends, ([*lower, 0], [*upper, 1]))
+
+    def vertex_digits(self) -> float:
+        """Tell how many binary digits the numbers of a vertex may have."""
+        sizes = self.A.sizes()
+        return min(self.A.size, self.width) * float(sizes.sum()) / max(1, sizes.size)
 
     def strict_program(self, program: Program) -> Program:
         """Give the program for the largest t, in a column behind all others; rows stay rigid."""

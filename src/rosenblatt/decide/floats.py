@@ -105,6 +105,12 @@ class FloatProgram:
         """Whether floats found a point, rather than that there is none."""
         return bool(self.solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
+    def point(self, seconds: float) -> np.ndarray:
+        """Solve the program, and give x, rounded."""
+        run(self.solver, seconds)
+        found = self.solver.getSolution().col_value
+        return np.asarray(np.ldexp(found, self.columns - self.primal))
+
     def enlarged(self, basis: Basis, found: Vertex, seconds: float) -> Basis:
         """Solve what is left of the program at a vertex, enlarged, from the same basis."""
         breaks, pulls = largest_violations(self.program, found, self.rows, self.columns)

@@ -1,7 +1,8 @@
 """`solve`: a point of A w >= b, or a proof that there is none (theory D11, D13).
 
 Method      the exact optimum of a linear program in which rows may give way (`elastic`) is a point
-            of the system, or Farkas' proof that there is none
+            of the system, or Farkas' proof that there is none. Where a vertex would have very long
+            numbers, a point inside is looked for first: floats are enough for it
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from rosenblatt.decide.answers import (
 )
 from rosenblatt.decide.closeness import nearly_feasible
 from rosenblatt.decide.farkas import Contradiction, ElasticSystem
+from rosenblatt.decide.floats import FloatProgram
 from rosenblatt.decide.optimum import optimum
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
@@ -42,6 +44,7 @@ from rosenblatt.methods.rescaled import rescaled
 from rosenblatt.methods.smoothed import smoothed
 
 MOST_RELATED = 1000  # rows whose relations are looked for exactly
+LONG = 20_000  # binary digits of a vertex, from which on a point inside is looked for first
 FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"
 METHODS: dict[str, Callable[..., Any]] = {
     "perceptron": plain,
@@ -140,6 +143,10 @@ class _Question:
     def _decide(self, rows: np.ndarray) -> Solution:
         """Decide about some of the rows."""
         elastic = ElasticSystem(self.system, rows)
+        self.clock.left()
+        inside = self._inside(elastic)
+        if inside is not None:
+            return self._feasible(inside)
         program, width = elastic.program(), elastic.width
         basis, found = optimum(program, elastic.start(), self.clock)
         if any(found.x.numbers[width:]):
@@ -152,6 +159,18 @@ class _Question:
         if found.x.numbers[-1]:
             return self._feasible(found.point()[:width])
         return self._infeasible(elastic.contradiction(found, self.clock))
+
+    def _inside(self, elastic: ElasticSystem) -> list[Number] | None:
+        """Give a point that keeps off the ends of all rows, if those on them may be very long."""
+        if elastic.equal.any() or elastic.vertex_digits() < LONG:
+            return None
+        floats = FloatProgram(elastic.inside_program())
+        found = floats.point(self.clock.left())[: elastic.width]
+        if not np.isfinite(found).all():
+            return None
+        pairs = zip(found.tolist(), self.system.pairs or [(None, None)] * found.size, strict=True)
+        point = [_between(value, *pair) for value, pair in pairs]
+        return point if self._is_solution(point) else None
 
     def study(self, max_steps: int | None) -> Solution:
         """Look for a point by one of the methods that people study."""
@@ -237,6 +256,11 @@ class _Question:
         return Solution(
             verdict, w, certificate, rows, self.method, steps, stop, seconds, notes=notes
         )
+
+
+def _between(value: Number, lower: Number | None, upper: Number | None) -> Number:
+    value = value if lower is None else max(value, lower)
+    return value if upper is None else min(value, upper)
 
 
 def _array(w: Sequence[Number]) -> np.ndarray:
