@@ -9,6 +9,7 @@ violations enlarged to about 1, is solved from the same basis: floats then see w
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -47,6 +48,7 @@ STATUSES = {BASIC: STATUS.kBasic, AT_LOWER: STATUS.kLower, AT_UPPER: STATUS.kUpp
 INFINITE = 1e30
 WHOLE = 2**53
 LARGE_DIGITS = 20  # binary digits of large costs, beside those of about 1 that matter
+GRACE = 0.1  # seconds that a solver has to come back
 USUAL = 20  # binary digits of ends that floats need no help with
 
 
@@ -55,16 +57,33 @@ def solver_with(options: dict[str, Any]) -> Any:
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     for name, value in {**OPTIONS, **options}.items():
         solver.setOptionValue(name, value)
+    solver.HandleUserInterrupt = True
     return solver
 
 
 def run(solver: Any, seconds: float) -> None:
-    """Let a solver run for some seconds at most."""
+    """Let a solver run for some seconds at most.
+
+    It runs in a thread that is waited for: it sees no Ctrl-C, and its clock not often enough.
+    """
     if seconds < math.inf:  # its own clock counts from its first run on
         solver.setOptionValue("time_limit", float(solver.getRunTime() + seconds))
-    solver.run()
-    if solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
+    ended = threading.Event()  # Thread.join, when interrupted, takes the thread for ended
+    threading.Thread(target=_run, args=(solver, ended)).start()
+    try:
+        ended.wait(min(seconds + GRACE, threading.TIMEOUT_MAX))
+    finally:
+        if not ended.is_set():
+            solver.cancelSolve()
+    if not ended.is_set() or solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
         raise OutOfTimeError
+
+
+def _run(solver: Any, ended: threading.Event) -> None:
+    try:
+        solver.run()
+    finally:
+        ended.set()
 
 
 def basis_of(solver: Any) -> Basis:
