@@ -237,13 +237,13 @@ SHARED: list[tuple[str, str, Any, str]] = [
         ("data", GONE, "the certificate lacks data"),
         ("data", [], "data is not an object"),
         ("data.rows", GONE, "data lacks rows"),
-        ("data.rows", 4, "the certificate is for other data, since rows is"),
-        ("data.rows", 10**5000, "the certificate is for other data, since rows is"),
+        ("data.rows", 4, "the certificate is for other data: for these, its rows would"),
+        ("data.rows", 10**5000, "the certificate is for other data: for these, its rows would"),
         ("data.rows", 2.0, "rows or columns is not an integer"),
         ("data.columns", True, "rows or columns is not an integer"),
-        ("data.columns", 9, "the certificate is for other data, since columns is"),
-        ("data.digest", "0" * 16, "the certificate is for other data, since digest is"),
-        ("data.digest", None, "the certificate is for other data, since digest is"),
+        ("data.columns", 9, "the certificate is for other data: for these, its columns would"),
+        ("data.digest", "0" * 16, "the certificate is for other data: for these, its digest would"),
+        ("data.digest", None, "the certificate is for other data: for these, its digest would"),
         ("data.numbers", "float16", "numbers is of an unknown type"),
         ("data.numbers", ["float64"], "numbers is of an unknown type"),
         ("data.more", 1, "data has the unknown field 'more'"),
@@ -854,7 +854,7 @@ def test_labels_are_compared_as_numbers_or_as_text(
 @pytest.mark.parametrize(
     ("text", "code", "reason"),
     [
-        ("", 1, "other data, since rows is 0"),
+        ("", 1, "for these, its rows would be 0"),
         ("2 1:1\n", 1, "line 1 of the data: the label belongs to neither class"),
         ("x 1:1\n", 1, "line 1 of the data: the label belongs to neither class"),
         ("1:2 2:1\n", 1, "line 1 of the data: the label belongs to neither class"),
@@ -916,8 +916,8 @@ def test_numbers_that_no_type_holds(
         ("x,y,relation,b\n1,1,=>,3\n", 2, "line 2 of the data: '=>' is not a relation"),
         ("x,y,relation,b\n1,1,,3\n", 2, "line 2 of the data: '' is not a relation"),
         ('x,y,b\n"1,1,3\n', 2, "line 2 of the data"),
-        ("x,b\n1,3\n", 1, "other data, since columns is 1"),
-        ("x,y,b\n1,1,3\n", 1, "other data, since digest is"),
+        ("x,b\n1,3\n", 1, "for these, its columns would be 1"),
+        ("x,y,b\n1,1,3\n", 1, "for these, its digest would be"),
     ],
 )
 def test_systems_that_do_not_fit(

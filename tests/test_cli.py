@@ -135,14 +135,16 @@ def test_bad_data_get_one_sentence_status_2_and_leave_nothing(shell, folder):
 
 def test_models_that_cannot_be_used_get_one_sentence_and_status_2(shell, folder):
     shell("fit", "good.svm", "-m", "m")
+    shell("separate", "good.svm", "--certificate", "proof.json")
     content = (folder / "m").read_bytes()
     (folder / "noise").write_bytes(np.random.default_rng(1).bytes(3000))
     (folder / "cut").write_bytes(content[:-20])
     (folder / "turned").write_bytes(content[:-8] + bytes(8))
     np.savez(folder / "wide.npz", X=np.eye(3), y=[1, -1, 1])
     for model, data, words in [
-        ("noise", "good.svm", "not a model file"),
-        ("cut", "good.svm", "not a model file"),
+        ("noise", "good.svm", "not a model file: it is cut off, or holds something else\n"),
+        ("cut", "good.svm", "not a model file: it is cut off, or holds something else\n"),
+        ("proof.json", "good.svm", "not a model file: it looks like a certificate\n"),
         ("turned", "good.svm", "damaged"),
         ("good.svm", "good.svm", "not a model file"),
         ("missing", "good.svm", "no model file missing"),
@@ -153,6 +155,10 @@ def test_models_that_cannot_be_used_get_one_sentence_and_status_2(shell, folder)
             status, shown, complaint = shell(command, model, data)
             assert (status, shown) == (2, ""), (command, model, data)
             assert words in complaint
+    said = "rosenblatt: m is not a certificate: it looks like a model\n"
+    assert shell("verify", "m", "good.svm") == (2, "", said)
+    said = "rosenblatt: noise is not a certificate: it is no JSON, or cut off\n"
+    assert shell("verify", "noise", "good.svm") == (2, "", said)
 
 
 def test_wrong_usage_is_status_2(shell, folder):

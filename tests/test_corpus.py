@@ -628,7 +628,7 @@ def frames(file, write):
 X = np.array([[1.0, 2.0], [3.0, -4.0]])
 BROKEN = {"nan": np.array([[1, 2], [3, np.nan]]), "inf": np.array([[1, 2], [3, np.inf]])}
 CONTAINS = {"nan": "NaN", "inf": "infinity"}
-DROP = "(row 2, column 2); drop such rows or fill them in before fitting"
+DROP = "(row 2, column 2); drop such rows or fill them in first"
 
 
 def npz(**arrays):

@@ -66,6 +66,15 @@ def test_commands_take_decimals_and_verify_them(command: str, folder: Path, shel
         assert shell("verify", "p.json", "a.csv")[0] == 0
 
 
+def test_commands_say_how_to_ask_about_the_other_numbers(folder: Path, shell: Any) -> None:
+    system = "x,y,relation,b\n1,0,=,0.1\n0,1,=,0.2\n1,1,=,{}\n"
+    (folder / "s.csv").write_text(system.format("0.3"))
+    said = shell("solve", "s.csv", "--floats")[1]
+    assert "the decimals: give them as text, and leave out --floats." in said
+    (folder / "s.csv").write_text(system.format("0.3000000000001"))
+    assert "only by 1e-13; --floats asks about the nearest floats." in shell("solve", "s.csv")[1]
+
+
 def test_a_margin_is_that_of_the_decimals(tmp_path: Any) -> None:
     (tmp_path / "a.svm").write_text("1 1:0.3\n-1 1:0.1\n")
     found = rb.max_margin(*rb.read(tmp_path / "a.svm", exact=True))

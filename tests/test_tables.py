@@ -279,6 +279,7 @@ def test_malformed_tables_get_one_sentence(content, format, words):
     ("options", "words"),
     [
         ({"label": "z"}, "has no column 'z'; its columns are a, b, label"),
+        ({"label": "lable"}, r"its columns are a, b, label; did you mean 'label'\?"),
         ({"label": 3}, "has 3 columns, so none at place 3"),
         ({"categories": "some"}, "categories must be onehot, hash or refuse"),
         ({"missing": "mean"}, "missing must be 'refuse' or a finite number"),

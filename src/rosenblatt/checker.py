@@ -323,7 +323,8 @@ def check(certificate: Any, rows: Sequence[Row], columns: int, bounds: Bounds = 
     identity = digest(rows, columns, bounds, decimal)
     found = {"rows": len(rows), "columns": columns, "digest": identity}
     for name, value in found.items():
-        require(data[name] == value, f"the certificate is for other data, since {name} is {value}")
+        fault = f"the certificate is for other data: for these, its {name} would be {value}"
+        require(data[name] == value, fault)
     tags = (POSITIVE, NEGATIVE) if labelled else (AT_LEAST, MORE_THAN, EQUAL)
     sort = all(row.tag in tags for row in rows) and not (labelled and bounds)
     require(sort, "the certificate is for data of another sort")

@@ -147,7 +147,7 @@ def without_duplicates(X: Matrix) -> Matrix:
     return X
 
 
-def check_finite(X: Matrix, names: Sequence[Any] | None = None) -> None:
+def check_finite(X: Matrix, names: Sequence[Any] | None = None, name: str = "X") -> None:
     """Refuse NaN, infinity and columns out of range, naming the first one."""
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
@@ -155,11 +155,16 @@ def check_finite(X: Matrix, names: Sequence[Any] | None = None) -> None:
     if sparse.issparse(X) and X.indices.size:
         suspicious = suspicious or unsigned(X.indices).max() >= X.shape[1]
     if suspicious:
-        refuse_unusable(X, 0, names=names)
+        refuse_unusable(X, 0, names=names, name=name)
 
 
 def refuse_unusable(
-    X: Matrix, first: int, *, scored: bool = False, names: Sequence[Any] | None = None
+    X: Matrix,
+    first: int,
+    *,
+    scored: bool = False,
+    names: Sequence[Any] | None = None,
+    name: str = "X",
 ) -> None:
     """Raise for the first unusable row from `first` on, if there is one.
 
@@ -171,9 +176,12 @@ def refuse_unusable(
         bad = np.flatnonzero(~np.isfinite(values) | (columns >= X.shape[1]) | (columns < 0))
         if bad.size:
             k = bad[0]
-            _refuse_entry(
-                start + int(rows[k]), int(columns[k]), values[k], X.shape[1], names or names_of(X)
-            )
+            row, column = start + int(rows[k]), int(columns[k])
+            if not 0 <= column < X.shape[1]:
+                raise InputError(
+                    f"row {row} of {name} has column {column}, but {name} has {X.shape[1]} columns"
+                )
+            _refuse_number(row, in_words(column, names or names_of(X)), values[k], name)
         if scored:
             raise InputError(
                 f"the score of row {first} is too large for float64; divide X by a constant"
@@ -189,16 +197,11 @@ def _entries(X: Matrix, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, 
     return rows.ravel(), columns.ravel(), X[start:stop].ravel()
 
 
-def _refuse_entry(
-    row: int, column: int, value: float, width: int, names: Sequence[Any] | None
-) -> None:
-    if not 0 <= column < width:
-        raise InputError(f"row {row} of X has column {column}, but X has {width} columns")
-    name = "NaN" if np.isnan(value) else "infinity"
-    raise InputError(
-        f"X contains {name} (row {row}, {in_words(column, names)}); "
-        "drop such rows or fill them in before fitting"
-    )
+def _refuse_number(row: int, column: str, value: float, name: str) -> None:
+    """Refuse NaN or infinity; rows other than those of X are constraints, and none may be lost."""
+    found = "NaN" if np.isnan(value) else "infinity"
+    advice = "drop such rows or fill them in first" if name == "X" else "give a number"
+    raise InputError(f"{name} contains {found} (row {row}, {column}); {advice}")
 
 
 # ---- tables of other kinds

@@ -139,7 +139,7 @@ class System(Subject):
     """Rows a·w >= b, > b or = b, and bounds. If A or b are decimals, so are all floats."""
 
     def __init__(self, A: Any, b: Any, strict: Any, equal: Any, bounds: Any) -> None:
-        self.X = exact_matrix(A)
+        self.X = exact_matrix(A, "A")
         n = int(self.X.shape[0])
         self.b = exact_vector([b] * n if np.ndim(b) == 0 else b, n, "b")
         decimal = is_decimal(self.X) or is_decimal(self.b)
@@ -191,9 +191,10 @@ def _require_digest(found: str, named: Data, X: Matrix) -> None:
     if found != named.digest:
         hint = ""
         if named.numbers in ("float32", "float64") and str(X.dtype) != named.numbers:
-            hint = f" (they are {named.numbers}, these {X.dtype})"
+            hint = f" (its numbers are {named.numbers}, these {X.dtype})"
         raise Refused(
-            f"the certificate is for other data: their digest is {named.digest}, not {found}{hint}"
+            "the certificate is for other data: the certificate's digest is "
+            f"{named.digest}, that of these data {found}{hint}"
         )
 
 

@@ -352,8 +352,9 @@ def _read_certificate(path: Path) -> tuple[bytes, Any]:
         given = jsonlib.loads(text)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a certificate, which is JSON: {error}") from None
+    except (ValueError, RecursionError):
+        what = "it looks like a model" if text[6:9] == b"\0\0{" else "it is no JSON, or cut off"
+        raise InputError(f"{path} is not a certificate: {what}") from None
     return text, given.get("kind") if isinstance(given, dict) else None
 
 

@@ -129,5 +129,6 @@ def _called(words: list[str]) -> int:
 def _usage(error: click.UsageError) -> str:
     """Say in a sentence what is wrong with the words of a command, and where help is."""
     path = NAME if error.ctx is None else error.ctx.command_path
-    said = re.sub(r"\.? \(?Did you mean", "; did you mean", error.format_message())
-    return f"{said[:1].lower()}{said[1:].rstrip('.?)')}; `{path} --help` tells more"
+    said = re.sub(r"\.? \(?Did you mean", " (did you mean", error.format_message())
+    end = "?)" if " (did you mean" in said else ""
+    return f"{said[:1].lower()}{said[1:].rstrip('.?)')}{end}; `{path} --help` tells more"

@@ -28,6 +28,7 @@ PHRASES = {
     "call partial_fit with classes=[...] first": "leave out --stream",
     "read the file as a whole": "give a file, without --stream",
     "read the table as a whole": "give a file, without --stream",
+    "decimals, by as_decimals": "decimals: give them as text, and leave out --floats",
     "or no budget": "or leave out --budget",
     "a larger tol or lam": "a larger --tol or --lam",
     "'onehot' or 'hash'": "onehot or hash",

@@ -63,6 +63,7 @@ AT_MOST, AT_LEAST = ("<", "<=", "=<"), (">", ">=", "=>")
 TURNED = {"<": ">", "<=": ">=", "=<": ">=", ">": "<", ">=": "<=", "=>": "<=", "=": "="}
 MARKS = "+-<>=:*/^[]"
 CUT = "the file ends too early; it may be cut off"
+LEFT = "variables belong to the left of the relation"
 
 
 def parse_lp(text: str, name: str) -> LinearProgram:
@@ -88,16 +89,18 @@ class _LpReader:
         self.ends: list[Ends] = []
         self.terms: list[list[tuple[int, str]]] = []
         self.notes: list[str] = []
+        self.span = 0, 0
         self.tokens: list[str] = []
 
     def program(self) -> LinearProgram:
         """Read all sections."""
         for section, begin, end in self._sections():
+            self.span = begin, end
             self.tokens = TOKEN.findall(self.text, begin, end)
             try:
                 getattr(self, f"_read_{section}")()
             except MisreadError as fault:
-                found = [*TOKEN.finditer(self.text, begin, end)]
+                found = self._found()
                 self._refuse(found[fault.place].start() if fault.place < len(found) else end, fault)
         notes = self.unknowns.settle(negative=False, binary=False)
         matrix, written = self._matrix()
@@ -105,7 +108,13 @@ class _LpReader:
             matrix, written, self.ends, self.unknowns, self.labels, (*self.notes, *notes)
         )
 
+    def _found(self) -> list[re.Match[str]]:
+        """Give the tokens of the section with their places."""
+        return [*TOKEN.finditer(self.text, *self.span)]
+
     def _sections(self) -> Iterator[tuple[str, int, int]]:
+        if not self.text.strip():
+            self._refuse(0, "the file is empty; give it sections, from Minimize to End")
         found = list(KEYWORD.finditer(self.text))
         begin = found[0].start(1) if found else len(self.text)
         if self.text[:begin].strip():
@@ -128,6 +137,8 @@ class _LpReader:
     # ---- sections
 
     def _read_objective(self) -> None:
+        if any(token in TURNED for token in self.tokens):
+            self._refuse_relations()
         names = [token for token in self.tokens if _is_name(token)]
         if len(self.tokens) > 1 and self.tokens[1] == ":":
             names = names[1:]
@@ -135,6 +146,15 @@ class _LpReader:
             self.unknowns.place(name)
         if names:
             self.notes.append("The objective is ignored.")
+
+    def _refuse_relations(self) -> None:
+        """Refuse an objective with relations, which are those of rows without their keyword."""
+        for k, token in enumerate(self.tokens):
+            if token.lower() in ("subject", "such"):
+                whole = "Subject To" if token.lower() == "subject" else "Such That"
+                raise MisreadError(k, f"{token!r} begins no section; write {whole}")
+            if token in TURNED:
+                raise MisreadError(k, "an objective has no relation; write Subject To before rows")
 
     def _read_rows(self) -> None:
         k = 0
@@ -148,6 +168,9 @@ class _LpReader:
     def _row(self, k: int) -> int:
         """Read a row without its name."""
         left = self._expression(k)
+        if left.terms and self._at(left.end) not in TURNED and self._continues(k):
+            name = self.unknowns.names[left.terms[0][0]]
+            raise MisreadError(k, f"{name[:40]!a} is on the right; {LEFT}")
         relation = self._relation(left.end)
         if left.terms:
             right, end = self._number(left.end + 1)
@@ -164,6 +187,13 @@ class _LpReader:
             lower, upper = (lower, more[1]) if upper == math.inf else (more[0], upper)
         self._add(inside, lower, upper)
         return end
+
+    def _continues(self, k: int) -> bool:
+        """Tell whether a token follows a number in the same line."""
+        if not (k and _is_number(self.tokens[k - 1])):
+            return False
+        before, here = self._found()[k - 1 : k + 1]
+        return "\n" not in self.text[before.end() : here.start()]
 
     def _add(self, inside: _Expression, lower: Number, upper: Number) -> None:
         """Add a row, whose numbers are moved to its ends."""
@@ -218,7 +248,8 @@ class _LpReader:
             k += 1
         token = self._at(k)
         if not _is_number(token) and token.lower() not in INFINITIES:
-            raise MisreadError(k, f"{token[:40]!a} is in the place of a number" if token else CUT)
+            fault = f"{token[:40]!a} is in the place of a number" if token else CUT
+            raise MisreadError(k, f"{fault}; {LEFT}" if _is_name(token) else fault)
         return self._taken(sign + token, k), k + 1
 
     def _taken(self, text: str, k: int) -> Number:

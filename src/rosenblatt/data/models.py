@@ -18,6 +18,7 @@ import json
 import os
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -229,7 +230,17 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, np.nd
     except (SafetensorError, *MISFITS) as error:
         if isinstance(error, InputError):
             raise
-        raise ModelFileError(f"{path} is not a model file: {_brief(error)}") from error
+        raise ModelFileError(f"{path} is not a model file: {_other_kind(path)}") from error
+
+
+def _other_kind(path: str | os.PathLike[str]) -> str:
+    """Say what a file is that is not a model."""
+    try:
+        if not is_pipe(path) and "kind" in json.loads(Path(path).read_bytes()):
+            return "it looks like a certificate"
+    except (OSError, ValueError, TypeError, RecursionError):
+        pass
+    return "it is cut off, or holds something else"
 
 
 def _taken_apart(content: bytes) -> tuple[dict[str, str], dict[str, np.ndarray]]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -102,7 +103,9 @@ def _column(names: list[str], wanted: str | int, file: str) -> str:
             return wanted
         shown = (quoted(name)[1:-1] for name in names[:8])
         some = ", ".join(shown) + (", ..." if len(names) > 8 else "")
-        raise InputError(f"{file} has no column {wanted!r}; its columns are {some}")
+        near = get_close_matches(wanted, names, 1)
+        advice = f"; did you mean {quoted(near[0])}?" if near else ""
+        raise InputError(f"{file} has no column {wanted!r}; its columns are {some}{advice}")
     if not -len(names) <= wanted < len(names):
         raise InputError(f"{file} has {len(names)} columns, so none at place {wanted}")
     return names[wanted]

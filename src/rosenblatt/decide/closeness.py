@@ -48,6 +48,6 @@ def _other_question(numbers: str) -> str:
     if numbers.startswith("float"):
         return (
             ": if the numbers are decimals that were rounded to floats, ask again about the "
-            "decimals (as_decimals in Python; commands take text so, unless told --floats)."
+            "decimals, by as_decimals."
         )
-    return "; floats=True and --floats ask about the nearest floats."
+    return "; floats=True asks about the nearest floats."

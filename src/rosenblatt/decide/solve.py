@@ -118,7 +118,7 @@ def solve_system(
         raise InputError("method='auto' counts no steps; limit it by max_seconds")
     steps = checked_steps(max_steps)
     if not is_exact(system.X):
-        check_finite(system.X)
+        check_finite(system.X, name="A")
     question = _Question(system, Clock(checked_seconds(max_seconds)), method)
     try:
         return question.decide() if method == "auto" else question.study(steps)

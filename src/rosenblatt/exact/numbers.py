@@ -54,7 +54,7 @@ def whole(values: Iterable[Number]) -> Whole:
     return Whole([p * (common // q) for p, q in ratios], common)
 
 
-def exact_matrix(X: Any) -> Matrix:
+def exact_matrix(X: Any, name: str = "X") -> Matrix:
     """Give X as a matrix of floats where that loses nothing, else as an array of objects.
 
     The entries that a sparse matrix holds twice are added up, in floats.
@@ -73,10 +73,10 @@ def exact_matrix(X: Any) -> Matrix:
         return X if is_ready(X) else X.copy()
     names = column_names(X)
     if table.dtype == object or not _fits_floats(table):
-        return _exact_objects(table, "X", names)
+        return _exact_objects(table, name, names)
     matrix = as_matrix(table)
     if names is not None:
-        check_finite(matrix, names)
+        check_finite(matrix, names, name)
     return matrix
 
 
@@ -208,9 +208,7 @@ def _exact_objects(table: np.ndarray, name: str, names: list[Any] | None = None)
             where = f"{name}{list(place)}"
             if names is not None:
                 where = f"row {place[0]}, {in_words(place[1], names)} of {name}"
-            raise InputError(
-                f"{where} is {value!r:.80}, which is no finite number; give one, or drop the row"
-            )
+            raise InputError(f"{where} is {value!r:.80}, which is no finite number; give one")
         exact[place] = number
     floats = np.array([_nearest(value) for value in exact.flat]).reshape(table.shape)
     return floats if bool((floats == exact).all()) else exact
