@@ -8,7 +8,7 @@ that of `rosenblatt.checker`, which does all of it in integers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from typing import Any
 
@@ -29,7 +29,14 @@ from rosenblatt.check.hinges import hinge_bound_holds
 from rosenblatt.check.subjects import Labelled, System, used_columns
 from rosenblatt.checker import Refused
 from rosenblatt.exact.digest import EQUAL, LOWER, MORE_THAN
-from rosenblatt.exact.numbers import Totals, exact_sum, root_rounded_up, weighted_sum, whole
+from rosenblatt.exact.numbers import (
+    Totals,
+    exact_sum,
+    root_rounded_up,
+    six_digits,
+    weighted_sum,
+    whole,
+)
 from rosenblatt.exact.products import ZERO, Weights, exact_product
 from rosenblatt.exact.ranks import rank_reaches
 
@@ -43,7 +50,7 @@ def require(condition: object, reason: str) -> None:
 def separator(claim: Separator, data: Labelled) -> str:
     """Check that w separates."""
     _require_margin(claim, data, claim.margin, "margin")
-    return f"w separates with a margin of at least {_shown(claim.margin, ROUND_FLOOR)}"
+    return f"w separates with a margin of at least {six_digits(claim.margin, ROUND_FLOOR)}"
 
 
 def non_separability(claim: NonSeparability, data: Labelled) -> str:
@@ -119,7 +126,7 @@ def margin_interval(claim: MarginInterval, data: Labelled) -> str:
     square = Fraction(sum(value * value for value in totals.values()), common**2)
     long_enough = claim.upper > 0 and square <= Fraction(claim.upper) ** 2
     require(long_enough, "upper is not positive, or the mean is longer")
-    least, most = _shown(claim.lower, ROUND_FLOOR), _shown(claim.upper, ROUND_CEILING)
+    least, most = six_digits(claim.lower, ROUND_FLOOR), six_digits(claim.upper, ROUND_CEILING)
     return f"the largest margin is at least {least}, at most {most}"
 
 
@@ -129,8 +136,8 @@ def mistake_bound(claim: MistakeProof, data: Labelled) -> str:
     require(claim.passes is None or claim.passes > 0, "passes is not a positive integer")
     require(claim.lift or not claim.w[-1], "w ends in more than 0 without a lift")
     require(hinge_bound_holds(claim, data), "bound is below the bound by w")
-    most = _shown(claim.bound, ROUND_CEILING)
-    times = "any" if claim.passes is None else _shown(claim.passes, ROUND_FLOOR)
+    most = six_digits(claim.bound, ROUND_CEILING)
+    times = "any" if claim.passes is None else six_digits(claim.passes, ROUND_FLOOR)
     return f"no perceptron from zero makes more than {most} mistakes (passes: {times})"
 
 
@@ -193,8 +200,3 @@ def _require_zero_mean(claim: Mean, data: Labelled) -> None:
 def _integers(entries: Sequence[tuple[int, Number]]) -> dict[int, int]:
     numbers, _ = whole([value for _, value in entries])
     return dict(zip((column for column, _ in entries), numbers, strict=True))
-
-
-def _shown(value: Number, rounding: str) -> str:
-    """Write six digits, rounded so that what is said of them stays true."""
-    return str(Context(6, rounding, MIN_EMIN, MAX_EMAX).divide(*value.as_integer_ratio()))

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import ROUND_FLOOR
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from rosenblatt.data.sources import contents, shown
 from rosenblatt.data.systems import SystemFile, read_system, system_format
 from rosenblatt.decide.answers import INTERRUPTED as STOPPED
 from rosenblatt.errors import CertificateError, InputError
+from rosenblatt.exact.numbers import six_digits
 
 YES, NO, UNDECIDED = 0, 1, 3  # exit statuses
 STATUSES = {"separable": YES, "feasible": YES, "undecided": UNDECIDED}
@@ -223,6 +225,9 @@ def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
     chosen = {name: value for name, value in facts.items() if value not in ([], None)}
     for name in ("largest_margin", "notes"):
         chosen.pop(name, None)
+    if isinstance(chosen.get("margin"), float):
+        undecided = chosen["verdict"] == "undecided"
+        chosen["margin"] = "unknown" if undecided else six_digits(chosen["margin"], ROUND_FLOOR)
     if len(chosen.get("exact_square", "")) > FEW_DIGITS:
         del chosen["exact_square"]
     lists = [name for name, value in chosen.items() if isinstance(value, list) and name in LISTS]

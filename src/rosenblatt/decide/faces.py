@@ -201,7 +201,8 @@ class FaceSearch:
         zero = np.flatnonzero((signs == 0) & ~self.taken)
         if zero.size:
             span = Span(self.rows.part(face, np.arange(self.cone.dimension)))
-            zero = zero[self._outside(span, zero)]
+            full = span.rank == self.cone.used.size  # so that nothing lies outside
+            zero = zero[:0] if full else zero[self._outside(span, zero)]
         return np.union1d(wrong, zero[:most])
 
     def _outside(self, span: Span, rows: np.ndarray) -> np.ndarray:

@@ -55,10 +55,10 @@ from rosenblatt.methods.relaxation import relaxed
 from rosenblatt.names import names_of
 
 # Passes are cheap beside a linear program: some hundred, as long as they read so many entries.
-FEW_PASSES, MANY_PASSES, PASS_ENTRIES = 12, 200, 5 * 10**8
+FEW_PASSES, MANY_PASSES, PASS_ENTRIES = 12, 200, 5 * 10**7
 WIDE = 500  # coordinates
-# Newton's method pays from so many columns on, with so many rows for each, up to so much work.
-NEWTON_COLUMNS, NEWTON_ROWS, NEWTON_WORK = 50, 64, 4 * 10**9
+# Newton's method pays from so many columns on, up to so much work; less with many rows for each.
+NEWTON_COLUMNS, NEWTON_ROWS, NEWTON_WORK, TALL_WORK = 50, 64, 4 * 10**9, 2 * 10**8
 NEWTON_SHARE = 0.25  # of the entries that are not zero, at least
 FEW_ROWS = 8  # for each of so many coordinates
 PRUNED = 2 * 10**5  # rows times their rank, up to which it pays to rest a proof on fewer
@@ -247,7 +247,8 @@ class _Problem:
     def _by_newton(self, hints: np.ndarray) -> Tried:
         """Try Newton's method, which is quick where products of matrices are."""
         n, d = self.cone.size, self.cone.dimension
-        suits = d >= NEWTON_COLUMNS and n <= NEWTON_ROWS * d and n * d**2 <= NEWTON_WORK
+        most = NEWTON_WORK if n <= NEWTON_ROWS * d else TALL_WORK
+        suits = d >= NEWTON_COLUMNS and n * d**2 <= most
         if not suits or self.cone.entries < NEWTON_SHARE * n * d:
             return None, hints
         rows = self.cone.scaled(np.arange(n))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,7 @@ from rosenblatt.certificates import Certificate
 from rosenblatt.decide.answers import REASONS
 from rosenblatt.decide.blame import Blame, Design
 from rosenblatt.decide.closeness import nearly_inseparable
+from rosenblatt.exact.numbers import six_digits
 
 SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
 UNDECIDED = "undecided"
@@ -125,9 +127,9 @@ def _explain_separable(found: Separation) -> str:
     return (
         f"A hyperplane separates the classes {a!r} and {b!r}: every row of {b!r} lies on its "
         f"positive side and every row of {a!r} on its negative side, at a distance of at least "
-        f"{found.margin:.6g}. The nearest: {listed('row', found.rows)}. A logistic regression "
-        "without a penalty has no finite solution: the larger its coefficients, the better they "
-        "fit. A perceptron converges."
+        f"{six_digits(found.margin, ROUND_FLOOR)}. The nearest: {listed('row', found.rows)}. A "
+        "logistic regression without a penalty has no finite solution: the larger its "
+        "coefficients, the better they fit. A perceptron converges."
     )
 
 

@@ -277,21 +277,25 @@ def _explain_feasible(found: Solution) -> str:
     tight = f"; rows that hold with equality: {found.rows.size:,}" if found.rows.size else ""
     return (
         f"The system has a solution: {found.w.size} numbers, given as {kind}, that satisfy every "
-        f"row in exact arithmetic{tight}. The certificate holds them, so that anybody can put them "
-        "in and check."
+        f"row in exact arithmetic{tight}. Anybody can put them in and check."
     )
 
 
 def _explain_infeasible(found: Solution) -> str:
     proof: Any = found.certificate
     bounds = len(proof.lower[0]) + len(proof.upper[0])
-    more = f" and {bounds} bounds" if bounds else ""
+    parts = [counted(found.rows.size, "row")] * bool(found.rows.size)
+    parts += [counted(bounds, "bound")] * bool(bounds)
     return (
-        f"The system has no solution. {found.rows.size:,} rows{more}, multiplied by the numbers in "
-        "the certificate and added up, have a left-hand side of exactly zero and a right-hand side "
-        "that zero does not satisfy (Farkas). Whoever wants a solution must give up or relax one "
-        "of these rows."
+        f"The system has no solution: {' and '.join(parts)}, multiplied by suitable numbers and "
+        "added up, have a left-hand side of exactly zero and a right-hand side that zero does not "
+        "satisfy (Farkas). For a solution, at least one of them must be relaxed or dropped."
     )
+
+
+def counted(count: int, noun: str) -> str:
+    """Count things, in words that fit one of them too."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _explain_undecided(found: Solution) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from decimal import MAX_EMAX, MIN_EMIN, Context
 from fractions import Fraction
 from operator import mul
 from typing import Any, NamedTuple
@@ -299,6 +300,11 @@ def _integers(values: np.ndarray) -> tuple[np.ndarray, int]:
         scaled = numbers.astype(object) << shifts.astype(object)
     power = lowest - MANTISSA if used.any() else 0
     return (scaled << power, 1) if power > 0 else (scaled, 1 << -power)
+
+
+def six_digits(value: Number, rounding: str) -> str:
+    """Write six digits, rounded so that what is said of them stays true."""
+    return str(Context(6, rounding, MIN_EMIN, MAX_EMAX).divide(*value.as_integer_ratio()))
 
 
 def rounded_down(value: Fraction) -> float:

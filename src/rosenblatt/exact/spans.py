@@ -118,7 +118,8 @@ class Span:
 
     def __init__(self, rows: Integers) -> None:
         random = np.random.default_rng(0)
-        self.vectors = [_orthogonal_at_random(rows, prime, random) for prime in PRIMES[:2]]
+        made = [_orthogonal_at_random(rows, prime, random) for prime in PRIMES[:2]]
+        self.vectors, self.rank = [vector for vector, _ in made], max(rank for _, rank in made)
 
     def outside(self, rows: Integers) -> np.ndarray:
         """Tell which rows do not lie in the span; a row that does not is missed by chance only."""
@@ -130,12 +131,17 @@ class Span:
         return found
 
 
-def _orthogonal_at_random(rows: Integers, prime: int, random: np.random.Generator) -> np.ndarray:
-    """Draw a vector modulo a prime, and let the columns in which rows begin follow the others."""
+def _orthogonal_at_random(
+    rows: Integers, prime: int, random: np.random.Generator
+) -> tuple[np.ndarray, int]:
+    """Draw a vector modulo a prime, orthogonal to rows, and give their rank.
+
+    The columns in which reduced rows begin follow from the others.
+    """
     vector, echelon = random.integers(0, prime, rows.width), _reduced(rows, prime)[1]
     leading = (echelon != 0).argmax(axis=1) if rows.width else np.zeros(0, np.int64)
     for k in np.argsort(-leading):
         column = leading[k]
         later = echelon[k, column + 1 :].astype(np.int64) * vector[column + 1 :] % prime
         vector[column] = -int(later.sum()) % prime
-    return vector
+    return vector, len(echelon)

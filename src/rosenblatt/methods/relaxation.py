@@ -57,7 +57,7 @@ def relaxed(
 ) -> Relaxed:
     """Make passes until one finds no row on the wrong side, or they stop getting better.
 
-    They may be no better than before for a sixteenth of the passes; `pause` is called before each.
+    They may be no better than before for an eighth of the passes; `pause` is called before each.
     """
     rows, n = as_rows(X, lift), X.shape[0]
     squares, steps, products = np.empty(n), np.zeros(n), np.empty(n)
@@ -71,6 +71,6 @@ def relaxed(
             wrong = int(np.count_nonzero(~(products * signs > 0)))
         waited = 0 if wrong < best else waited + 1
         best = min(best, wrong)
-        if not wrong or waited > max(PATIENCE, passes // 16) or not np.isfinite(w).all():
+        if not wrong or waited > max(PATIENCE, passes // 8) or not np.isfinite(w).all():
             break
     return Relaxed(w, steps, wrong)
