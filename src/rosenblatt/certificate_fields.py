@@ -32,8 +32,8 @@ def plain_number(value: Any) -> Number | None:
     """Give the Python number that equals a value exactly, None if the value is no finite number."""
     if type(value) is float:  # the usual case, and there may be many of them
         return value if math.isfinite(value) else None
-    if type(value) is Fraction:  # whose integers may be long
-        return value
+    if type(value) is Fraction and type(value.numerator) is int is type(value.denominator):
+        return value  # whose integers may be long
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool | np.bool_):
