@@ -10,13 +10,13 @@ The rules
 ---------
 - Words are parted by blanks. If the names of rows or columns hold blanks, fields have the places of
   the fixed format: 2-3, 5-12, 15-22, 25-36, 40-47 and 50-61.
-- Of several sets, the first counts. Of several bounds of one column, the last counts, as in CPLEX
-  and SCIP (in HiGHS the first).
+- Of several sets, the first counts. Of several bounds of one column, the last counts (in HiGHS the
+  first), and the answer notes it.
 - RANGES: r makes a row G b an interval [b, b + |r|], L b one [b - |r|, b], and E b [b, b + r], or
   [b + r, b] if r is negative.
-- A negative upper bound makes the lower one infinite unless the file gives one, as in CPLEX,
-  Gurobi, GLPK and SAS (in HiGHS it stays 0, and nothing fits).
-- Integer columns that have no bounds lie between 0 and 1, as in CPLEX and HiGHS.
+- A negative upper bound makes the lower one infinite unless the file gives one (in HiGHS it stays
+  0, and nothing fits).
+- Integer columns that have no bounds lie between 0 and 1, as in HiGHS.
 - A row or column that was not named before, or twice, is refused.
 """
 

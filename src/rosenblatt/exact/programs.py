@@ -55,14 +55,6 @@ class Vertex(NamedTuple):
         """Give x."""
         return [Fraction(value, self.x.denominator) for value in self.x.numbers]
 
-    def row_values(self) -> list[Fraction]:
-        """Give A x."""
-        return [Fraction(value, self.x.denominator) for value in self.values]
-
-    def column_costs(self) -> list[Fraction]:
-        """Give c - Aᵀ y."""
-        return [Fraction(value, self.y.denominator) for value in self.costs]
-
 
 def vertex(program: Program, basis: Basis, pause: Pause) -> Vertex | None:
     """Give the vertex of a basis and its multipliers, None if the basis is singular."""
