@@ -48,18 +48,6 @@ def dual_value(Z, lam, alphas):
     return float(alphas.sum() - total @ total / (4 * lam))
 
 
-def kkt_violation(X, signs, lam, caps, w, b, alphas, free):
-    """Give the largest violation of the optimality conditions, in units of the hinge."""
-    worst = np.abs(w - (alphas * signs) @ X / (2 * lam)).max()
-    slopes = signs * (X @ w + b) - 1.0
-    for slope, alpha, cap in zip(slopes, alphas, caps, strict=True):
-        if alpha < cap * (1 - 1e-6):
-            worst = max(worst, -slope)
-        if alpha > cap * 1e-6:
-            worst = max(worst, slope)
-    return max(worst, abs(alphas @ signs)) if free else worst
-
-
 # ---- the largest margin, by every set of rows
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from naive_margins import dual_value, kkt_violation, naive_sweep, objective
+from naive_margins import dual_value, naive_sweep, objective
 from rosenblatt.margin.descent import DualRows, descend, sweep
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
 from rosenblatt.margin.two_classes import Effort, TwoClasses
@@ -63,15 +63,13 @@ def test_a_sweep_does_what_its_naive_twin_does(layout, lift):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("intercept", ["none", "lifted", "free"])
 @pytest.mark.parametrize("C", [0.03, 1.0, 30.0])
-def test_the_answer_satisfies_the_optimality_conditions(layout, intercept, C):
+def test_the_duals_prove_the_answer_to_be_the_best(layout, intercept, C):
     X, signs = noisy(60, 4, seed=3)
     found = solve(LAYOUTS[layout](X), signs, np.full(60, C), intercept, tol=1e-10)
-    b = 0.0 if intercept == "none" else found.w[-1]
     full = X if intercept != "lifted" else np.column_stack([X, np.ones(60)])
-    w, offset = (found.w, 0.0) if intercept == "lifted" else (found.w[:-1], b)
-    free = intercept == "free"
-    violation = kkt_violation(full, signs, 0.5, np.full(60, C), w, offset, found.betas, free)
-    assert violation < 2e-3
+    w, offset = (found.w, 0.0) if intercept == "lifted" else (found.w[:-1], found.w[-1])
+    assert np.all((found.betas >= 0) & (found.betas <= C))
+    assert intercept != "free" or abs(found.betas @ signs) < 1e-9 * found.betas.sum()
     primal = objective(full, signs, 0.5, np.full(60, C), w, offset)
     dual = dual_value(signs[:, None] * full, 0.5, found.betas)
     assert 0 <= primal - dual + 1e-9 * primal <= 2e-9 * primal
@@ -85,15 +83,6 @@ def test_the_descent_ends_on_time_with_an_honest_answer():
     assert np.all((found.betas >= 0) & (found.betas <= caps))
     np.testing.assert_allclose(found.w[:-1], (found.betas * signs) @ X, rtol=1e-9)
     assert solve(X, signs, caps, effort=Effort(deadline=0.0)).passes == 1
-
-
-def test_a_warm_start_ends_sooner_and_at_the_same_place():
-    X, signs = noisy(300, 10, seed=5)
-    caps = np.ones(300)
-    cold = solve(X, signs, caps)
-    warm = solve(X, signs, caps, start=cold.betas)
-    assert warm.passes <= 2 < cold.passes
-    np.testing.assert_allclose(warm.w, cold.w, atol=1e-6)
 
 
 @pytest.mark.parametrize("intercept", ["none", "lifted", "free"])

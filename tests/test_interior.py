@@ -6,12 +6,9 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.svm import SVC, LinearSVC
 
-import rosenblatt as rb
 from rosenblatt.margin import central_path
 from rosenblatt.margin import interior as method
-from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.interior import interior
 from rosenblatt.margin.two_classes import Effort, TwoClasses
 
@@ -102,31 +99,6 @@ def test_the_reported_gap_is_the_true_one(monkeypatch, intercept, lam, tall):
     assert (primal - dual) / primal == pytest.approx(found.gap, abs=1e-13)
 
 
-def test_objective_agrees_with_svc():
-    X, signs = noisy(300, 5)
-    found = solved(X, signs, 0.5, np.ones(300), "free")
-    primal, _ = naive_gap(X, signs, 0.5, np.ones(300), "free", found)
-    peer = SVC(kernel="linear", C=1.0, tol=1e-8).fit(X, signs)
-    w, b = peer.coef_[0], peer.intercept_[0]
-    expected = np.maximum(0, 1 - signs * (X @ w + b)).sum() + 0.5 * w @ w
-    assert primal == pytest.approx(expected, rel=1e-6)
-    assert primal <= expected * (1 + 1e-8)
-
-
-def test_objective_agrees_with_liblinear():
-    X, signs = noisy(300, 5)
-    lam, lift = 5.0, 3.0
-    found = solved(X, signs, lam, np.ones(300), "lifted", lift=lift)
-    primal, _ = naive_gap(X, signs, lam, np.ones(300), "lifted", found, lift)
-    peer = LinearSVC(
-        loss="hinge", C=1 / (2 * lam), intercept_scaling=lift, tol=1e-9, max_iter=10**6
-    ).fit(X, signs)
-    w, b = peer.coef_[0], peer.intercept_[0]
-    hinge = np.maximum(0, 1 - signs * (X @ w + b)).sum()
-    expected = hinge + lam * (w @ w + (b / lift) ** 2)
-    assert primal == pytest.approx(expected, rel=1e-6)
-
-
 def awkward():
     X, signs = noisy(300, 6, seed=3)
     half = np.where(np.arange(300) % 2, 1, -1).astype(np.int8)
@@ -168,17 +140,6 @@ def test_a_shift_of_the_columns_only_shifts_a_free_intercept():
     assert far.gap <= 1e-10
 
 
-def test_float32_and_sparse_rows_give_what_float64_rows_give():
-    X, signs = noisy(3000, 8)
-    X[np.abs(X) < 0.5] = 0
-    X = X.astype(np.float32)
-    expected = solved(X.astype(np.float64), signs, 1.0, np.ones(3000), "free")
-    for rows in (X, sparse.csr_matrix(X), sparse.csr_matrix(X.astype(np.float64))):
-        found = solved(rows, signs, 1.0, np.ones(3000), "free")
-        assert found.gap <= 1e-8
-        np.testing.assert_allclose(found.w, expected.w, rtol=1e-4)
-
-
 def test_products_in_blocks_are_those_of_numpy(monkeypatch):
     monkeypatch.setattr(central_path, "PIECE", 64)
     random = np.random.default_rng(0)
@@ -201,16 +162,6 @@ def test_no_time_gives_an_honest_gap():
     primal, dual = naive_gap(X, signs, 1.0, np.ones(3000), "free", found)
     assert np.isfinite(found.w).all()
     assert (primal - dual) / primal == pytest.approx(found.gap, abs=1e-12)
-
-
-@pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_soft_margins_become_hard_as_the_penalty_falls(intercept):
-    X, y, _ = rb.make_separable(300, 5, 0.05, seed=1)
-    signs = y.astype(np.int8)
-    hard = hard_margin(X, signs, intercept=intercept, tol=1e-8)
-    soft = solved(X, signs, 1e-7, np.ones(300), intercept)
-    assert soft.gap <= 1e-8
-    np.testing.assert_allclose(soft.w, hard.w, rtol=1e-3, atol=1e-3)
 
 
 def test_rounding_limits_leave_a_finite_answer_and_no_warning():

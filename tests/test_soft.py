@@ -79,19 +79,6 @@ def test_the_interior_point_method_does_not_give_up_early(seed):
 
 
 @quickly
-@given(problems(), st.sampled_from(INTERCEPTS))
-def test_no_other_weights_are_better(problem, intercept):
-    X, signs, lam, random = problem
-    found = solved(X, signs, lam, intercept)
-    rows, caps = rows_of(X, intercept), np.ones(signs.size)
-    for size in (1e-3, 0.1, 1.0):
-        other = found.w + size * random.standard_normal(found.w.size)
-        w, b = (other, 0.0) if intercept == "lifted" else (other[:-1], other[-1])
-        b = 0.0 if intercept == "none" else b
-        assert objective(rows, signs, lam, caps, w, b) >= found.primal * (1 - 1e-7)
-
-
-@quickly
 @given(problems(), st.sampled_from(INTERCEPTS), st.integers(-20, 20))
 def test_scaling_rows_by_t_scales_lambda_by_its_square(problem, intercept, power):
     X, signs, lam, _ = problem
@@ -127,12 +114,12 @@ def test_a_row_twice_is_a_row_of_twice_the_weight(problem, intercept):
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-@pytest.mark.parametrize("columns", [4, 600])
-def test_sparse_and_narrow_rows_give_what_dense_ones_give(intercept, columns):
+@pytest.mark.parametrize("shape", [(60, 4), (3000, 8), (60, 600)], ids=["few", "tall", "wide"])
+def test_sparse_and_narrow_rows_give_what_dense_ones_give(intercept, shape):
     random = np.random.default_rng(1)
-    X = random.standard_normal((60, columns)).astype(np.float32)
+    X = random.standard_normal(shape).astype(np.float32)
     X[random.random(X.shape) < 0.5] = 0
-    signs = np.where(random.random(60) < 0.5, np.int8(1), np.int8(-1))
+    signs = random.choice(np.array([-1, 1], np.int8), len(X))
     values = [
         solved(layout, signs, 0.3, intercept).primal
         for layout in (X, X.astype(np.float64), sparse.csr_matrix(X))
@@ -157,32 +144,6 @@ def test_as_lambda_tends_to_zero_the_margin_tends_to_the_widest(intercept, colum
         assert excess <= before + 1e-6
         before = excess
     assert before < 1e-6
-
-
-@pytest.mark.parametrize("intercept", INTERCEPTS)
-@pytest.mark.parametrize("lam", 10.0 ** np.arange(-12, 13, 3))
-def test_any_lambda_is_solved_or_its_gap_is_honest(intercept, lam):
-    random = np.random.default_rng(3)
-    X = random.standard_normal((80, 5))
-    signs = np.sign(X[:, 0] + random.standard_normal(80)).astype(np.int8)
-    found = solved(X, signs, lam, intercept, tol=1e-4)
-    assert found.converged
-    assert np.isfinite(found.w).all()
-    caps = np.ones(80)
-    w, b = (found.w, 0.0) if intercept == "lifted" else (found.w[:-1], found.w[-1])
-    primal = objective(rows_of(X, intercept), signs, lam, caps, w, b)
-    assert found.primal == pytest.approx(primal, rel=1e-6)
-
-
-@pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_columns_of_any_kind_are_handled(intercept):
-    random = np.random.default_rng(4)
-    X = random.standard_normal((60, 6))
-    signs = np.sign(X[:, 0] + 0.5 * random.standard_normal(60)).astype(np.int8)
-    X *= [1e6, 1e-6, 1, 1, 0, 1]  # ill-conditioned, and a column of zeros
-    X[:, 5] = 3.0  # constant
-    found = solved(X, signs, 1.0, intercept, tol=1e-6)
-    assert found.converged
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)

@@ -116,11 +116,6 @@ def test_many_support_vectors_are_found_on_tall_data():
     assert 0 < upper * (1 - 1e-8) <= lower
 
 
-def test_one_row_for_each_class_has_half_their_distance():
-    found = searched(np.array([[3.0, 4.0], [0.0, 0.0]]), [1, -1])
-    assert 1 / np.linalg.norm(found.w[:-1]) == pytest.approx(2.5, rel=1e-12)
-
-
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_inseparable_data_get_no_margin(intercept):
     random = np.random.default_rng(0)
