@@ -16,7 +16,6 @@ from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt import checker
-from rosenblatt.data.exactly import has_long
 from rosenblatt.decimals import is_decimal
 from rosenblatt.exact.numbers import exact_row
 from test_decimals import shares
@@ -169,27 +168,6 @@ def test_arrays_stay_floats_and_text_from_pipes_is_exact(tmp_path: Any) -> None:
     piped = subprocess.run(run, input=text, capture_output=True, text=True, check=True)
     assert piped.stdout.strip() == "SparseDecimals"
     assert isinstance(rb.read(tmp_path / "a.npz").X, np.ndarray)
-
-
-def naive_has_long(text: bytes) -> bool:
-    import re
-
-    digits = re.findall(rb"[0-9.]+", text)
-    long = any(len(word.replace(b".", b"").lstrip(b"0")) > 15 for word in digits)
-    return long or re.search(rb"[eE][-+]?[0-9]{3}", text) is not None
-
-
-def test_long_numbers_are_found() -> None:
-    random = np.random.default_rng(0)
-    letters = np.frombuffer(b"0123456789.e+- :", np.uint8)
-    chances = np.array([8] * 10 + [1] * 6) / 86
-    answers = set()
-    for _ in range(400):
-        text = random.choice(letters, int(random.integers(1, 60)), p=chances)
-        answer = bool(has_long(text, np.uint8(ord("."))))
-        assert answer == naive_has_long(text.tobytes())
-        answers.add(answer)
-    assert answers == {True, False}
 
 
 def test_sparse_rows_stay_sparse(tmp_path: Any) -> None:

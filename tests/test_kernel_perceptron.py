@@ -12,15 +12,12 @@ import naive
 import naive_kernel
 import rosenblatt as rb
 from amount import crossed
+from kernel_runs import LAYOUTS, blocked, calls_of, doubts, every_layout
 from learners import separable
 from planted import seed_of
-from rosenblatt.examples import Presented
-from rosenblatt.kernel import runs, training
+from rosenblatt.kernel import training
 from rosenblatt.kernel.budget import Budget
-from rosenblatt.kernel.expansion import Expansion
 from rosenblatt.kernel.functions import as_kernel
-from rosenblatt.kernel.space import Space
-from rosenblatt.online.driver import Limits
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -34,13 +31,6 @@ TWINS = {
 CLASSES = [2, 3, 5]
 OUTPUTS = ["last", "averaged", "voted"]
 every_number_of_classes = pytest.mark.parametrize("classes", CLASSES)
-LAYOUTS = {
-    "double": lambda A: A,
-    "single": lambda A: A.astype(np.float32),
-    "sparse": sparse.csr_matrix,
-    "sparse single": lambda A: sparse.csr_matrix(A.astype(np.float32)),
-}
-every_layout = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 
 
 def whole(n=60, d=5, classes=3, seed=0):
@@ -122,15 +112,6 @@ def test_the_size_of_the_blocks_changes_nothing(kernel, layout, rows, order):
     np.testing.assert_array_equal(found[1].alphas[:, : len(twin.order)].T, twin.alphas[twin.order])
 
 
-def blocked(kernel, X, codes, classes, rows, *, passes=3, budget=None, **options):
-    """Train in blocks of so many rows; give the run and what was learned."""
-    space = Space.around(as_kernel(kernel), 0.0, X)
-    learned = Expansion.begin(space, X, classes, "last", budget)
-    manner = runs.Manner(limits=Limits(passes), gram_bytes=0, block_rows=rows, **options)
-    shown = Presented.of(X, codes)
-    return runs.fit(learned, shown, codes, manner), learned
-
-
 @every_layout
 @pytest.mark.parametrize("limit", [1, 5, 17, 40])
 def test_a_limit_on_updates_is_kept_within_a_block(layout, limit):
@@ -167,14 +148,7 @@ def tight(n=400, d=30, seed=0):
 def test_single_precision_makes_the_mistakes_of_double_precision(kernel, shift, monkeypatch):
     X, codes = tight()
     X = X + np.float32(shift)
-    doubted = []
-    again = training.Blocked._score_again
-    monkeypatch.setattr(
-        training.Blocked,
-        "_score_again",
-        lambda self, *given: (doubted.append(1), again(self, *given))[1],
-    )
-    monkeypatch.setattr(training, "TOO_DOUBTFUL", 1.0)
+    doubted = doubts(monkeypatch)
     single = blocked(kernel, X, codes, 3, 64)
     assert doubted
     double = blocked(kernel, X.astype(np.float64), codes, 3, 64)
@@ -187,35 +161,10 @@ def test_single_precision_makes_the_mistakes_of_double_precision(kernel, shift, 
 def test_single_precision_is_given_up_where_it_is_always_in_doubt(monkeypatch):
     monkeypatch.setattr(training, "JUDGED", 64)
     X, codes = tight()
-    kinds = []
-    scored = training.Blocked._in_single
-    monkeypatch.setattr(
-        training.Blocked,
-        "_in_single",
-        lambda self, block: (kinds.append(scored(self, block)), kinds[-1])[1],
-    )
+    kinds = calls_of(training.Blocked, "_in_single", monkeypatch)
     blocked("polynomial:9", X - np.float32(0.5), codes, 3, 64)
     assert kinds[0]
     assert not kinds[-1]
-
-
-@pytest.mark.parametrize("kernel", ["polynomial:4:1", "polynomial:1", "gaussian:0.3"])
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
-@pytest.mark.parametrize("shift", [0.0, -0.5])
-def test_bounds_of_rounding_errors_hold(kernel, scale, shift):
-    random = np.random.default_rng(0)
-    X = (scale * (random.random((200, 50)) + shift)).astype(np.float32)
-    space = Space.around(as_kernel(kernel), 0.7, X)
-    block = space.block(X, slice(None), np.arange(200))
-    learned = Expansion.begin(space, X, 2, "last", None)
-    relative, absolute = space.rounding(block, learned.store)
-    single = space.values(block, block)
-    assert single.dtype == np.float32
-    single = single.astype(np.float64)
-    error = np.abs(single - space.values(block.doubled(), block.doubled()))
-    bound = relative[:, None] * np.abs(single) + absolute[:, None]
-    assert (error <= bound).all()
-    assert error.max() > 0
 
 
 # ---- however the examples are given
@@ -276,30 +225,6 @@ def test_kernels_that_ignore_shifts_ignore_the_lift():
 
 
 # ---- streams
-
-
-@every_layout
-@every_number_of_classes
-@pytest.mark.parametrize("output", ["last", "averaged", "voted"])
-def test_a_stream_in_pieces_is_one_pass(layout, classes, output):
-    A, codes = whole(n=90, classes=classes)
-    X = layout(A)
-    names = list(range(classes))
-    options = {"kernel": "polynomial:2:1", "output": output}
-    whole_pass = rb.KernelPerceptron(**options, max_iter=1).fit(X, codes)
-    at_once = rb.KernelPerceptron(**options).partial_fit(X, codes, classes=names)
-    pieces = rb.KernelPerceptron(**options)
-    for start, stop in ((0, 10), (10, 11), (11, 60), (60, 90)):
-        pieces.partial_fit(X[start:stop], codes[start:stop], classes=names)
-    single = rb.KernelPerceptron(**options).partial_fit(X[:1], codes[:1], classes=names)
-    for i in range(1, 90):
-        single.learn_one(X[[i]] if sparse.issparse(X) else X[i], int(codes[i]))
-    for learner in (at_once, pieces, single):
-        assert learner.run_.mistakes == whole_pass.run_.mistakes
-        assert learner.support_.tolist() == whole_pass.support_.tolist()
-        expected = whole_pass.decision_function(A)
-        np.testing.assert_allclose(learner.decision_function(A), expected, rtol=1e-10, atol=1e-10)
-    assert single.run_.stop is rb.Stop.STREAM
 
 
 def test_a_stream_of_a_precomputed_kernel_has_a_column_for_each_example():
@@ -377,20 +302,6 @@ def test_a_third_class_begins_where_the_discriminators_of_two_stand():
     np.testing.assert_allclose(twin.decision_function(A)[:, 1], scores)
     twin.partial_fit(np.full((1, 5), 100.0), [2])
     assert learner.alphas_.tolist() == twin.alphas_.tolist()
-
-
-def test_a_refused_block_changes_nothing():
-    A, codes = whole(n=60)
-    learner = rb.KernelPerceptron("polynomial:3:1").partial_fit(A, codes)
-    before = learner.decision_function(A).tolist(), learner.run_.mistakes
-    broken = A[:5].copy()
-    broken[3, 2] = np.nan
-    for bad in (broken, A[:5] * 1e120):
-        with pytest.raises(rb.InputError):
-            learner.partial_fit(bad, codes[:5])
-    with pytest.raises(rb.InputError):
-        learner.learn_one(np.full(5, 1e200), 1)
-    assert (learner.decision_function(A).tolist(), learner.run_.mistakes) == before
 
 
 # ---- budgets
@@ -483,77 +394,6 @@ def test_random_forgetting_keeps_to_its_bound_on_average():
 
 
 # ---- theorems
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("order", ["cycle", "shuffle", "random", "worst", "first"])
-def test_primal_and_dual_runs_make_the_same_mistakes(seed, order):
-    """F11, with the lift and options that both learners have by default."""
-    X, y = separable(seed=seed)
-    primal = rb.Perceptron(order=order, random_state=seed).fit(X, y)
-    dual = rb.KernelPerceptron(order=order, random_state=seed).fit(X, y)
-    assert dual.run_.counts.tolist() == primal.run_.counts.tolist()
-    assert dual.run_.mistakes_per_pass == primal.run_.mistakes_per_pass
-    assert dual.run_.stop is primal.run_.stop
-    assert dual.counts_.sum() == dual.run_.mistakes
-    w = dual.alphas_ @ np.column_stack([X, np.ones(len(X))])[dual.support_]
-    np.testing.assert_allclose(w, np.append(primal.coef_, primal.intercept_), atol=1e-12)
-
-
-def explicit(A, degree, c):
-    """All products of `degree` entries of (x, √c): ⟨φ(x), φ(z)⟩ = (c + x·z)^degree."""
-    lifted = np.column_stack([A, np.full(len(A), np.sqrt(c))])
-    features = lifted
-    for _ in range(degree - 1):
-        features = (features[:, :, None] * lifted[:, None, :]).reshape(len(A), -1)
-    return features
-
-
-@pytest.mark.parametrize(("degree", "c"), [(1, 0), (2, 0), (2, 1), (3, 1), (3, 4)])
-@pytest.mark.parametrize("classes", [2, 4])
-def test_explicit_features_make_the_mistakes_of_the_kernel(degree, c, classes):
-    """F12; the roots of c are whole, so that both are exact."""
-    A, codes = whole(n=50, d=3, classes=classes)
-    features = explicit(A, degree, c)
-    np.testing.assert_allclose(features @ features.T, rb.Polynomial(degree, c)(A, A), rtol=1e-12)
-    options = {"fit_intercept": False, "max_iter": 6}
-    kernel = rb.KernelPerceptron(rb.Polynomial(degree, c), **options).fit(A, codes)
-    linear = rb.KernelPerceptron("linear", **options).fit(features, codes)
-    assert kernel.run_.counts.tolist() == linear.run_.counts.tolist()
-    if classes == 2:
-        primal = rb.Perceptron(**options).fit(features, codes)
-        assert kernel.run_.counts.tolist() == primal.run_.counts.tolist()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_two_discriminators_are_twice_the_binary_one(seed):
-    """F14: mistake for mistake."""
-    X, y = separable(seed=seed)
-    binary = naive.learner(X.shape[1])
-    ran = naive.run(binary, X, y)
-    dual, twice = naive_kernel.learn(X @ X.T, (y > 0).astype(int), 2)
-    assert twice.wrong == ran.wrong
-    difference = (dual.alphas[:, 1] - dual.alphas[:, 0]) @ X
-    np.testing.assert_allclose(difference, 2 * binary.coef, atol=1e-12)
-
-
-@pytest.mark.parametrize("kernel", ["linear", "polynomial:2:1", "gaussian:0.5"])
-@pytest.mark.parametrize("order", ["cycle", "worst", "random"])
-def test_runs_keep_to_the_bound_of_the_feature_space(kernel, order):
-    """F13: any separating comparator bounds the mistakes of any order."""
-    X, y = separable()
-    run = rb.KernelPerceptron(kernel, order=order, random_state=0, max_iter=None).fit(X, y)
-    assert run.run_.converged
-    other = rb.KernelPerceptron(kernel, order="worst", max_iter=None).fit(X, y)
-    averaged = rb.KernelPerceptron(kernel, output="averaged", max_iter=None).fit(X, y)
-    for comparator in (run, other):
-        bound = run.bound(X, y, comparator)
-        assert run.run_.mistakes <= bound.value
-        K = naive_kernel_values(run, X)
-        np.testing.assert_allclose(bound.radius, np.sqrt(np.diag(K).max()), rtol=1e-9)
-        assert bound.value == pytest.approx((bound.radius / bound.margin) ** 2)
-    if averaged.score(X, y) == 1:
-        assert run.run_.mistakes <= run.bound(X, y, averaged).value
 
 
 def naive_kernel_values(learner, X):
@@ -694,27 +534,6 @@ def test_values_beyond_float64_are_refused():
             learner.fit(A * 1e30, codes)
     with pytest.raises(rb.InputError, match="kernel compares"):
         rb.Linear()(A, A[:, :3])
-
-
-def test_labels_of_one_class_are_refused():
-    with pytest.raises(rb.InputError, match="at least two classes, got 1 class"):
-        rb.KernelPerceptron().fit(np.eye(3), ["a", "a", "a"])
-    learner = rb.KernelPerceptron().partial_fit(np.eye(3), ["a", "b", "a"])
-    with pytest.raises(rb.InputError, match="may be added, but not left out"):
-        learner.partial_fit(np.eye(3), ["a", "c", "a"], classes=["a", "c"])
-    with pytest.raises(rb.InputError, match="label 'z' is not one of the classes"):
-        learner.partial_fit(np.eye(3), ["a", "b", "z"], classes=["a", "b"])
-
-
-@pytest.mark.parametrize("names", [(1.5, 2.5, 4.0), (b"a", b"b", b"c"), ((1, 2), (3, 4), "x")])
-def test_labels_may_be_of_any_type(names):
-    A, codes = whole(n=60, classes=3)
-    labels = [names[code] for code in codes]
-    if isinstance(names[0], float):
-        labels = list(map(str, labels))
-    learner = rb.KernelPerceptron("gaussian:0.5", max_iter=50).fit(A, labels)
-    assert learner.score(A, labels) > 0.9
-    assert set(learner.predict(A).tolist()) <= set(labels)
 
 
 # ---- answers
@@ -953,13 +772,6 @@ def test_a_kernel_run_says_who_tells_whether_its_kernel_separates():
             assert run.converged
         except rb.InseparableError:
             assert "rosenblatt.cheapest_counts for two classes and a kernel" in run.stop
-
-
-def test_an_intercept_adds_its_square_to_the_constant_of_a_polynomial():
-    A, codes = whole()
-    lifted = rb.KernelPerceptron(rb.Polynomial(2, 1), lift=3.0, max_iter=4).fit(A, codes)
-    plain = rb.KernelPerceptron(rb.Polynomial(2, 10), fit_intercept=False, max_iter=4).fit(A, codes)
-    assert lifted.run_.counts.tolist() == plain.run_.counts.tolist()
 
 
 def test_a_class_is_no_kernel():

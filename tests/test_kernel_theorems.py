@@ -1,6 +1,7 @@
 """Theory F11 to F15 as properties of kernel runs, and the kernels beside their formulas."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,11 @@ from rosenblatt.kernel.pointwise import distances, multiply_in_double, raise_to
 
 orders = st.sampled_from(naive.ORDERS)
 seeds = st.integers(0, 1000)
+FORMULAS = {
+    "linear": partial(naive_kernel.polynomial, degree=1),
+    "polynomial:3:1": partial(naive_kernel.polynomial, degree=3, c=1.0),
+    "gaussian:0.5": partial(naive_kernel.gaussian, gamma=0.5),
+}
 
 
 def dual(X, y, kernel="linear", **options):
@@ -25,16 +31,18 @@ def dual(X, y, kernel="linear", **options):
 
 
 @quickly
-@given(whole(), orders, seeds, st.sampled_from([0, 2**30]))
-def test_primal_and_dual_runs_are_the_same_run(problem, order, seed, gram_bytes):
+@given(whole(), orders, seeds, st.sampled_from([0, 2**30]), st.sampled_from([0.0, 1.0, 2.0]))
+def test_primal_and_dual_runs_are_the_same_run(problem, order, seed, gram_bytes, lift):
     """F11: the same mistakes, whose counts add up to M; w = Σ α x."""
     X, y, _ = problem
-    primal = fit(X, y, order=order, random_state=seed)
-    learner = dual(X, y, order=order, random_state=seed, gram_bytes=gram_bytes)
+    options = {"order": order, "random_state": seed, "fit_intercept": lift > 0, "lift": lift or 1.0}
+    primal, learner = fit(X, y, **options), dual(X, y, **options, gram_bytes=gram_bytes)
     assert learner.run_.counts.tolist() == primal.run_.counts.tolist()
     assert learner.run_.mistakes_per_pass == primal.run_.mistakes_per_pass
     assert learner.counts_.sum() == primal.run_.mistakes
-    np.testing.assert_array_equal(learner.alphas_ @ X[learner.support_], primal.coef_[0])
+    assert learner.run_.stop is primal.run_.stop
+    w = learner.alphas_ @ np.column_stack([X, np.full(len(X), lift**2)])[learner.support_]
+    np.testing.assert_array_equal(w, [*primal.coef_[0], *primal.intercept_])
 
 
 @quickly
@@ -61,20 +69,18 @@ def quiet(call, *given, **options):
 
 
 @quickly
-@given(planted(), orders, seeds, st.sampled_from(["linear", "polynomial:1:0", "polynomial:3:1"]))
+@given(planted(), orders, seeds, st.sampled_from([*FORMULAS]))
 def test_mistakes_keep_to_theorem_one_in_feature_space(problem, order, seed, kernel):
-    """F13: odd powers keep a planted hyperplane, so that runs converge."""
+    """F13: odd powers and bells keep a planted hyperplane, so that runs converge."""
     X, y, _ = problem
     learner = dual(X, y, kernel, order=order, random_state=seed, max_iter=2000)
     assert learner.run_.converged
-    bound = learner.bound(X, y)
-    assert learner.run_.mistakes <= bound.value
-    assert bound.radius**2 >= diagonal(X, kernel).max()
-
-
-def diagonal(X, kernel):
-    degree, c = {"linear": (1, 0), "polynomial:1:0": (1, 0), "polynomial:3:1": (3, 1)}[kernel]
-    return (np.einsum("ij,ij->i", X, X) + c) ** degree * (1 - 1e-12)
+    square = np.diag(FORMULAS[kernel](X, X)).max()
+    for comparator in (learner, dual(X, y, kernel, order="worst")):
+        bound = learner.bound(X, y, comparator)
+        assert learner.run_.mistakes <= bound.value
+        assert bound.value == pytest.approx((bound.radius / bound.margin) ** 2)
+        assert bound.radius**2 == pytest.approx(square, rel=1e-9)
 
 
 @st.composite

@@ -36,17 +36,6 @@ def naive_features(x, degree, c):
     return np.array(found, float)
 
 
-def naive_dual_mistakes(gram, y, passes):
-    """The perceptron in its dual form, one example at a time; the rows it was mistaken on."""
-    counts, mistakes = np.zeros(len(y)), []
-    for _ in range(passes):
-        for i in range(len(y)):
-            if y[i] * ((counts * y) @ gram[i]) <= 0:
-                counts[i] += 1
-                mistakes.append(i)
-    return mistakes
-
-
 def whole_numbers(n=13, d=6, seed=0):
     random = np.random.default_rng(seed)
     X = random.integers(-3, 4, (n, d)) * (random.random((n, d)) < 0.6).astype(float)
@@ -129,22 +118,6 @@ def test_multinomials_are_those_of_the_factorials(degree, columns):
         for columns in combinations_with_replacement(range(sizes.shape[1] - 1), j)
     ]
     assert out.tolist() == expected
-
-
-@pytest.mark.parametrize("c", [0, 1])
-@pytest.mark.parametrize("degree", [1, 2, 3])
-def test_the_explicit_run_makes_the_mistakes_of_the_kernel_run(degree, c):
-    random = np.random.default_rng(degree)
-    X, y = random.standard_normal((80, 4)), random.choice([-1, 1], 80)
-    Z = rb.PolynomialFeatures(degree, c).fit_transform(X)
-    learner = rb.Perceptron(fit_intercept=False, max_iter=4)
-    with pytest.warns(match="limit on passes"):
-        learner.fit(Z, y)
-    mistakes = naive_dual_mistakes((c + X @ X.T) ** degree, y, 4)
-    assert learner.run_.counts.tolist() == np.bincount(mistakes, minlength=80).tolist()
-    assert learner.run_.hardest(3).tolist() == [
-        i for i, _ in sorted(Counter(mistakes).items(), key=lambda pair: (-pair[1], pair[0]))[:3]
-    ]
 
 
 def test_features_of_degree_two_learn_the_exclusive_or():
