@@ -306,10 +306,3 @@ def test_missing_and_unknown_fields_are_refused():
     with pytest.raises(CertificateError, match="w is no list"):
         from_dict(given | {"w": "1"})
     assert issubclass(CertificateError, InputError)
-
-
-def test_the_slow_check_reads_what_is_written():
-    for make in MAKERS:
-        problem, certificate = make(np.random.default_rng(1), "normal", "normal", True)
-        given = json.loads(certificate.to_json())
-        assert checker.check(given, problem.rows(), problem.d, problem.bounds).startswith("Proven")
