@@ -42,6 +42,8 @@ _HOMES = {
     "Run": "rosenblatt.run",
     "Separation": "rosenblatt.decide.separation",
     "SoftMarginSVM": "rosenblatt.learners.soft_margin",
+    "Conflict": "rosenblatt.decide.conflicts",
+    "Repair": "rosenblatt.decide.repairs",
     "Solution": "rosenblatt.decide.solve",
     "Stop": "rosenblatt.run",
     "TextHasher": "rosenblatt.data.text",

@@ -13,10 +13,12 @@ from rosenblatt.data.read import read as read
 from rosenblatt.data.synthetic import make_separable as make_separable
 from rosenblatt.data.systems import solve as solve
 from rosenblatt.data.text import TextHasher as TextHasher
+from rosenblatt.decide.conflicts import Conflict as Conflict
 from rosenblatt.decide.counts import CheapestCounts as CheapestCounts
 from rosenblatt.decide.counts import cheapest_counts as cheapest_counts
 from rosenblatt.decide.margins import Margin as Margin
 from rosenblatt.decide.margins import max_margin as max_margin
+from rosenblatt.decide.repairs import Repair as Repair
 from rosenblatt.decide.separate import separate as separate
 from rosenblatt.decide.separation import Separation as Separation
 from rosenblatt.decide.solve import Solution as Solution

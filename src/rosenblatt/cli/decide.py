@@ -22,6 +22,7 @@ from rosenblatt.certificate_fields import Number, number_text
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
 from rosenblatt.check.verification import Verification, verify
 from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, check, read_rows
+from rosenblatt.cli.conflicts import Asked, answered
 from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, plain, print_columns, show
@@ -29,7 +30,7 @@ from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import from_one, spoken
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.sources import contents, shown
-from rosenblatt.data.systems import SystemFile, read_system, system_format
+from rosenblatt.data.systems import read_system, system_format
 from rosenblatt.decide.answers import INTERRUPTED as STOPPED
 from rosenblatt.errors import CertificateError, InputError
 from rosenblatt.exact.numbers import six_digits
@@ -230,6 +231,9 @@ def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
         chosen["margin"] = "unknown" if undecided else six_digits(chosen["margin"], ROUND_FLOOR)
     if len(chosen.get("exact_square", "")) > FEW_DIGITS:
         del chosen["exact_square"]
+    for name in ("conflict", "repair"):
+        if name in chosen:
+            chosen[name] = chosen[name]["explanation"]
     lists = [name for name, value in chosen.items() if isinstance(value, list) and name in LISTS]
     return chosen | {name: _few(chosen[name]) for name in lists}
 
@@ -247,6 +251,7 @@ def solve_file(
     certificate: Path | None,
     point: Path | None,
     options: dict[str, Any],
+    asked: Asked,
     *,
     strict: bool,
     floats: bool,
@@ -254,11 +259,12 @@ def solve_file(
 ) -> int:
     """Decide a system, write the proof and the solution, report; give the exit status."""
     _check_outputs(name, certificate, point)
+    asked.check(name)
     with doing(f"reading {name}") as say:
         system = read_system(name, floats=floats)
         rows, unknowns = system.A.shape
         say(f"deciding {rows:,} × {unknowns:,}; Ctrl-C leaves it undecided")
-        found, seconds = _timed(lambda: _solved(system, strict, options))
+        found, seconds = _timed(lambda: system.solved(strict, **options))
     if found is None:
         nothing = np.zeros(0, np.int64)
         found = rb.Solution("undecided", None, None, nothing, options["method"], 0, STOPPED)
@@ -277,6 +283,7 @@ def solve_file(
         "point": _write_point(point, found.w, system.names),
         "notes": list(found.notes),
         "explanation": _explained(found, certificate),
+        **answered(found, asked),
     }
     show(facts if json else _for_people(facts), json)
     return _status(found)
@@ -287,13 +294,6 @@ def _check_outputs(name: str, certificate: Path | None, point: Path | None) -> N
         check_writable(path, name)
     if certificate is not None and point is not None and certificate.resolve() == point.resolve():
         raise InputError(f"{point} cannot hold both the certificate and the solution")
-
-
-def _solved(system: SystemFile, strict: bool, options: dict[str, Any]) -> rb.Solution:
-    A, b, own, equal, bounds, *_ = system
-    strictness = True if strict else own
-    found = rb.solve(A, b, strict=strictness, equal=equal, bounds=bounds, **options)
-    return replace(found, notes=(*found.notes, *system.notes))
 
 
 def _bounds(certificate: Certificate | None, names: list[str]) -> list[str]:

@@ -149,6 +149,12 @@ def bound(
     default="auto",
     help="auto always decides; the others search for a point, and may not find it.",
 )
+@flag("--conflict", help="If infeasible: name rows and bounds that fight, none of them too many.")
+@flag("--repair", help="If infeasible: the least total change of right-hand sides and bounds.")
+@click.option("--keep", multiple=True, metavar="NAME", help="Row to leave out of both if possible.")
+@click.option(
+    "--out", type=FILE, help="Where to write the conflict or what is repaired: .lp, .csv."
+)
 @options.max_seconds
 @click.option("--max-steps", type=click.IntRange(1), help="Most steps of a method other than auto.")
 @options.floats
@@ -159,6 +165,10 @@ def solve(
     point: Path | None,
     strict: bool,
     method: str,
+    conflict: bool,
+    repair: bool,
+    keep: tuple[str, ...],
+    out: Path | None,
     max_seconds: float | None,
     max_steps: int | None,
     floats: bool,
@@ -169,13 +179,15 @@ def solve(
     SYSTEM is a system A w >= b: CSV, .npz, .mps or .lp, plain or compressed. Numbers of text are
     exact, 1/10 for 0.1. Exit status: 0 feasible, 1 infeasible, 3 undecided, 130 after Ctrl-C.
     """
+    from rosenblatt.cli.conflicts import Asked
     from rosenblatt.cli.decide import solve_file
 
     if max_steps is not None and method == "auto":
         raise click.UsageError("--max-steps goes with another --method than auto")
     chosen = {"method": method, "max_seconds": max_seconds, "max_steps": max_steps}
+    asked = Asked(conflict, repair, keep, out, max_seconds)
     how = {"strict": strict, "floats": floats}
-    return solve_file(system, certificate, point, chosen, **how, json=json)
+    return solve_file(system, certificate, point, chosen, asked, **how, json=json)
 
 
 @click.command

@@ -14,6 +14,7 @@ The rules
 from __future__ import annotations
 
 import gc
+import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,12 +26,12 @@ from scipy import sparse
 from rosenblatt.certificate_fields import Number
 from rosenblatt.data.lp import parse_lp
 from rosenblatt.data.mps import parse_mps
-from rosenblatt.data.program import Ends, LinearProgram
+from rosenblatt.data.program import Ends, LinearProgram, Unknowns
 from rosenblatt.data.sources import contents, shown
 from rosenblatt.decimals import is_whole, marked, written_numbers
 from rosenblatt.errors import InputError
 
-__all__ = ["ProgramRows", "read_program"]
+__all__ = ["ProgramRows", "program_of_model", "read_program"]
 
 
 class ProgramRows(NamedTuple):
@@ -43,6 +44,7 @@ class ProgramRows(NamedTuple):
     names: list[str]
     rows: list[str]
     notes: tuple[str, ...]
+    negated: np.ndarray
 
 
 def read_program(path: str | os.PathLike[str], kind: str) -> ProgramRows:
@@ -57,6 +59,35 @@ def read_program(path: str | os.PathLike[str], kind: str) -> ProgramRows:
         return _as_rows(program)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
+
+
+def program_of_model(model: Any) -> ProgramRows:
+    """Take the rows and bounds of a model of HiGHS, `highspy.Highs`."""
+    lp = model.getLp()
+    shape = lp.num_row_, lp.num_col_
+    if not min(shape):
+        raise InputError(f"the model holds no system: {shape[0]} rows of {shape[1]} unknowns")
+    stored = lp.a_matrix_
+    by_rows = stored.format_ == type(stored.format_).kRowwise
+    kind = sparse.csr_matrix if by_rows else sparse.csc_matrix
+    matrix = kind((stored.value_, stored.index_, stored.start_), shape=shape).tocsr()
+    names = [list(given) for given in (lp.row_names_, lp.col_names_)]
+    rows, columns = (
+        given if len(given) == size and all(given) else [f"{letter}{k}" for k in range(size)]
+        for given, size, letter in zip(names, shape, "rx", strict=True)
+    )
+    unknowns = Unknowns(columns, [j for j, kind in enumerate(lp.integrality_) if kind.value == 1])
+    unknowns.lower, unknowns.upper = (
+        [None if math.isinf(end) else end for end in side]
+        for side in (lp.col_lower_, lp.col_upper_)
+    )
+    ends = [
+        (None if math.isinf(low) else low, None if math.isinf(high) else high)
+        for low, high in zip(lp.row_lower_, lp.row_upper_, strict=True)
+    ]
+    notes = ["The objective is ignored."] * bool(np.any(lp.col_cost_))
+    notes += unknowns.settle(negative=False, binary=False)
+    return _as_rows(LinearProgram(matrix, {}, ends, unknowns, rows, tuple(notes)))
 
 
 @contextmanager
@@ -98,7 +129,8 @@ def _as_rows(program: LinearProgram) -> ProgramRows:
         A, b = marked(A, program.written), marked(b, written_numbers(b.tolist(), rights))
     names = [program.rows[i] for i in places.tolist()]
     equations = np.array([row[3] for row in chosen], bool)
-    return ProgramRows(A, b, equations, bounds, unknowns.names, names, program.notes)
+    negated = np.array(signs) < 0
+    return ProgramRows(A, b, equations, bounds, unknowns.names, names, program.notes, negated)
 
 
 def _are_floats(bounds: Sequence[Number | None]) -> bool:

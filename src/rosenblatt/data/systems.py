@@ -33,10 +33,11 @@ from rosenblatt.check.subjects import System
 from rosenblatt.checker import RELATIONS, csv_cells
 from rosenblatt.data.arrays import npz_arrays, numbers_of
 from rosenblatt.data.files import replacing
-from rosenblatt.data.programs import read_program
+from rosenblatt.data.programs import ProgramRows, program_of_model, read_program
 from rosenblatt.data.sources import beginning, contents, files, is_pipe, shown
 from rosenblatt.data.written import decimal_text, floats_of, kept_beside
 from rosenblatt.decide.solve import Solution, solve_system
+from rosenblatt.decide.wording import Wording
 from rosenblatt.decimals import Written, is_decimal, is_whole, marked
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
@@ -69,6 +70,7 @@ class SystemFile(NamedTuple):
     bounds : a pair (lower, upper) for each unknown, None for no bound; None if there are none.
     names, rows : names of the unknowns, and of the rows if the file names them.
     notes : sentences about what was left out, or taken in a way that others do not.
+    negated : which rows were written with <= or <.
     """
 
     A: Matrix
@@ -79,6 +81,20 @@ class SystemFile(NamedTuple):
     names: list[str]
     rows: Sequence[str] = ()
     notes: tuple[str, ...] = ()
+    negated: np.ndarray | None = None
+
+    @property
+    def wording(self) -> Wording:
+        """The names of all."""
+        return Wording(self.names, self.rows, self.negated)
+
+    def solved(self, strict: Any = False, **options: Any) -> Solution:
+        """Find a solution, or prove that there is none; the options are those of `solve`."""
+        strict = self.strict if strict is False else strict
+        system = System(self.A, self.b, strict, self.equal, self.bounds)
+        found = solve_system(system, **options)
+        notes = *found.notes, *self.notes
+        return replace(found, names=tuple(self.names), notes=notes, wording=self.wording)
 
 
 def read_system(path: Name, *, floats: bool = False) -> SystemFile:
@@ -105,8 +121,12 @@ def read_system(path: Name, *, floats: bool = False) -> SystemFile:
 def _read(path: Name, kind: str) -> SystemFile:
     if kind in ("mps", "lp"):
         program = read_program(path, kind)
-        return SystemFile(program.A, program.b, np.zeros(program.b.size, bool), *program[2:])
+        return _of_program(program)
     return (_read_npz if kind == "npz" else _read_csv)(contents(path), shown(path))
+
+
+def _of_program(program: ProgramRows) -> SystemFile:
+    return SystemFile(program.A, program.b, np.zeros(program.b.size, bool), *program[2:])
 
 
 def _rounded(found: SystemFile) -> SystemFile:
@@ -121,12 +141,16 @@ def _nearest(end: Bound) -> float | None:
 
 
 def solve(
-    A: Any,
+    A: Any = None,
     b: Any = 1,
     *,
     strict: Any = False,
     equal: Any = None,
     bounds: Any = None,
+    A_ub: Any = None,
+    b_ub: Any = None,
+    A_eq: Any = None,
+    b_eq: Any = None,
     max_seconds: float | None = None,
     method: str = "auto",
     max_steps: int | None = None,
@@ -138,7 +162,8 @@ def solve(
     ----------
     A : array-like or sparse matrix of shape (n_rows, n_unknowns), or path
         The coefficients; also nested lists of Python integers and fractions; or a file with the
-        whole system, ``.mps``, ``.lp``, ``.csv`` or ``.npz``, plain or compressed.
+        whole system, ``.mps``, ``.lp``, ``.csv`` or ``.npz``, plain or compressed; or a model of
+        HiGHS, ``highspy.Highs``.
     b : float or array-like of shape (n_rows,), default=1
         The right-hand sides.
     strict : bool or array-like of bool, default=False
@@ -147,6 +172,9 @@ def solve(
         Which rows are a·w = b.
     bounds : pair, sequence of pairs or None, default=None
         (lower, upper) for each unknown, or one pair for all; None or infinity for no bound.
+    A_ub, b_ub, A_eq, b_eq : array-like or None
+        In place of A and b, as for `scipy.optimize.linprog`: A_ub w <= b_ub and A_eq w = b_eq.
+        Unknowns are then at least 0 unless bounds says else, as they are there.
     max_seconds : float or None, default=None
         The time limit, after which the verdict is "undecided", as it is after Ctrl-C.
     method : {"auto", "perceptron", "rescaled", "smoothed"}, default="auto"
@@ -172,19 +200,48 @@ def solve(
     >>> rb.solve([[1, 2], [-1, 0], [0, -1]], [4, -1, -1]).verdict
     'infeasible'
     """
-    names: Sequence[str] | None = None
-    if isinstance(A, str | os.PathLike):
+    options: dict[str, Any] = {"method": method, "max_seconds": max_seconds, "max_steps": max_steps}
+    if A_ub is not None or A_eq is not None:
+        if A is not None or equal is not None:
+            raise InputError("A_ub and A_eq stand in place of A, b and equal; leave those out")
+        return _of_linprog(A_ub, b_ub, A_eq, b_eq, bounds).solved(strict, **options)
+    whole = isinstance(A, str | os.PathLike)
+    if whole or hasattr(A, "getLp"):
         if not (np.isscalar(b) and b == 1) or equal is not None or bounds is not None:
+            what = shown(A) if whole else "a model"
             raise InputError(
-                f"{shown(A)} holds its own right-hand sides, equations and bounds; leave out b, "
+                f"{what} holds its own right-hand sides, equations and bounds; leave out b, "
                 "equal and bounds"
             )
-        A, b, own, equal, bounds, names, _, notes = read_system(A, floats=floats)
-        strict = own if strict is False else strict
-    found = solve_system(System(A, b, strict, equal, bounds), method, max_seconds, max_steps)
-    if names is None:
-        return found
-    return replace(found, names=tuple(names), notes=(*found.notes, *notes))
+        system = read_system(A, floats=floats) if whole else _of_program(program_of_model(A))
+        return system.solved(strict, **options)
+    if A is None:
+        raise InputError("there is no system; give A, a file, or A_ub and A_eq")
+    return solve_system(System(A, b, strict, equal, bounds), **options)
+
+
+def _of_linprog(A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) -> SystemFile:
+    """Take a system as `scipy.optimize.linprog` does."""
+    given = ((A_ub, b_ub, -1, "ub"), (A_eq, b_eq, 1, "eq"))
+    parts = [_signed(*part) for part in given if part[0] is not None]
+    if len({A.shape[1] for A, _, _ in parts}) > 1:
+        raise InputError("A_ub and A_eq differ in the number of columns")
+    matrices, rights, negated = zip(*parts, strict=True)
+    either = any(map(sparse.issparse, matrices))
+    A = sparse.csr_matrix(sparse.vstack(matrices)) if either else np.concatenate(matrices)
+    below, b = np.concatenate(negated), np.concatenate(rights)
+    bounds = (0, None) if bounds is None else bounds
+    strict = np.zeros(b.size, bool)
+    return SystemFile(A, b, strict, ~below, bounds, unnamed(A.shape[1]), (), (), below)
+
+
+def _signed(A: Any, b: Any, sign: int, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Give rows times a sign, their right-hand sides, and whether the sign is negative."""
+    rows = A if sparse.issparse(A) else np.atleast_2d(np.asarray(A))
+    right = np.atleast_1d(np.asarray(b))
+    if b is None or right.shape != rows.shape[:1]:
+        raise InputError(f"A_{name} has {rows.shape[0]} rows; give b_{name} as many numbers")
+    return rows * sign, right * sign, np.full(right.size, sign < 0)
 
 
 def system_format(path: Name) -> str:
@@ -228,7 +285,10 @@ def _read_csv(content: np.ndarray, name: str) -> SystemFile:
     if not is_whole(values):
         written = _kept_beside(texts, name)
         A, b = marked(A, written), marked(b, written)
-    return SystemFile(A, b, tags == MORE_THAN, tags == EQUAL, None, header.unknowns)
+    negated = signs < 0
+    return SystemFile(
+        A, b, tags == MORE_THAN, tags == EQUAL, None, header.unknowns, negated=negated
+    )
 
 
 def _kept_beside(texts: set[str], name: str) -> Written:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from typing import TypeVar
 
 import numpy as np
 
 from rosenblatt.errors import InputError
+
+Answer = TypeVar("Answer")
 
 # Why a question is left undecided, and what to say of it.
 OUT_OF_TIME, INTERRUPTED = "out of time", "interrupted"
@@ -63,3 +67,11 @@ def checked_seconds(seconds: float | None) -> float | None:
     if seconds is not None and not (real and 0 < seconds < np.inf):
         raise InputError(f"max_seconds must be a positive number, got {seconds!r}")
     return seconds
+
+
+def within(clock: Clock, search: Callable[[], Answer]) -> Answer:
+    """Give what a search finds that has no answer for the time before its end."""
+    try:
+        return search()
+    except OutOfTimeError:
+        raise TimeoutError(f"{clock.seconds:g} seconds were not enough; allow more") from None

@@ -61,15 +61,16 @@ def solver_with(options: dict[str, Any]) -> Any:
     return solver
 
 
-def run(solver: Any, seconds: float) -> None:
-    """Let a solver run for some seconds at most.
+def run(solver: Any, seconds: float, task: str = "run") -> Any:
+    """Let a solver do a task of its own for some seconds at most, and give what it gives.
 
     It runs in a thread that is waited for: it sees no Ctrl-C, and its clock not often enough.
     """
     if seconds < math.inf:  # its own clock counts from its first run on
         solver.setOptionValue("time_limit", float(solver.getRunTime() + seconds))
     ended = threading.Event()  # Thread.join, when interrupted, takes the thread for ended
-    threading.Thread(target=_run, args=(solver, ended)).start()
+    answers: list[Any] = []
+    threading.Thread(target=_run, args=(getattr(solver, task), answers, ended)).start()
     try:
         ended.wait(min(seconds + GRACE, threading.TIMEOUT_MAX))
     finally:
@@ -77,11 +78,12 @@ def run(solver: Any, seconds: float) -> None:
             solver.cancelSolve()
     if not ended.is_set() or solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
         raise OutOfTimeError
+    return answers[0] if answers else None
 
 
-def _run(solver: Any, ended: threading.Event) -> None:
+def _run(task: Any, answers: list[Any], ended: threading.Event) -> None:
     try:
-        solver.run()
+        answers.append(task())
     finally:
         ended.set()
 

@@ -1,8 +1,6 @@
 """`solve`: a point of A w >= b, or a proof that there is none (theory D11, D13).
 
-Method      the exact optimum of a linear program in which rows may give way (`elastic`) is a point
-            of the system, or Farkas' proof that there is none. Where a vertex would have very long
-            numbers, a point inside is looked for first: floats are enough for it
+`feasibility` decides; here the answer is put into words, and its proof checked.
 """
 
 from __future__ import annotations
@@ -10,8 +8,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,16 +25,18 @@ from rosenblatt.decide.answers import (
     OutOfTimeError,
     checked_seconds,
     checked_steps,
+    within,
 )
 from rosenblatt.decide.closeness import nearly_feasible
-from rosenblatt.decide.farkas import Contradiction, ElasticSystem
-from rosenblatt.decide.floats import FloatProgram
-from rosenblatt.decide.optimum import optimum
+from rosenblatt.decide.conflicts import Conflict, Conflicts, proof_of
+from rosenblatt.decide.farkas import Contradiction
+from rosenblatt.decide.feasibility import keeps, point_or_contradiction
+from rosenblatt.decide.repairs import Repair, Repairs, Weights, places
+from rosenblatt.decide.wording import Wording, counted
 from rosenblatt.errors import InputError
-from rosenblatt.exact.digest import EQUAL, MORE_THAN
+from rosenblatt.exact.digest import EQUAL
 from rosenblatt.exact.numbers import is_exact
-from rosenblatt.exact.products import Weights
-from rosenblatt.exact.programs import AT_LOWER, Basis
+from rosenblatt.exact.products import Weights as Point
 from rosenblatt.matrices import check_finite
 from rosenblatt.methods.classical import studied
 from rosenblatt.methods.cones import SearchLimits, plain
@@ -44,7 +44,6 @@ from rosenblatt.methods.rescaled import rescaled
 from rosenblatt.methods.smoothed import smoothed
 
 MOST_RELATED = 1000  # rows whose relations are looked for exactly
-LONG = 20_000  # binary digits of a vertex, from which on a point inside is looked for first
 FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"
 METHODS: dict[str, Callable[..., Any]] = {
     "perceptron": plain,
@@ -92,6 +91,91 @@ class Solution:
     seconds: float = field(compare=False, default=0.0)
     names: Sequence[str] = ()
     notes: Sequence[str] = ()
+    system: System | None = field(compare=False, repr=False, default=None)
+    wording: Wording = field(compare=False, repr=False, default=Wording())
+
+    def conflict(
+        self, keep: Sequence[str | int] = (), *, max_seconds: float | None = None
+    ) -> Conflict:
+        """Name rows and bounds that contradict each other, none of which can be dropped.
+
+        Parameters
+        ----------
+        keep : sequence of str or int
+            Rows, by name or number, that are used only if there is no conflict without them.
+        max_seconds : float or None, default=None
+            The time limit, after which `TimeoutError` is raised.
+
+        Returns
+        -------
+        Conflict
+            An irreducible set of rows and bounds, with its proof.
+
+        Examples
+        --------
+        >>> import rosenblatt as rb
+        >>> found = rb.solve([[1, 1], [-1, 0], [0, -1], [1, -1]], [3, -1, -1, 0])
+        >>> found.conflict().rows.tolist()
+        [0, 1, 2]
+        """
+        search, proof = self._conflicts(max_seconds)
+        rows, _ = places(self.wording, keep, search.system)
+        return within(search.clock, lambda: search.first(proof, rows))
+
+    def conflicts(self, limit: int = 10, *, max_seconds: float | None = None) -> list[Conflict]:
+        """Name several conflicts, each of rows and bounds of its own as long as there are such.
+
+        Parameters
+        ----------
+        limit : int, default=10
+            The most conflicts to name.
+        max_seconds : float or None, default=None
+            The time limit, after which those found so far are given.
+
+        Returns
+        -------
+        list of Conflict
+            Different irreducible conflicts.
+        """
+        search, proof = self._conflicts(max_seconds)
+        found: list[Conflict] = []
+        with suppress(OutOfTimeError):
+            found.extend(search.several(search.first(proof, set()), limit))
+        return found
+
+    def repair(
+        self,
+        weights: Weights = None,
+        keep: Sequence[str | int] = (),
+        *,
+        max_seconds: float | None = None,
+    ) -> Repair:
+        """Find the least total change of right-hand sides and bounds that gives a solution.
+
+        Parameters
+        ----------
+        weights : mapping of str or int to float, or None
+            What a change of a row, or of the bounds of an unknown, costs; 1 unless told.
+        keep : sequence of str or int
+            Rows, and unknowns whose bounds, are not to be changed.
+        max_seconds : float or None, default=None
+            The time limit, after which `TimeoutError` is raised.
+
+        Returns
+        -------
+        Repair
+            The changes, and a point of the changed system. Strict rows are taken as >=.
+        """
+        search, _ = self._conflicts(max_seconds)
+        kept = places(self.wording, keep, search.system)
+        repairs = Repairs(search.system, self.wording, kept, weights)
+        return within(search.clock, lambda: repairs.least(search.clock))
+
+    def _conflicts(self, max_seconds: float | None) -> tuple[Conflicts, Infeasible]:
+        if self.system is None or not isinstance(self.certificate, Infeasible):
+            raise InputError(f"the system is {self.verdict}: only infeasible ones have conflicts")
+        clock = Clock(checked_seconds(max_seconds))
+        return Conflicts(self.system, self.wording, clock), self.certificate
 
     def explain(self) -> str:
         """Explain the verdict.
@@ -132,45 +216,13 @@ class _Question:
     def __init__(self, system: System, clock: Clock, method: str) -> None:
         self.system, self.clock, self.method = system, clock, method
 
-    def decide(self) -> Solution:
-        """Decide by the exact optimum of one or two linear programs."""
-        for column, (lower, upper) in enumerate(self.system.pairs or ()):
-            if lower is not None and upper is not None and lower > upper:
-                once = {column: Fraction(1)}
-                return self._infeasible(Contradiction({}, once, once))
-        return self._decide(np.arange(self.system.tags.size))
-
-    def _decide(self, rows: np.ndarray) -> Solution:
-        """Decide about some of the rows."""
-        elastic = ElasticSystem(self.system, rows)
-        self.clock.left()
-        inside = self._inside(elastic)
-        if inside is not None:
-            return self._feasible(inside)
-        program, width = elastic.program(), elastic.width
-        basis, found = optimum(program, elastic.start(), self.clock)
-        if any(found.x.numbers[width:]):
-            return self._infeasible(elastic.contradiction(found, self.clock))
-        if not elastic.strict.size or self._is_solution(found.point()[:width]):
-            return self._feasible(found.point()[:width])
-        basis = Basis(np.append(basis.columns, np.int8(AT_LOWER)), basis.rows)
-        rigid = elastic.strict_program(program)
-        _, found = optimum(rigid, basis, self.clock)
-        if found.x.numbers[-1]:
-            return self._feasible(found.point()[:width])
-        return self._infeasible(elastic.contradiction(found, self.clock))
-
-    def _inside(self, elastic: ElasticSystem) -> list[Number] | None:
-        """Give a point that keeps off the ends of all rows, if those on them may be very long."""
-        if elastic.equal.any() or elastic.vertex_digits() < LONG:
-            return None
-        floats = FloatProgram(elastic.inside_program())
-        found = floats.point(self.clock.left())[: elastic.width]
-        if not np.isfinite(found).all():
-            return None
-        pairs = zip(found.tolist(), self.system.pairs or [(None, None)] * found.size, strict=True)
-        point = [_between(value, *pair) for value, pair in pairs]
-        return point if self._is_solution(point) else None
+    def decide(self, rows: np.ndarray | None = None) -> Solution:
+        """Decide about some rows, or all of them."""
+        rows = np.arange(self.system.tags.size) if rows is None else rows
+        found = point_or_contradiction(self.system, rows, self.clock)
+        if isinstance(found, Contradiction):
+            return self._infeasible(found)
+        return self._feasible(found)
 
     def study(self, max_steps: int | None) -> Solution:
         """Look for a point by one of the methods that people study."""
@@ -182,30 +234,19 @@ class _Question:
         left = self.clock.left()
         limits = SearchLimits(max_steps, None if left == math.inf else left)
         found = studied(self.system, METHODS[self.method], limits)
-        if found.point is not None and self._is_solution(found.point):
+        if found.point is not None and keeps(self.system, found.point):
             return self._feasible(found.point, found.steps)
         if 0 < found.rows.size <= MOST_RELATED:
-            answer = self._decide(found.rows)
+            answer = self.decide(found.rows)
             if answer.verdict == INFEASIBLE:
                 return replace(answer, steps=found.steps)
         return self.undecided(found.stop, found.steps)
-
-    def _is_solution(self, w: Sequence[Number]) -> bool:
-        states, tags = self.system.compare(Weights([*w, 0])), self.system.tags
-        wrong = (
-            (states < 0) | ((tags == MORE_THAN) & (states == 0)) | ((tags == EQUAL) & (states > 0))
-        )
-        pairs = zip(w, self.system.pairs or (), strict=False)
-        return not wrong.any() and all(
-            (low is None or value >= low) and (high is None or value <= high)
-            for value, (low, high) in pairs
-        )
 
     # ---- answers
 
     def _feasible(self, w: Sequence[Number], steps: int | None = None) -> Solution:
         w = self._short(w)
-        states = self.system.compare(Weights([*w, 0]))
+        states = self.system.compare(Point([*w, 0]))
         certificate = Feasible(data=self.system.named(), w=tuple(w))
         return self._solution(FEASIBLE, _array(w), certificate, np.flatnonzero(states == 0), steps)
 
@@ -215,17 +256,10 @@ class _Question:
             rounded: list[Number] = [float(value) for value in w]
         except OverflowError:
             return w
-        return rounded if self._is_solution(rounded) else w
+        return rounded if keeps(self.system, rounded) else w
 
     def _infeasible(self, found: Contradiction) -> Solution:
-        lower, upper = ((tuple(side), tuple(side.values())) for side in found[1:])
-        certificate = Infeasible(
-            data=self.system.named(),
-            rows=tuple(found.rows),
-            weights=tuple(found.rows.values()),
-            lower=lower,
-            upper=upper,
-        )
+        certificate = proof_of(self.system, found)
         return self._solution(
             INFEASIBLE, None, certificate, np.array([*found.rows], np.int64), None
         )
@@ -254,13 +288,8 @@ class _Question:
         )
         notes = (close,) if close else ()
         return Solution(
-            verdict, w, certificate, rows, self.method, steps, stop, seconds, notes=notes
+            verdict, w, certificate, rows, self.method, steps, stop, seconds, (), notes, self.system
         )
-
-
-def _between(value: Number, lower: Number | None, upper: Number | None) -> Number:
-    value = value if lower is None else max(value, lower)
-    return value if upper is None else min(value, upper)
 
 
 def _array(w: Sequence[Number]) -> np.ndarray:
@@ -291,11 +320,6 @@ def _explain_infeasible(found: Solution) -> str:
         "added up, have a left-hand side of exactly zero and a right-hand side that zero does not "
         "satisfy (Farkas). For a solution, at least one of them must be relaxed or dropped."
     )
-
-
-def counted(count: int, noun: str) -> str:
-    """Count things, in words that fit one of them too."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _explain_undecided(found: Solution) -> str:

@@ -1,0 +1,80 @@
+"""A point of a system, or multiplied rows and bounds that contradict each other (theory D11).
+
+Method      the exact optimum of a linear program in which rows may give way (`elastic`) is a point
+            of the system, or Farkas' proof that there is none. Where a vertex would have very long
+            numbers, a point inside is looked for first: floats are enough for it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from rosenblatt.certificates import Number
+from rosenblatt.check.subjects import System
+from rosenblatt.decide.answers import Clock
+from rosenblatt.decide.farkas import Contradiction, ElasticSystem
+from rosenblatt.decide.floats import FloatProgram
+from rosenblatt.decide.optimum import optimum
+from rosenblatt.exact.digest import EQUAL, MORE_THAN
+from rosenblatt.exact.products import Weights
+from rosenblatt.exact.programs import AT_LOWER, Basis
+
+LONG = 20_000  # binary digits of a vertex, from which on a point inside is looked for first
+
+
+def point_or_contradiction(
+    system: System, rows: np.ndarray, clock: Clock
+) -> Sequence[Number] | Contradiction:
+    """Decide about some rows of a system, and all its bounds."""
+    for column, (lower, upper) in enumerate(system.pairs or ()):
+        if lower is not None and upper is not None and lower > upper:
+            return Contradiction({}, {column: Fraction(1)}, {column: Fraction(1)})
+    elastic = ElasticSystem(system, rows)
+    clock.left()
+    inside = _inside(system, elastic, clock)
+    if inside is not None:
+        return inside
+    program, width = elastic.program(), elastic.width
+    basis, found = optimum(program, elastic.start(), clock)
+    if any(found.x.numbers[width:]):
+        return elastic.contradiction(found, clock)
+    point = found.point()[:width]
+    if not elastic.strict.size or keeps(system, point, rows):
+        return point
+    basis = Basis(np.append(basis.columns, np.int8(AT_LOWER)), basis.rows)
+    _, found = optimum(elastic.strict_program(program), basis, clock)
+    if found.x.numbers[-1]:
+        return found.point()[:width]
+    return elastic.contradiction(found, clock)
+
+
+def _inside(system: System, elastic: ElasticSystem, clock: Clock) -> Sequence[Number] | None:
+    """Give a point that keeps off the ends of all rows, if those on them may be very long."""
+    if elastic.equal.any() or elastic.vertex_digits() < LONG:
+        return None
+    floats = FloatProgram(elastic.inside_program())
+    found = floats.point(clock.left())[: elastic.width]
+    if not np.isfinite(found).all():
+        return None
+    pairs = zip(found.tolist(), system.pairs or [(None, None)] * found.size, strict=True)
+    point = [_between(value, *pair) for value, pair in pairs]
+    return point if keeps(system, point, elastic.rows) else None
+
+
+def keeps(system: System, w: Sequence[Number], rows: np.ndarray | None = None) -> bool:
+    """Tell whether a point satisfies all rows, or some of them, and all bounds."""
+    states, tags = system.compare(Weights([*w, 0])), system.tags
+    wrong = (states < 0) | ((tags == MORE_THAN) & (states == 0)) | ((tags == EQUAL) & (states > 0))
+    pairs = zip(w, system.pairs or (), strict=False)
+    return not (wrong if rows is None else wrong[rows]).any() and all(
+        (low is None or value >= low) and (high is None or value <= high)
+        for value, (low, high) in pairs
+    )
+
+
+def _between(value: Number, lower: Number | None, upper: Number | None) -> Number:
+    value = value if lower is None else max(value, lower)
+    return value if upper is None else min(value, upper)

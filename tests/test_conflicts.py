@@ -1,0 +1,251 @@
+"""Conflicts are irreducible, and repairs are the least ones."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import highspy
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+
+import rosenblatt as rb
+from amount import amount
+from planted_systems import drawn
+from rosenblatt.check.subjects import System
+from rosenblatt.data.systems import read_system
+from rosenblatt.exact.digest import EQUAL, MORE_THAN
+
+PLAN = """Minimize
+ cost: 3 a + 2 b
+Subject To
+ cap_march: a + b <= 40
+ cap_april: c <= 30
+ demand_total: a + b + c >= 95
+ mix: a - 2 b >= 0
+Bounds
+ a <= 25
+End
+"""
+
+
+FILES = {"plan.lp": PLAN}
+
+
+@pytest.fixture
+def plan(folder: Path) -> Path:
+    return folder / "plan.lp"
+
+
+def part(system: System, rows: list[int], bounds: list[tuple[int, str]]) -> rb.Solution:
+    """Solve some rows and bounds of a system."""
+    ends: list[list[Any]] = [[None, None] for _ in range(system.columns)]
+    for j, side in bounds:
+        assert system.pairs is not None
+        ends[j][side == "upper"] = system.pairs[j][side == "upper"]
+    if not rows:  # bounds of one unknown
+        assert any(low is not None and high is not None and low > high for low, high in ends)
+    tags = system.tags[rows]
+    return rb.solve(
+        system.X[rows], system.b[rows], strict=tags == MORE_THAN, equal=tags == EQUAL, bounds=ends
+    )
+
+
+def infeasible(seed: int) -> bool:
+    return drawn(seed).verdict == "infeasible"
+
+
+def require_irreducible(system: System, found: rb.Conflict) -> None:
+    """Require a contradiction that is none any more without any one row or bound."""
+    rows, bounds = found.rows.tolist(), list(found.bounds)
+    if rows:
+        assert part(system, rows, bounds).verdict == "infeasible"
+    for i in rows if len(rows) > 1 else ():
+        assert part(system, [k for k in rows if k != i], bounds).verdict == "feasible"
+    for bound in bounds if rows else ():
+        assert part(system, rows, [b for b in bounds if b != bound]).verdict == "feasible"
+
+
+@pytest.mark.parametrize("seed", [s for s in range(amount(90, 1200)) if infeasible(s)])
+def test_planted_conflicts_are_irreducible(seed: int) -> None:
+    given, how = drawn(seed).given()
+    solved = rb.solve(*given, **how)
+    assert solved.system is not None
+    found = solved.conflict()
+    require_irreducible(solved.system, found)
+    assert rb.verify(found.certificate, *given, **how).ok
+    for other in solved.conflicts(3):
+        require_irreducible(solved.system, other)
+        assert rb.verify(other.certificate, *given, **how).ok
+
+
+def test_contradictions_with_too_much_in_them_are_reduced() -> None:
+    """x >= 1 and x <= 0 are a conflict; multipliers on more rows than these are only a proof."""
+    from rosenblatt.decide.answers import Clock
+    from rosenblatt.decide.conflicts import Conflicts
+    from rosenblatt.decide.farkas import Contradiction
+    from rosenblatt.decide.wording import Wording
+
+    rows = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]]
+    system = System(rows, [1, 0, 1, 0, 2, -1], False, None, None)
+    search = Conflicts(system, Wording(), Clock())
+    every = Contradiction({i: Fraction(i // 2 + 1) for i in range(6)}, {}, {})
+    assert len(search._irreducible(every).rows) == 2
+
+
+@pytest.mark.parametrize("strict", [[True, False], [False, True]])
+def test_strict_rows_that_touch(strict: list[bool]) -> None:
+    found = rb.solve([[1, 1], [-1, -1]], [1, -1], strict=strict).conflict()
+    assert found.rows.tolist() == [0, 1]
+    assert found.explain().endswith("gives 0 > 0.")
+
+
+def test_disjoint_conflicts_come_first_and_then_others() -> None:
+    rows = [[1, 0], [-1, 0], [0, 1], [0, -1], [-1, 0]]
+    found = rb.solve(rows, [1, 0, 1, 0, -0.5]).conflicts(10)
+    sets = [set(one.rows.tolist()) for one in found]
+    assert len(sets) == 3
+    assert sets[0].isdisjoint(sets[1])
+    assert {frozenset(one) for one in sets} == {*map(frozenset, ({0, 1}, {2, 3}, {0, 4}))}
+    assert len(rb.solve(rows, [1, 0, 1, 0, -0.5]).conflicts(2)) == 2
+
+
+def test_rows_to_keep_are_used_only_if_they_must_be() -> None:
+    rows, right = [[1, 0], [-1, 0], [0, 1], [0, -1]], [1, 0, 1, 0]
+    solved = rb.solve(rows, right)
+    assert solved.conflict(keep=[0]).rows.tolist() == [2, 3]
+    assert solved.conflict(keep=[2, 3]).rows.tolist() == [0, 1]
+    assert solved.conflict(keep=[0, 2]).size == 2  # each conflict has one of them
+    with pytest.raises(rb.InputError, match="no row 7"):
+        solved.conflict(keep=[7])
+    with pytest.raises(rb.InputError, match="'demand'"):
+        solved.conflict(keep=["demand"])
+
+
+def test_only_infeasible_systems_have_conflicts() -> None:
+    with pytest.raises(rb.InputError, match="feasible"):
+        rb.solve([[1.0]], [1]).conflict()
+
+
+def test_the_contradiction_is_arithmetic_in_the_words_of_the_file(plan: Path) -> None:
+    found = rb.solve(plan).conflict()
+    assert found.names == ("cap_april", "demand_total", "mix", "a ≤ 25")
+    *_, total = found.explain().splitlines()
+    assert total == "- 2 × cap_april + 2 × demand_total + 1 × mix - 3 × (a ≤ 25) gives 0 ≥ 55."
+    assert "  mix: a - 2 b ≥ 0" in found.explain().splitlines()
+
+
+# ---- repairs
+
+
+def least_change(solved: rb.Solution) -> float:
+    """Give the least total change in floats."""
+    assert solved.system is not None
+    rows = [solved.system.row(i) for i in range(solved.system.tags.size)]
+    rows += [[(j, 1), (solved.system.columns, low)] for j, (low, _) in
+             enumerate(solved.system.pairs or ()) if low is not None]  # fmt: skip
+    rows += [[(j, -1), (solved.system.columns, -high)] for j, (_, high) in
+             enumerate(solved.system.pairs or ()) if high is not None]  # fmt: skip
+    equal = [*(solved.system.tags == EQUAL), *[False] * (len(rows) - solved.system.tags.size)]
+    width, n = solved.system.columns, len(rows)
+    A = np.zeros((n, width + 2 * n))
+    right = np.zeros(n)
+    for i, (*entries, (_, end)) in enumerate(rows):
+        for j, value in entries:
+            A[i, j] = value
+        right[i] = end
+        A[i, width + i], A[i, width + n + i] = 1, -1
+    equal = np.array(equal)
+    cost = np.append(np.zeros(width), np.ones(2 * n))
+    bounds = [(None, None)] * width + [(0, None)] * (2 * n)
+    found = linprog(cost, -A[~equal] if (~equal).any() else None,
+                    -right[~equal] if (~equal).any() else None,
+                    A[equal] if equal.any() else None, right[equal] if equal.any() else None,
+                    bounds)  # fmt: skip
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_repairs_are_the_least_ones(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n, d = random.integers(4, 12), random.integers(2, 5)
+    A, b = random.integers(-4, 5, (n, d)), random.integers(-3, 9, n)
+    equal = random.random(n) < 0.2
+    solved = rb.solve(A, b, equal=equal, bounds=(0, 2))
+    if solved.verdict == "feasible":
+        return
+    found = solved.repair()
+    assert float(found.total) == pytest.approx(least_change(solved), rel=1e-7)
+    changed = rb.solve(A, found.b, equal=equal, bounds=found.bounds)
+    assert changed.verdict == "feasible"
+    values = A.astype(object) @ found.w
+    assert all(v == r if e else v >= r for v, r, e in zip(values, found.b, equal, strict=True))
+    assert all(low <= v <= high for v, (low, high) in zip(found.w, found.bounds or (), strict=True))
+
+
+def test_what_is_kept_stays_and_weights_count(plan: Path) -> None:
+    solved = rb.solve(plan)
+    assert "demand_total" not in solved.repair(keep=["demand_total"]).changes
+    assert solved.repair(keep=["a", "b", "c"]).changes == {"demand_total": Fraction(-55, 2)}
+    assert "demand_total" not in solved.repair({"demand_total": 1000}).changes
+    with pytest.raises(rb.InputError, match="contradicts itself"):
+        solved.repair(keep=["cap_april", "demand_total", "mix", "a"])
+    with pytest.raises(rb.InputError, match="positive"):
+        solved.repair({"mix": 0})
+
+
+# ---- other doors
+
+
+def test_arguments_of_linprog_and_models_of_highs(plan: Path) -> None:
+    A_ub, b_ub = [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, -1.0, -1.0], [-1.0, 2.0, 0.0]], None
+    b_ub = [40, 30, -95, 0]
+    bounds = [(0, 25), (0, None), (0, None)]
+    found = rb.solve(A_ub=A_ub, b_ub=b_ub, bounds=bounds)
+    assert linprog(np.zeros(3), A_ub, b_ub, bounds=bounds).status == 2
+    assert found.verdict == "infeasible"
+    assert found.conflict().names == ("row 1", "row 2", "row 3", "x0 ≤ 25")
+    model = highspy.Highs()
+    model.setOptionValue("output_flag", False)
+    model.readModel(str(plan))
+    assert rb.solve(model).conflict().names == rb.solve(plan).conflict().names
+    assert rb.solve(A_eq=sparse.csr_array([[1.0, 1.0]]), b_eq=[-1]).verdict == "infeasible"
+    assert rb.solve(A_eq=[[1.0, 1.0]], b_eq=[-1], bounds=(None, None)).verdict == "feasible"
+    for wrong in ({"A_ub": [[1.0]]}, {"A": [[1.0]], "A_eq": [[1.0]], "b_eq": [1]}, {}):
+        with pytest.raises(rb.InputError):
+            rb.solve(**wrong)
+
+
+def test_shell_names_the_conflict_and_writes_it(shell) -> None:
+    words = "--conflict", "--keep", "mix", "--out", "reduced.lp", "--json"
+    status, shown, _ = shell("solve", "plan.lp", *words)
+    assert status == 1
+    fighting = ["cap_march", "cap_april", "demand_total"]
+    assert json.loads(shown)["conflict"]["names"] == fighting
+    assert list(read_system("reduced.lp").rows) == fighting
+    assert list(rb.solve("reduced.lp").conflict().names) == fighting
+
+
+@pytest.mark.parametrize("name", ["repaired.csv", "repaired.lp"])
+def test_shell_repairs(shell, name: str) -> None:
+    status, shown, _ = shell("solve", "plan.lp", "--repair", "--keep", "a", "--out", name)
+    assert status == 1
+    assert "demand_total: ≥ 95 becomes ≥ 67.5" in shown
+    assert rb.solve(name).verdict == "feasible"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--keep", "mix"], "--conflict"),
+        (["--conflict", "--out", "x.mps"], ".lp"),
+        (["--conflict", "--repair", "--out", "x.lp"], "either"),
+        (["--conflict", "--keep", "nothing"], "'nothing'"),
+    ],
+)
+def test_shell_refuses(refused, words: list[str], said: str) -> None:
+    assert said in refused("solve", "plan.lp", *words)
