@@ -178,7 +178,7 @@ def test_repairs_are_the_least_ones(seed: int) -> None:
     solved = rb.solve(A, b, equal=equal, bounds=(0, 2))
     if solved.verdict == "feasible":
         return
-    found = solved.repair()
+    found: rb.Repair = solved.repair()
     assert float(found.total) == pytest.approx(least_change(solved), rel=1e-7)
     changed = rb.solve(A, found.b, equal=equal, bounds=found.bounds)
     assert changed.verdict == "feasible"

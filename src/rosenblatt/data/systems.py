@@ -160,7 +160,7 @@ def solve(
 
     Parameters
     ----------
-    A : array-like or sparse matrix of shape (n_rows, n_unknowns), or path
+    A : array-like or sparse matrix of shape (n_rows, n_unknowns), path or model, default=None
         The coefficients; also nested lists of Python integers and fractions; or a file with the
         whole system, ``.mps``, ``.lp``, ``.csv`` or ``.npz``, plain or compressed; or a model of
         HiGHS, ``highspy.Highs``.
@@ -172,9 +172,15 @@ def solve(
         Which rows are a·w = b.
     bounds : pair, sequence of pairs or None, default=None
         (lower, upper) for each unknown, or one pair for all; None or infinity for no bound.
-    A_ub, b_ub, A_eq, b_eq : array-like or None
+    A_ub : array-like, sparse matrix or None, default=None
         In place of A and b, as for `scipy.optimize.linprog`: A_ub w <= b_ub and A_eq w = b_eq.
         Unknowns are then at least 0 unless bounds says else, as they are there.
+    b_ub : array-like or None, default=None
+        The right-hand sides of A_ub.
+    A_eq : array-like, sparse matrix or None, default=None
+        The equations.
+    b_eq : array-like or None, default=None
+        The right-hand sides of A_eq.
     max_seconds : float or None, default=None
         The time limit, after which the verdict is "undecided", as it is after Ctrl-C.
     method : {"auto", "perceptron", "rescaled", "smoothed"}, default="auto"

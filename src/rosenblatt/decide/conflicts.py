@@ -60,6 +60,10 @@ class Conflict:
         The rows by name, and the bounds as they are written.
     certificate : Infeasible
         The multipliers that prove the contradiction, for `verify` on the whole system.
+    lines : tuple of str
+        The rows and bounds, written out.
+    total : str
+        The sum of the multiplied rows and bounds, and what it says.
     """
 
     rows: np.ndarray
@@ -67,7 +71,7 @@ class Conflict:
     names: tuple[str, ...]
     certificate: Infeasible
     lines: tuple[str, ...] = field(repr=False, default=())
-    sum_of: str = field(repr=False, default="")
+    total: str = field(repr=False, default="")
 
     @property
     def size(self) -> int:
@@ -87,7 +91,7 @@ class Conflict:
         begin = (
             f"{' and '.join(parts)} cannot hold together; without any one of them, the others can:"
         )
-        return "\n".join([begin, *(f"  {line}" for line in self.lines), self.sum_of])
+        return "\n".join([begin, *(f"  {line}" for line in self.lines), self.total])
 
     def __str__(self) -> str:
         return self.explain()

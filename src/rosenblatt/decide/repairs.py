@@ -41,7 +41,12 @@ class Repair:
         What is added to the right-hand side of a row or to a bound, by its name.
     w : ndarray of shape (n_unknowns,)
         A point of the changed system, exact.
-    b, bounds : the right-hand sides and bounds of the changed system, for `solve`.
+    b : list of numbers
+        The right-hand sides of the changed system, for `solve`.
+    bounds : list of pairs or None
+        Its bounds.
+    lines : tuple of str
+        The changes, written out.
     """
 
     total: Fraction

@@ -79,6 +79,10 @@ class Solution:
         The names of the unknowns, if they were read from a file.
     notes : sequence of str
         Sentences about what was left out of a file, or taken in a way that others do not.
+    system : System or None
+        The rows and bounds, for `conflict` and `repair`.
+    wording : Wording
+        The names of rows and unknowns, and which rows were written with <=.
     """
 
     verdict: str
