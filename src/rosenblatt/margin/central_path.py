@@ -65,13 +65,6 @@ class Point(NamedTuple):
         return Point(*(a + length * b for a, b in zip(self, step, strict=True)))
 
 
-class PathEnd(NamedTuple):
-    """The best weights and the best duals seen on the path."""
-
-    w: np.ndarray
-    alphas: np.ndarray
-
-
 # --- products with rows, block by block, in threads ---------------------------------------------
 
 
@@ -149,8 +142,11 @@ def gram(rows: Signed, theta: np.ndarray) -> np.ndarray:
 # --- the path ----------------------------------------------------------------------------------
 
 
-def follow(program: Quadratic, tol: float, effort: Effort) -> PathEnd:
-    """Follow the central path until the relative gap is met, or nothing gets better."""
+def follow(program: Quadratic, tol: float, effort: Effort) -> tuple[np.ndarray, np.ndarray]:
+    """Follow the central path until the relative gap is met, or nothing gets better.
+
+    Gives the best weights and the best duals seen on it.
+    """
     rows, point = program.rows, program.start
     best_w, best_alphas, primal, dual = point.w, point.alphas, math.inf, -math.inf
     narrowest, since = math.inf, 0
@@ -173,7 +169,7 @@ def follow(program: Quadratic, tol: float, effort: Effort) -> PathEnd:
             break
         point = point.moved(step, length)
         effort.passes += 1
-    return PathEnd(best_w, best_alphas)
+    return best_w, best_alphas
 
 
 def bounds(

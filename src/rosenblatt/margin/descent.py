@@ -23,7 +23,7 @@ import numpy as np
 from rosenblatt.loops import loop
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
 from rosenblatt.margin.sums import rounding_of
-from rosenblatt.margin.two_classes import Effort, TwoClasses
+from rosenblatt.margin.two_classes import Effort, TwoClasses, relative_gap
 from rosenblatt.matrices import as_rows
 from rosenblatt.online.plan import shuffle
 from rosenblatt.rows import Rows, add, combine, dot, fill_squares, prefetch, rows_ahead, scores
@@ -60,10 +60,8 @@ class Swept(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """The relative gap; infinite if the weights separate nothing yet."""
-        if not self.above > 0.0:
-            return 0.0
-        return max(self.above - self.below, 0.0) / self.above if self.below > 0.0 else np.inf
+        """The relative gap."""
+        return relative_gap(self.above, self.below)
 
 
 @loop
@@ -217,14 +215,8 @@ def _centred(problem: DualRows, centre: float) -> float:
     return centre
 
 
-class Candidate(NamedTuple):
-    """What duals stand for: weights, ‖w‖, s(w·x + b), duals, and ‖Σ β·s·x‖."""
-
-    weights: np.ndarray
-    norm: float
-    products: np.ndarray
-    duals: np.ndarray
-    length: float
+# Weights, ‖w‖, s(w·x + b), duals, and ‖Σ β·s·x‖.
+Candidate = tuple[np.ndarray, float, np.ndarray, np.ndarray, float]
 
 
 def _candidate(problem: DualRows, betas: np.ndarray, free: bool) -> Candidate:
@@ -235,14 +227,14 @@ def _candidate(problem: DualRows, betas: np.ndarray, free: bool) -> Candidate:
     norm = _norm(weights)
     scores(plain, weights, products)
     if not free:
-        return Candidate(weights, norm, signs * products, betas.copy(), norm)
+        return weights, norm, signs * products, betas.copy(), norm
     if np.isinf(problem.caps).any():
         weights[-1] = middle_intercept(products, signs)
     else:
         weights[-1] = best_intercept(products, signs, problem.caps)
     duals = balanced(betas, signs)
     length = _norm(_combination(plain, duals * signs, problem.columns))
-    return Candidate(weights, norm, signs * (products + weights[-1]), duals, length)
+    return weights, norm, signs * (products + weights[-1]), duals, length
 
 
 def _soft_gap(problem: DualRows, betas: np.ndarray, free: bool) -> Swept:

@@ -11,7 +11,6 @@ Sources     Ferris & Munson 2002; Joachims 1998 (rows at their bounds are left o
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from scipy import sparse
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.margin.central_path import Point, Quadratic, Signed, follow, products, sums
 from rosenblatt.margin.intercepts import balanced, best_intercept
-from rosenblatt.margin.two_classes import Effort, TwoClasses
+from rosenblatt.margin.two_classes import Effort, TwoClasses, relative_gap
 from rosenblatt.matrices import Matrix
 
 TALL = 2000  # rows, and
@@ -116,7 +115,7 @@ def soft_answer(task: Centred, w: np.ndarray, alphas: np.ndarray) -> Interior:
     dual = alphas.sum() - (pulled @ pulled) / (4 * task.lam)
     choices = [soft_primal(task, w), soft_primal(task, pulled / (2 * task.lam))]
     primal, margins, w = min(choices, key=lambda choice: choice[0])
-    return Interior(w, alphas, relative(primal, dual, primal), margins)
+    return Interior(w, alphas, relative_gap(primal, dual), margins)
 
 
 def soft_primal(task: Centred, w: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -129,12 +128,6 @@ def soft_primal(task: Centred, w: np.ndarray) -> tuple[float, np.ndarray, np.nda
         square += w[-1] ** 2
     margins = task.signs * (scores + task.lift * w[-1])
     return float(task.caps @ np.maximum(0.0, 1 - margins)) + task.lam * square, margins, w
-
-
-def relative(upper: float, lower: float, whole: float) -> float:
-    """Give (upper - lower) / whole, 0 if rounding makes it negative, infinite if undefined."""
-    width = (upper - lower) / max(abs(whole), 1e-300)
-    return max(0.0, width) if math.isfinite(width) else math.inf
 
 
 # --- rows near the margin first ----------------------------------------------------------------
@@ -187,10 +180,10 @@ def improved(
 ) -> Interior:
     """Solve on some rows, and look at all of them."""
     program = program_of(task, index, fixed)
-    found = follow(program, tol / 2, effort)
+    w, duals = follow(program, tol / 2, effort)
     alphas = fixed.copy()
-    alphas[slice(None) if index is None else index] = found.alphas
-    return soft_answer(task, weights(task, found.w), alphas)
+    alphas[slice(None) if index is None else index] = duals
+    return soft_answer(task, weights(task, w), alphas)
 
 
 def near_margin(task: Centred, margins: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

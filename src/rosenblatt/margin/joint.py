@@ -46,7 +46,7 @@ from rosenblatt.margin.joint_sweeps import (
     total_loss,
 )
 from rosenblatt.margin.two_classes import Effort, SoftMargin, relative_gap
-from rosenblatt.matrices import Matrix, as_matrix, as_rows
+from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import fill_squares
 
 MOST_PASSES = 100_000
@@ -67,58 +67,38 @@ class ManyClasses(NamedTuple):
     intercept: str
     lift: float
 
+    @classmethod
+    def of(
+        cls,
+        X: Matrix,
+        codes: np.ndarray,
+        k: int,
+        lam: float,
+        caps: np.ndarray | None = None,
+        intercept: str = "none",
+        lift: float = 1.0,
+    ) -> ManyClasses:
+        """Take a problem; caps of None are 1 each, and only a lifted intercept has a lift."""
+        weights = np.ones(codes.size) if caps is None else np.ascontiguousarray(caps, np.float64)
+        lift = lift if intercept == "lifted" else 0.0
+        return cls(X, codes.astype(np.int64, copy=False), k, lam, weights, intercept, lift)
+
 
 def joint_margin(
-    X: Matrix,
-    classes_index: np.ndarray,
-    k: int,
-    lam: float,
+    task: ManyClasses,
     *,
-    intercept: str = "none",
-    lift: float = 1.0,
-    caps: np.ndarray | None = None,
     tol: float = 1e-3,
     start: np.ndarray | None = None,
     max_seconds: float | None = None,
     max_passes: int | None = None,
     seed: int = 0,
 ) -> SoftMargin:
-    """Minimise the joint objective of k classes.
+    """Minimise the joint objective; `start` holds the duals of an earlier solution.
 
-    Parameters
-    ----------
-    X, classes_index : the rows and the classes, 0 to k - 1, of each.
-    lam : λ; LIBLINEAR's C is 1/(2λ).
-    intercept, lift : "none", "lifted" with the constant that rows are lifted by, or "free".
-    caps : the weights c of the rows, 1 if None.
-    tol : the relative gap to end at.
-    start : `alphas` of an earlier solution.
-    max_seconds, max_passes : limits; the answer then says that it has not converged.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
-    >>> found = joint_margin(X, np.arange(3), 3, 0.01)
-    >>> (X @ found.w[:, :2].T).argmax(axis=1)
-    array([0, 1, 2])
+    It sweeps over all rows, then over those that matter, until the gap is small or time is up.
     """
-    lifts = {"none": 0.0, "lifted": lift, "free": 0.0}
-    if intercept not in lifts or k < 2 or not 0 < lam < np.inf:
-        raise InputError(
-            "a joint margin needs two classes or more, a positive lam, and an intercept that is "
-            f"'none', 'lifted' or 'free'; got k={k}, lam={lam!r} and {intercept!r}"
-        )
-    X = as_matrix(X)
-    weights = np.ones(X.shape[0]) if caps is None else np.ascontiguousarray(caps, np.float64)
-    classes = np.ascontiguousarray(classes_index, np.int64)
-    task = ManyClasses(X, classes, k, float(lam), weights, intercept, lifts[intercept])
     effort = Effort.within(max_passes or MOST_PASSES, max_seconds)
     descent = JointDescent(task, simplex_points(task, start), seed)
-    return minimised(task, descent, tol, effort)
-
-
-def minimised(task: ManyClasses, descent: JointDescent, tol: float, effort: Effort) -> SoftMargin:
-    """Sweep over all rows, then over those that matter, until the gap is small or time is up."""
     while not effort.is_over():
         descent.look_at_all()
         descent.sweep_until(np.inf, effort)

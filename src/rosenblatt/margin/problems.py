@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,11 @@ class Settings:
     max_passes: int | None
     max_seconds: float | None
     seed: int
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """How good an answer is to be, and what it may cost."""
+        return {n: getattr(self, n) for n in ("tol", "max_passes", "max_seconds", "seed")}
 
 
 Solver = Callable[[LabelledRows, float, Settings, SoftMargin | None], SoftMargin]
@@ -128,37 +134,21 @@ def _one_class_against(
 
     signs = np.where(problem.codes == place, np.int8(1), np.int8(-1))
     two = TwoClasses.of(problem.X, signs, lam, problem.caps, settings.intercept, settings.lift)
-    found = soft_margin(
-        two,
-        tol=settings.tol,
-        start=None if start is None else (_solver_weights(start.w, settings)[0], start.alphas),
-        max_seconds=settings.max_seconds,
-        max_passes=settings.max_passes,
-        seed=settings.seed,
-    )
-    found = two.pruned(found, settings.tol)
+    known = None if start is None else (_solver_weights(start.w, settings)[0], start.alphas)
+    found = two.pruned(soft_margin(two, start=known, **settings.limits), settings.tol)
     return replace(found, w=_planes(found.w[np.newaxis], settings))
 
 
 def _joint(
     problem: LabelledRows, lam: float, settings: Settings, start: SoftMargin | None
 ) -> SoftMargin:
-    from rosenblatt.margin.joint import joint_margin
+    from rosenblatt.margin.joint import ManyClasses, joint_margin
 
-    found = joint_margin(
-        problem.X,
-        problem.codes,
-        problem.classes.size,
-        lam,
-        start=None if start is None else start.alphas,
-        intercept=settings.intercept,
-        lift=settings.lift,
-        caps=problem.caps,
-        tol=settings.tol,
-        max_seconds=settings.max_seconds,
-        max_passes=settings.max_passes,
-        seed=settings.seed,
-    )
+    X, codes, classes, caps = problem.X, problem.codes, problem.classes, problem.caps
+    added = (settings.intercept, settings.lift)
+    many = ManyClasses.of(X, codes, classes.size, lam, caps, *added)
+    known = None if start is None else start.alphas
+    found = joint_margin(many, start=known, **settings.limits)
     return replace(found, w=_planes(found.w, settings))
 
 

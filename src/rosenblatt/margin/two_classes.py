@@ -155,6 +155,8 @@ class TwoClasses(NamedTuple):
         return found
 
 
-def relative_gap(primal: float, dual: float) -> float:
-    """Give (primal - dual) / primal."""
-    return max(primal - dual, 0.0) / primal if primal > 0.0 else 0.0
+def relative_gap(above: float, below: float) -> float:
+    """Give (above - below) / above, infinite if one of them is unknown."""
+    if not math.isfinite(above - below):
+        return math.inf
+    return max(above - below, 0.0) / above if above > 0.0 else 0.0
