@@ -197,9 +197,10 @@ def test_files_that_cannot_be_read_are_refused_by_name(tmp_path, read):
 
 
 def test_a_forbidden_file_is_refused(tmp_path, monkeypatch):
-    def refuse(*_):
+    def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
+    (tmp_path / "a").touch()
     monkeypatch.setattr(sources, "open", refuse, raising=False)  # root may read everything
     with pytest.raises(rb.InputError, match="permission denied; check its owner and mode"):
         contents(tmp_path / "a")

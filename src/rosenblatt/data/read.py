@@ -25,6 +25,7 @@ from rosenblatt.data.sources import (
     contents_kept,
     files,
     is_pipe,
+    let_go,
     shown,
 )
 from rosenblatt.data.store import open_store
@@ -259,6 +260,7 @@ def _placed_in(path: Name) -> Iterator[None]:
     try:
         yield
     except ParseError as error:
+        let_go()
         names, line = files(path), error.line
         if len(names) == 1 or error.file != shown(path) or any(map(is_pipe, names)):
             raise
@@ -270,6 +272,8 @@ def _placed_in(path: Name) -> Iterator[None]:
                 ) from None
             line -= held
         raise
+    finally:
+        let_go()
 
 
 def _count_lines(name: str) -> int:

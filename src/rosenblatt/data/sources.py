@@ -9,7 +9,8 @@ The rules
   one, and without the UTF-8 byte-order mark with which a file behind the first may begin; that is
   right for text, and formats that are not text read `files` one by one.
 - Compressed files are read as what they hold (`compression`).
-- A pipe can be read but once: what `beginning` looked at is handed on to whoever reads it next.
+- A file that was looked at stays open for whoever reads it next, until `let_go`. A pipe can be read
+  but once: what was looked at of it is handed on.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from glob import glob
 from itertools import chain
@@ -41,6 +42,8 @@ SEARCH_BYTES = 1 << 14
 
 # Pipes of which the beginning was looked at, with all their bytes, until somebody reads them.
 _held: dict[Hashable, Iterator[bytes]] = {}
+# Files that were looked at, open and at their beginning.
+_open: dict[Hashable, IO[bytes]] = {}
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def _mapped(name: str) -> np.ndarray | None:
     """Map a plain file, or the one that standard input comes from; None if it must be read."""
     if name != STANDARD_INPUT and not os.path.isfile(name):
         return None
-    with _opened(name) as file:
+    with opened(name) as file:
         plain = _is_mappable(file) and compression_of(_peeked(file)) is None
         return np.memmap(file, np.uint8, mode="r") if plain else None
 
@@ -172,8 +175,8 @@ def beginning(path: Name, size: int) -> bytes:
     A folder or a pattern is taken by its first file.
     """
     name = files(path)[0]
-    if name == STANDARD_INPUT:
-        with _opened(name) as file:
+    if name == STANDARD_INPUT or os.path.isfile(name):
+        with opened(name, keep=True) as file:
             if _is_mappable(file):  # a file, which can be read from its beginning again
                 head = _first(_read(file, name, LOOKED_AT), size)
                 file.seek(0)
@@ -201,7 +204,7 @@ def is_pipe(path: Name) -> bool:
 
 
 def _identity(name: str) -> Hashable:
-    """Tell pipes apart; two names may stand for one."""
+    """Tell files and pipes apart; two names may stand for one."""
     if name == STANDARD_INPUT:
         return getattr(sys.stdin, "buffer", None)
     status = os.stat(name)
@@ -214,7 +217,7 @@ def _pieces(name: str, size: int) -> Iterator[bytes]:
     if held is not None:
         yield from held
         return
-    with _opened(name) as file:
+    with opened(name) as file:
         yield from _read(file, name, size)
 
 
@@ -232,7 +235,7 @@ def is_compressed(path: Name) -> bool:
     A folder or a pattern is taken by its first file.
     """
     name = files(path)[0]
-    with _opened(name) as file:
+    with opened(name, keep=True) as file:
         return _is_mappable(file) and compression_of(_peeked(file)) is not None
 
 
@@ -303,19 +306,33 @@ def _unreadable(name: str, error: Exception) -> InputError:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[IO[bytes]]:
-    """Open a file for reading; standard input is left open."""
+def opened(name: str, keep: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file for reading, or take it over from who looked at it; keep it for the next one.
+
+    Standard input is left open.
+    """
     if name == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("there is no standard input; give the name of a file")
         yield sys.stdin.buffer
         return
     try:
-        file = open(name, "rb")  # noqa: SIM115 (what is read inside may raise errors of its own)
+        file = _open.pop(_identity(name), None) or open(name, "rb", buffering=0)  # noqa: SIM115
     except (OSError, ValueError) as error:  # a ValueError for a NUL in the name
         raise _unreadable(name, error) from error
-    with file:
+    with ExitStack() as stack:
+        stack.enter_context(file)
         yield file
+        if keep:
+            file.seek(0)
+            _open[_identity(name)] = file
+            stack.pop_all()
+
+
+def let_go() -> None:
+    """Close the files that were looked at and that nobody has read."""
+    while _open:
+        _open.popitem()[1].close()
 
 
 def _is_mappable(file: IO[bytes]) -> bool:

@@ -56,6 +56,7 @@ from rosenblatt.data.sources import (
     is_compressed,
     is_pipe,
     line_and_column,
+    opened,
     shown,
     unmarked,
 )
@@ -209,7 +210,7 @@ def _mapped(source: Any) -> Iterator[Any]:
     if isinstance(source, bytes) or not _size(source):
         yield source if isinstance(source, bytes) else b""
         return
-    with open(source, "rb") as file:
+    with opened(source) as file:
         yield mmap(file.fileno(), 0, access=ACCESS_READ)
 
 
@@ -227,13 +228,11 @@ def _sources(source: Name | bytes, reading: Reading, folder: str | None = None) 
         return [(reading.file, b"".join(unmarked(iter([source]))))]
     names = files(source)
     plain = [_is_plain(name, reading.format) for name in names]
-    if all(plain):
-        found: list[Any] = names
-    elif folder is None:
-        found = [b"".join(unmarked(bounded(chunks(name), name))) for name in names]
+    if folder is None and not all(plain):
+        found: list[Any] = [b"".join(unmarked(bounded(chunks(name), name))) for name in names]
     else:
         found = [
-            name if plain[place] else _unpacked(name, os.path.join(folder, str(place)))
+            name if plain[place] else _unpacked(name, os.path.join(str(folder), str(place)))
             for place, name in enumerate(names)
         ]
     absolute = (each if isinstance(each, bytes) else os.path.abspath(each) for each in found)

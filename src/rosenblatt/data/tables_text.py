@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from rosenblatt.data.reading import Reading
+from rosenblatt.data.sources import opened
 from rosenblatt.errors import InputError
 
 MISSING_WORDS = ["", "na", "n/a", "nan", "null", "?"]
@@ -230,7 +231,7 @@ def _read_sample(source: Any, separator: str, header: bool, n_rows: int | None) 
 def _head(source: str | bytes) -> bytes:
     if isinstance(source, bytes):
         return source[:SAMPLE_BYTES]
-    with open(source, "rb") as file:
+    with opened(source, keep=True) as file:
         return file.read(SAMPLE_BYTES)
 
 

@@ -29,8 +29,7 @@ def growth(
     bound_label: str,
 ) -> None:
     """Draw a column against another on logarithmic axes, with the fitted slope and the bound."""
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
     bound_line(axes, table, by, bound, bound_label)
     s, error = slope(table[by], np.maximum(table[of], 0.5))
     band(axes, table, by, of, f"{of}: median, range over seeds; slope {s:.2f} ± {error:.2f}")
@@ -86,8 +85,7 @@ def halves(table: Table, by: str) -> tuple[Table, Table]:
 
 def bent_growth(axes: Any, table: Table, by: str, of: str, bound: str, bound_label: str) -> None:
     """Draw a growth that levels off: a fitted slope for each half of the range, and the bound."""
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
     bound_line(axes, table, by, bound, bound_label)
     band(axes, table, by, of, f"{of}: median, range over seeds")
     for part, style in zip(halves(table, by), (":", "-."), strict=True):

@@ -295,8 +295,7 @@ def _products(axes: Any, frames: Frames) -> Any:
     axes.plot(k, frames.radius * np.sqrt(k), linestyle=":", label="R·√k", **BOUND)
     if frames.margin is not None:
         axes.plot(k, k * frames.margin, linestyle="--", label="k·γ", **BOUND)
-    axes.set_ylim(*frames.heights[1:])
-    axes.set_xlabel("mistakes k")
+    axes.set(ylim=frames.heights[1:], xlabel="mistakes k")
     return _growing(axes, frames.projection, GREEN, "o")
 
 

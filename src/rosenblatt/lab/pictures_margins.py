@@ -182,8 +182,7 @@ def _draw(axes: Any, found: Distances) -> None:
     axes.set_xlim(edges[0], edges[-1])
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(lambda height, _: f"{abs(height):g}")
-    axes.set_xlabel(found.axis)
-    axes.set_ylabel("examples")
+    axes.set(xlabel=found.axis, ylabel="examples")
     handles, _ = axes.get_legend_handles_labels()
     legend(axes, "beside", handles=handles[::-1])
 

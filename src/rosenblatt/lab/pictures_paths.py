@@ -173,8 +173,7 @@ def _draw(axes: Any, places: np.ndarray, labels: tuple[str, str]) -> None:
     axes.plot(*places[0], marker="o", color="white", label="start", **ends)
     axes.plot(*places[-1], marker="s", color=ORANGE, label="end", **ends)
     legend(axes, "above", ncols=3)
-    axes.set_xlabel(labels[0])
-    axes.set_ylabel(labels[1])
+    axes.set(xlabel=labels[0], ylabel=labels[1])
     if len(some) < len(places):
         chosen = f"{len(some) - 1:,} of {several(len(places) - 1, 'update')}, evenly chosen"
         caption(axes, f"the line goes through w after {chosen}")

@@ -140,10 +140,12 @@ def _mistakes(axes: Any, run: Run, bound: MistakeBound | None) -> None:
         if bound.value > FAR_ABOVE * max(run.mistakes, 1):
             _in_powers(axes, bound.value)
     axes.yaxis.set_major_formatter(_tick)
-    axes.set_ylim(0, None)
-    axes.set_xlim(0, run.passes * 1.03)
-    axes.set_xlabel("passes over the data")
-    axes.set_ylabel("mistakes")
+    axes.set(
+        ylim=(0, None),
+        xlim=(0, run.passes * 1.03),
+        xlabel="passes over the data",
+        ylabel="mistakes",
+    )
 
 
 def _in_powers(axes: Any, highest: float) -> None:
@@ -177,8 +179,7 @@ def _proof(axes: Any, history: History, bound: MistakeBound | None) -> None:
     manner = {"linewidth": width, "linestyle": "-."}
     axes.plot(k[some], norm[some], color=ORANGE, label="‖w‖", **manner)
     axes.yaxis.set_major_formatter(_tick)
-    axes.set_xlabel("mistake k")
-    axes.set_ylabel("length, in units of the rows")
+    axes.set(xlabel="mistake k", ylabel="length, in units of the rows")
 
 
 # ---- the hardest examples
@@ -276,8 +277,7 @@ def _bars(
     for place, count in zip(places, counts, strict=True):
         axes.annotate(f" {count:,}", (count, place), va="center", fontsize=9)
     axes.set_yticks(places, ticks)
-    axes.set_ylim(counts.size - 0.4, -0.6)
-    axes.set_xlim(0, counts.max() * 1.1)
+    axes.set(ylim=(counts.size - 0.4, -0.6), xlim=(0, counts.max() * 1.1))
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.xaxis.set_major_formatter(_tick)
     axes.grid(visible=False, axis="y")

@@ -92,8 +92,7 @@ def draw(figure: Any, table: Table) -> None:
 def draw_lines(axes: Any, part: Table, column: str, scale: float) -> None:
     """Draw a line for each way to forget, and one for no budget."""
     scaled = Table({**row, column: scale * row[column]} for row in part.rows)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
     free = scaled.where(forget="none")[column]
     if free.size:
         axes.axhline(np.median(free), color=BLACK, linestyle=":", linewidth=1.6, label="no budget")

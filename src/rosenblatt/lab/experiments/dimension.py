@@ -28,8 +28,7 @@ def draw(figure: Any, table: Table) -> None:
     """Draw mistakes and bound on logarithmic axes."""
     axes = figure.add_subplot()
     bent_growth(axes, table, "d", "mistakes", "bound", "bound (R/γ)², the same for all d")
-    axes.set_xlabel("d, the number of columns")
-    axes.set_ylabel("mistakes until convergence")
+    axes.set(xlabel="d, the number of columns", ylabel="mistakes until convergence")
     axes.legend(loc="lower right")
 
 

@@ -67,17 +67,17 @@ def draw(figure: Any, table: Table) -> None:
     left, right = figure.subplots(1, 2, sharey=True)
     _angles(left, table.where(margin=MARGIN), "n")
     _angles(right, table.where(n=POINTS), "inverse_margin")
-    left.set_xlabel("n, the number of examples")
-    left.set_ylabel("angle to the planted w* (degrees)")
-    left.set_title(f"γ = 1/{1 / MARGIN:.0f}")
-    right.set_xlabel("1/γ, the inverse of the margin (R = 1)")
-    right.set_title(f"n = {POINTS:,}")
+    left.set(
+        xlabel="n, the number of examples",
+        ylabel="angle to the planted w* (degrees)",
+        title=f"γ = 1/{1 / MARGIN:.0f}",
+    )
+    right.set(xlabel="1/γ, the inverse of the margin (R = 1)", title=f"n = {POINTS:,}")
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
 
 def _angles(axes: Any, table: Table, by: str) -> None:
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
     bound_line(axes, table, by, "angle_bound", "bound for the last")
     for column, (label, color, marker) in FOUND.items():
         band(axes, table, by, column, label, color, marker)

@@ -28,8 +28,7 @@ def draw(figure: Any, table: Table) -> None:
     """Draw mistakes and bound on logarithmic axes."""
     axes = figure.add_subplot()
     bent_growth(axes, table, "n", "mistakes", "bound", "bound (R/γ)², the same for all n")
-    axes.set_xlabel("n, the number of examples")
-    axes.set_ylabel("mistakes until convergence")
+    axes.set(xlabel="n, the number of examples", ylabel="mistakes until convergence")
     axes.legend(loc="lower right")
 
 

@@ -57,11 +57,12 @@ def draw(figure: Any, table: Table) -> None:
     _unlifted(left, away.where(lift="none"))
     right.set_xscale("log", base=2)
     _runs(right, table.where(sweep="scale"), "scale")
-    left.set_xlabel("b, from origin to hyperplane (R₀ = 1)")
-    left.set_ylabel("mistakes until convergence")
-    left.set_title("moved away from the origin")
-    right.set_xlabel("factor of all coordinates (b = R₀)")
-    right.set_title("in another unit of length")
+    left.set(
+        xlabel="b, from origin to hyperplane (R₀ = 1)",
+        ylabel="mistakes until convergence",
+        title="moved away from the origin",
+    )
+    right.set(xlabel="factor of all coordinates (b = R₀)", title="in another unit of length")
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
 

@@ -29,8 +29,7 @@ def draw(figure: Any, table: Table) -> None:
     """Draw mistakes and bound on logarithmic axes."""
     axes = figure.add_subplot()
     growth(axes, table, "inverse_margin", "mistakes", "bound", "bound (R/γ)²")
-    axes.set_xlabel("1/γ, the inverse of the margin (R = 1)")
-    axes.set_ylabel("mistakes until convergence")
+    axes.set(xlabel="1/γ, the inverse of the margin (R = 1)", ylabel="mistakes until convergence")
 
 
 def seen(table: Table) -> str:

@@ -72,13 +72,11 @@ def draw(figure: Any, table: Table) -> None:
     for axes, (column, title) in zip(
         figure.subplots(1, 2, sharey=True), MEASURES.items(), strict=True
     ):
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set(xscale="log", yscale="log")
         axes.axhline(1, **BOUND)
         for k, (d, part) in enumerate(table.groups("d")):
             band(axes, part, "n", column, f"{d:,}", COLOURS[k], MARKERS[k])
-        axes.set_title(title)
-        axes.set_xlabel("n, rows")
+        axes.set(title=title, xlabel="n, rows")
         mark(axes.xaxis, table.values("n"))
         axes.legend(title="d, columns", loc="upper left")
         axes.text(

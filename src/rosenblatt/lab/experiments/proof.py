@@ -70,17 +70,14 @@ def draw(figure: Any, table: Table) -> None:
 def _projection(axes: Any, table: Table) -> None:
     axes.plot(table["k"], table["projection"], color=BLUE, label="w·w*")
     axes.plot(table["k"], table["lower_projection"], label="kγ", **BOUND)
-    axes.set_title("w·w* stays above kγ")
-    axes.set_ylabel("w·w*")
-    axes.set_xlabel("mistake k")
+    axes.set(title="w·w* stays above kγ", ylabel="w·w*", xlabel="mistake k")
     axes.legend(loc="upper left")
 
 
 def _square(axes: Any, table: Table) -> None:
     axes.plot(table["k"], table["upper_sqnorm"], label="kR²", **BOUND)
     axes.plot(table["k"], table["sqnorm"], color=ORANGE, label="‖w‖²")
-    axes.set_title("‖w‖² stays below kR²")
-    axes.set_ylabel("‖w‖²")
+    axes.set(title="‖w‖² stays below kR²", ylabel="‖w‖²")
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("mistake k")
     axes.legend(loc="upper left")
@@ -90,8 +87,7 @@ def _squeeze(axes: Any, table: Table) -> None:
     k, bound = table["k"], float(table["bound"][0])
     ends = np.array([1.0, 2 * bound])
     gamma, radius = table["lower_projection"][0] / k[0], np.sqrt(table["upper_sqnorm"][0] / k[0])
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log")
     axes.plot(ends, radius * np.sqrt(ends), label="√k·R", **BOUND)
     axes.plot(k, np.sqrt(table["sqnorm"]), color=ORANGE, label="‖w‖")
     axes.plot(k, table["projection"], "-.", color=BLUE, label="w·w*")
@@ -99,9 +95,11 @@ def _squeeze(axes: Any, table: Table) -> None:
     _limit(axes, bound, gamma, f"(R/γ)² = {bound:,.0f} ", "right")
     side = "left" if k[-1] ** 2 < bound else "right"  # where there is more room
     _limit(axes, k[-1], gamma, f" end of the run: {k[-1]:,} mistakes \n", side)
-    axes.set_title("kγ ≤ w·w* ≤ ‖w‖ ≤ √k·R: no room is left after (R/γ)²")
-    axes.set_xlabel("mistake k")
-    axes.set_ylabel("length")
+    axes.set(
+        title="kγ ≤ w·w* ≤ ‖w‖ ≤ √k·R: no room is left after (R/γ)²",
+        xlabel="mistake k",
+        ylabel="length",
+    )
     axes.legend(loc="upper left")
 
 

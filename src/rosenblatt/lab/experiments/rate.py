@@ -44,8 +44,7 @@ def draw(figure: Any, table: Table) -> None:
         part = table.where(start=start)
         bound_line(axes, part, "rate", "bound", f"bound, {label}", color, marker)
         band(axes, part, "rate", "mistakes", f"mistakes, {label}", color, marker)
-    axes.set_xlabel("η, the learning rate")
-    axes.set_ylabel("mistakes until convergence")
+    axes.set(xlabel="η, the learning rate", ylabel="mistakes until convergence")
     axes.legend(loc="upper right")
 
 

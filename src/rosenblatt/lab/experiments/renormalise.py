@@ -84,8 +84,7 @@ def _converged(axes: Any, table: Table) -> None:
         )
     axes.set_ylim(-8, 108)
     axes.set_yticks([0, 50, 100])
-    axes.set_ylabel("converged\n(% of runs)")
-    axes.set_xlabel("1/γ, the inverse of the margin (R = 1)")
+    axes.set(ylabel="converged\n(% of runs)", xlabel="1/γ, the inverse of the margin (R = 1)")
 
 
 def seen(table: Table) -> str:

@@ -60,8 +60,7 @@ def _named(axes: Any, table: Table) -> None:
         bound = table.where(start=name)["bound"].max()
         axes.plot([place - 0.35, place + 0.35], [bound, bound], **BOUND)
     axes.set_xticks(range(3), ["zero", "ones", "random"])
-    axes.set_ylabel("mistakes until convergence")
-    axes.set_title("starts of norm 0 or 1")
+    axes.set(ylabel="mistakes until convergence", title="starts of norm 0 or 1")
 
 
 def _given(axes: Any, table: Table) -> None:
@@ -72,8 +71,7 @@ def _given(axes: Any, table: Table) -> None:
         band(axes, part, "angle", "mistakes", f"‖w₀‖ = {norm:,.0f}", color, marker)
     axes.plot([], [], label="bound", **BOUND)  # one entry of the legend for all three
     axes.set_xticks(range(0, 181, 45))
-    axes.set_xlabel("angle from w* to the start (degrees)")
-    axes.set_title("given starts w₀")
+    axes.set(xlabel="angle from w* to the start (degrees)", title="given starts w₀")
     axes.legend(loc="lower right", ncols=2)
 
 
