@@ -335,13 +335,6 @@ def mistake_proof_for_any_passes(random, kind, weight_kind, intercept):
 
 
 MAKERS = (
-    separator,
-    non_separability,
-    inseparability,
-    feasible,
-    infeasible,
-    margin_interval,
-    lifted_margin_interval,
-    mistake_proof,
-    mistake_proof_for_any_passes,
-)
+    separator, non_separability, inseparability, feasible, infeasible, margin_interval,
+    lifted_margin_interval, mistake_proof, mistake_proof_for_any_passes
+)  # fmt: skip

@@ -8,7 +8,6 @@ import io
 import json
 import lzma
 import os
-import subprocess
 import sys
 import time
 from contextlib import nullcontext
@@ -143,20 +142,6 @@ def test_one_pass_over_labels_that_turn_into_words_reads_the_file_whole(shell, f
     (folder / "mixed.svm").write_text("1 1:1\n1 1:2\nham 1:-1\n")
     assert shell("fit", "mixed.svm", "-m", "m", "--max-iter", 1)[0] == 0
     assert rb.load("m").classes_.tolist() == ["1", "ham"]
-
-
-def test_fitting_and_predicting_do_not_wait_for_scikit_learn(folder):
-    program = (
-        "import sys; from rosenblatt.cli.main import run; sys.argv[0] = 'rosenblatt'\n"
-        "try: run()\n"
-        "except SystemExit: print([name for name in ('sklearn', 'pandas') if name in sys.modules])"
-    )
-    fit = ("fit", "data.svm", "--model", "m", "--max-iter", "3", "--json")
-    for words in (fit, ("evaluate", "m", "data.svm", "--json")):
-        done = subprocess.run(
-            [sys.executable, "-c", program, *words], capture_output=True, text=True, check=True
-        )
-        assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
 def test_a_stream_from_standard_input_has_one_pass(shell, monkeypatch, folder):

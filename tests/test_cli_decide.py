@@ -558,16 +558,3 @@ def test_outputs_are_checked_before_the_work(shell, folder, monkeypatch):
         assert (status, shown) == (2, ""), words
         assert complaint in " ".join(said.replace("│", " ").split())
     assert (folder / "short.csv").read_text() == FILES["short.csv"]
-
-
-def test_help_of_each_command_loads_nothing_heavy():
-    code = (
-        "import sys\nfrom rosenblatt.cli.main import run\n"
-        "for word in ('separate', 'margin', 'solve', 'verify'):\n"
-        "    sys.argv = ['rosenblatt', word, '--help']\n"
-        "    try:\n        run()\n    except SystemExit:\n        pass\n"
-        "print(sorted({'numpy', 'scipy', 'numba', 'highspy', 'flint'} & set(sys.modules)))"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.splitlines()[-1] == "[]"
-    assert shown.stdout.count("Exit status") == 4

@@ -2,7 +2,6 @@
 
 import json
 
-import polars
 import pytest
 
 from browser import needs_browser, visit
@@ -13,15 +12,6 @@ from rosenblatt.lab.style import look, new_figure
 
 WITHOUT_BOUND = {"outputs"}  # no theorem bounds test errors
 every_experiment = pytest.mark.parametrize("name", NAMES)
-
-
-@pytest.fixture(scope="module")
-def tables(laboratory):
-    """Give the rows of each experiment as they were written."""
-    return {
-        name: Table(polars.read_parquet(laboratory / name / "rows.parquet").to_dicts())
-        for name in NAMES
-    }
 
 
 def with_both(table, low, high):
@@ -82,6 +72,9 @@ def test_what_is_seen_is_told_in_sentences_with_numbers(tables, name):
 @every_experiment
 @pytest.mark.parametrize("quick", [True, False])
 def test_cases_are_plain_and_different_and_have_seeds_from_0(name, quick):
+    assert find(name).name == name
+    assert find(name).question.endswith("?")
+    assert len(find(name).cases(True)) <= len(find(name).cases(False))
     cases = list(find(name).cases(quick))
     texts = [json.dumps(case, sort_keys=True) for case in cases]
     assert [json.loads(text) for text in texts] == cases

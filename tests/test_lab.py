@@ -175,15 +175,6 @@ def test_slope_of_a_power_law_with_noise():
     assert abs(s - 1.5) < 4 * error < 0.05
 
 
-def test_every_name_of_the_catalogue_is_an_experiment():
-    for name in catalogue.NAMES:
-        experiment = catalogue.find(name)
-        assert experiment.name == name
-        assert experiment.question.endswith("?")
-        assert len(experiment.cases(True)) <= len(experiment.cases(False))
-        assert json.loads(json.dumps(experiment.cases(True))) == experiment.cases(True)
-
-
 # ---- the page
 
 

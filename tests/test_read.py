@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import inspect
-import io
 import re
-import sys
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.data.reading import Reading
@@ -36,60 +32,12 @@ def test_examples_unpack_without_a_copy():
     assert len(examples) == 2
 
 
-def test_gzip_is_found_by_content_whatever_the_name(tmp_path):
-    (tmp_path / "plain.svm").write_bytes(gzip.compress(TEXT))
-    assert rb.read(tmp_path / "plain.svm").X.shape == (2, 4)
-
-
 def test_options_reach_the_parser(tmp_path):
     (tmp_path / "a").write_bytes(b"1 0:0.1\n-1 2:1\n")
     X, _ = rb.read(tmp_path / "a", zero_based=True, width=5, dtype=np.float64)
     assert X.shape == (2, 5)
     assert X.dtype == np.float64
     assert X[0, 0] == 0.1
-
-
-def test_standard_input_is_named_by_a_dash(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
-    assert rb.read("-").X.shape == (2, 4)
-
-
-def test_parse_errors_name_file_line_and_column(tmp_path):
-    path = tmp_path / "wrong.svm"
-    path.write_bytes(b"1 1:1\n1 2:x\n")
-    with pytest.raises(rb.ParseError, match=r"wrong\.svm:2:5: ") as caught:
-        rb.read(path)
-    assert (caught.value.line, caught.value.column) == (2, 5)
-
-
-@pytest.mark.parametrize("compressed", [False, True])
-def test_npz_files_hold_dense_or_sparse_rows(tmp_path, compressed):
-    X, y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array(["a", "b"])
-    write = np.savez_compressed if compressed else np.savez
-    write(tmp_path / "dense.npz", X=X, y=y)
-    found = rb.read(tmp_path / "dense.npz")
-    assert np.array_equal(found.X, X)
-    assert found.y.tolist() == ["a", "b"]
-    rows = sparse.csr_matrix(X)
-    parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
-    write(tmp_path / "sparse.npz", shape=rows.shape, y=y, **parts)
-    assert np.array_equal(rb.read(tmp_path / "sparse.npz").X.toarray(), X)
-
-
-def test_a_matrix_saved_by_scipy_has_no_labels(tmp_path):
-    sparse.save_npz(tmp_path / "rows.npz", sparse.eye(3, format="csr"))
-    X, y = rb.read(tmp_path / "rows.npz")
-    assert X.shape == (3, 3)
-    assert y is None
-
-
-def test_npz_files_with_objects_or_broken_indices_are_refused(tmp_path):
-    np.savez(tmp_path / "objects.npz", X=np.eye(1), y=np.array([{}]))
-    with pytest.raises(rb.InputError, match="not a usable"):
-        rb.read(tmp_path / "objects.npz")
-    np.savez(tmp_path / "broken.npz", data=[1.0], indices=[7], indptr=[0, 1], shape=(1, 2), y=[1])
-    with pytest.raises(rb.InputError, match="not a usable"):
-        rb.read(tmp_path / "broken.npz")
 
 
 def test_a_width_that_was_expected_is_checked(tmp_path):

@@ -268,37 +268,12 @@ def nearly_dependent(random):
 
 
 KINDS = [
-    whole,
-    degenerate,
-    normal,
-    larger,
-    with_margin,
-    weakly_separable,
-    inseparable,
-    repeated,
-    contradicting,
-    zero_rows,
-    zero_columns,
-    rank_deficient,
-    scaled_columns,
-    scaled_rows,
-    scaled_entries,
-    subnormal,
-    huge,
-    one_hot,
-    single_precision,
-    sparse_rows,
-    long_integers,
-    fractions,
-    numbers_of_all_types,
-    arrays_of_all_types,
-    wide,
-    next_to_each_other,
-    thin,
-    on_a_line,
-    two_points,
-    nearly_dependent,
-]
+    whole, degenerate, normal, larger, with_margin, weakly_separable, inseparable, repeated,
+    contradicting, zero_rows, zero_columns, rank_deficient, scaled_columns, scaled_rows,
+    scaled_entries, subnormal, huge, one_hot, single_precision, sparse_rows, long_integers,
+    fractions, numbers_of_all_types, arrays_of_all_types, wide, next_to_each_other, thin, on_a_line,
+    two_points, nearly_dependent
+]  # fmt: skip
 
 
 def problem(make, number):
@@ -890,31 +865,13 @@ def made_exact(random, X, y):
 
 
 CHANGES = [
-    permuted,
-    columns_permuted,
-    columns_scaled,
-    rows_scaled,
-    rows_repeated,
-    zero_column_added,
-    column_repeated,
-    labels_exchanged,
-    made_sparse,
-    made_exact,
-]
+    permuted, columns_permuted, columns_scaled, rows_scaled, rows_repeated, zero_column_added,
+    column_repeated, labels_exchanged, made_sparse, made_exact
+]  # fmt: skip
 CHANGED_KINDS = [
-    whole,
-    degenerate,
-    normal,
-    larger,
-    with_margin,
-    weakly_separable,
-    inseparable,
-    contradicting,
-    zero_rows,
-    rank_deficient,
-    one_hot,
-    thin,
-]
+    whole, degenerate, normal, larger, with_margin, weakly_separable, inseparable, contradicting,
+    zero_rows, rank_deficient, one_hot, thin
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
@@ -943,44 +900,6 @@ def cone_of(make, number):
     X, y, intercept = problem(make, number)
     signs = np.array(signs_of(y, max(y)), np.int8)
     return SignedRows(exact_matrix(X), signs, int(intercept)), signed_rows(X, y, intercept)
-
-
-@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
-def test_integers_stand_exactly_for_the_rows(make):
-    for number in range(20):
-        cone, rows = cone_of(make, number)
-        chosen = np.random.default_rng(number).permutation(len(rows))[:4]
-        integers, factors = cone.integers(chosen)
-        units = [Fraction(2) ** int(power) for power in cone.powers]
-        for k, (i, factor) in enumerate(zip(chosen.tolist(), factors, strict=True)):
-            made = dict(zip(*integers.row(k), strict=True))
-            assert factor > 0
-            assert all(type(value) is int for value in made.values())
-            there = [factor * value * unit for value, unit in zip(rows[i], units, strict=True)]
-            assert [made.get(j, 0) for j in range(cone.dimension)] == there
-
-
-@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
-def test_floats_stand_roughly_for_the_rows(make):
-    for number in range(20):
-        cone, rows = cone_of(make, number)
-        units = [Fraction(2) ** cone.scale.get(j, 0) for j in range(cone.dimension)]
-        exact = [[value * unit for value, unit in zip(z, units, strict=True)] for z in rows]
-        truth = np.array([[float(value) for value in z] for z in exact])
-        scaled = cone.scaled(np.arange(cone.size))
-        scaled = scaled.toarray() if sparse.issparse(scaled) else scaled
-        w = np.random.default_rng(number).standard_normal(cone.dimension)
-        np.testing.assert_allclose(scaled, truth, rtol=1e-15)
-        assert (
-            np.abs(cone.products(w) - truth @ w) <= 1e-13 * np.abs(truth) @ np.abs(w) + TINIEST
-        ).all()
-        lengths = np.linalg.norm(truth, axis=1)
-        clear = lengths > 1e-140
-        np.testing.assert_allclose(cone.norms[clear], lengths[clear], rtol=1e-13)
-        assert (cone.norms > 0).all()
-        exact_w = [Fraction(value) * unit for value, unit in zip(w, units, strict=True)]
-        used = [value if j in cone.used else 0 for j, value in enumerate(exact_w)]
-        assert cone.unscaled(w.tolist()) == used
 
 
 def test_equal_rows_are_found():

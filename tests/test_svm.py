@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -668,29 +666,6 @@ def test_options_of_the_other_learner_are_refused(shell, options, words, tmp_pat
     plain = " ".join(complaint.replace("│", " ").split())
     assert words in plain
     assert not (tmp_path / "m").exists()
-
-
-def test_commands_do_not_wait_for_scikit_learn(shell):
-    code = """if True:
-        import sys
-        from rosenblatt.cli.main import run
-        for line in sys.argv[1:]:
-            sys.argv = line.split()
-            try:
-                run()
-            except SystemExit as ended:
-                assert not ended.code, line
-            assert "sklearn" not in sys.modules, line
-    """
-    lines = (
-        "rosenblatt fit 2.npz -m m --learner svm",
-        "rosenblatt predict m 2.npz",
-        "rosenblatt info m",
-        "rosenblatt fit street.npz -m hard --learner hard-svm",
-        "rosenblatt evaluate hard street.npz",
-    )
-    done = subprocess.run([sys.executable, "-c", code, *lines], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_fit_that_does_not_meet_its_gap_says_so_and_is_kept(shell):

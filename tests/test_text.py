@@ -446,18 +446,6 @@ def test_labelled_lines_are_those_of_the_naive_twin(data: bytes) -> None:
         assert list(zip(labels, texts, strict=True)) == expected
 
 
-def test_a_line_without_a_tab_is_named() -> None:
-    with pytest.raises(
-        ParseError, match=r"^box\.tsv:3:5: there is no tab; write: label, tab, text"
-    ):
-        label_text_lines(b"spam\tbuy\n\nspam\nham\tsee\n", file="box.tsv")
-
-
-def test_a_label_that_is_not_utf_8_is_named() -> None:
-    with pytest.raises(ParseError, match=r"^box\.tsv:2:3: the label is not UTF-8"):
-        label_text_lines(b"spam\tbuy\nha\xff\tsee\nno tab\n", file="box.tsv")
-
-
 def test_labelled_lines_are_hashed_without_making_strings() -> None:
     data = np.frombuffer(b"spam\tBuy now\r\nham\tsee\tyou\n\nham\t", np.uint8)
     labels, starts, stops = label_text_lines(data)
