@@ -15,8 +15,8 @@ Sources     Albert & Anderson 1984; Konis 2007; Kosmidis & Schumacher (R's detec
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -39,11 +39,20 @@ Vector = dict[int, int]  # coordinates that are not zero
 
 @dataclass(frozen=True)
 class Blame:
-    """Columns that matter, columns set apart, None for unknown, and why either is uncertain."""
+    """What is known of the columns.
+
+    Attributes
+    ----------
+    columns : those that matter.
+    aliased : those set apart, None for unknown.
+    doubt : why either is uncertain.
+    signs : to which infinity the coefficients go that do, the intercept behind the columns.
+    """
 
     columns: np.ndarray
     aliased: np.ndarray | None = None
     doubt: str = ""
+    signs: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,8 +85,8 @@ class Design:
         aliases: dict[int, Vector] | None = None
         try:
             aliases = _aliases(cone, clock)
-            columns = _to_blame(cone, claim, rows, self.basis, aliases)
-            return Blame(_sorted(cone, columns), _set_apart(cone, aliases))
+            columns, signs = _to_blame(cone, claim, rows, self.basis, aliases)
+            return Blame(_sorted(cone, columns), _set_apart(cone, aliases), "", signs)
         except (OutOfTimeError, KeyboardInterrupt) as ended:
             doubt = REASONS[clock.stopped_by(ended)]
         except _TooLargeError as error:
@@ -168,12 +177,30 @@ def _to_blame(
     rows: np.ndarray,
     basis: Sequence[int],
     aliases: dict[int, Vector],
-) -> set[int]:
-    """Give the columns whose coefficients run to infinity, or else those of the proof."""
-    if not isinstance(claim, NonSeparability):
-        return _of_the_proof(cone, claim, rows, aliases)
+) -> tuple[set[int], dict[int, int]]:
+    """Give the columns that matter, and the signs of coefficients that run to infinity."""
     kept = [j for j in _in_order(cone) if j not in aliases]
-    return set[int]().union(*_null_vectors(cone, basis, kept).values())
+    if isinstance(claim, Inseparability):
+        return _of_the_proof(cone, claim, rows, aliases), {}
+    assert isinstance(claim, Separator | NonSeparability)
+    if isinstance(claim, Separator):
+        free = {j: {j: 1} for j in kept}
+        columns = _of_the_proof(cone, claim, rows, aliases)
+    else:
+        free = _null_vectors(cone, basis, kept)
+        columns = set[int]().union(*free.values())
+    return columns, _signs(_moved(aliases, claim.w or ()), free.values())
+
+
+def _signs(w: Mapping[int, Fraction], free: Iterable[Vector]) -> dict[int, int]:
+    """Give the signs of a direction in which the likelihood never falls and most coefficients move.
+
+    Where w is zero without need, it is moved a little in a free direction, which may go both ways.
+    """
+    found = {j: 1 if value > 0 else -1 for j, value in w.items() if value}
+    for vector in free:
+        found = {j: 1 if value > 0 else -1 for j, value in vector.items()} | found
+    return found
 
 
 def _of_the_proof(
@@ -189,9 +216,14 @@ def _of_the_proof(
 
 def _without(aliases: dict[int, Vector], w: Sequence[Number]) -> set[int]:
     """Give the coordinates of a hyperplane that is the same on all rows and spares aliased ones."""
+    return {j for j, value in _moved(aliases, w).items() if value}
+
+
+def _moved(aliases: dict[int, Vector], w: Sequence[Number]) -> dict[int, Fraction]:
+    """Give a hyperplane that is the same on all rows and zero in aliased coordinates."""
     moved = {j: Fraction(value) for j, value in enumerate(w) if value}
     for column, vector in aliases.items():
         share = moved.get(column, Fraction(0)) / vector[column]
         for j, value in vector.items() if share else ():
             moved[j] = moved.get(j, Fraction(0)) - share * value
-    return {j for j, value in moved.items() if value}
+    return moved

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from rosenblatt.certificates import Certificate
 from rosenblatt.decide.answers import REASONS
 from rosenblatt.decide.blame import Blame, Design
 from rosenblatt.decide.closeness import nearly_inseparable
+from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import six_digits
 
 SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
@@ -91,6 +93,45 @@ class Separation:
     def aliased(self) -> np.ndarray | None:
         """The columns that are linear combinations of columns before them; None if unknown."""
         return self.blame.aliased
+
+    @property
+    def coefficients(self) -> dict[str | int, str] | None:
+        """What becomes of each coefficient in a logistic regression without a penalty.
+
+        By name, or place where columns have none, the intercept first: "finite", "+inf" or "-inf",
+        and "aliased" for columns that are set apart; None if it is not known. Where a coefficient
+        may go either way, the sign is that of the hyperplane.
+        """
+        blame, design = self.blame, self.design
+        if design is None or self.verdict == UNDECIDED or blame.aliased is None or blame.doubt:
+            return None
+        columns = int(design.X.shape[1])
+        said = {1: "+inf", -1: "-inf"}
+        found = [said.get(blame.signs.get(j, 0), "finite") for j in range(columns + 1)]
+        for j in blame.aliased.tolist():
+            found[j] = "aliased"
+        names: list[str | int] = [*self.names] if len(self.names) else list(range(columns))
+        first: dict[str | int, str] = {"intercept": found[-1]} if design.lift else {}
+        return first | dict(zip(names, found, strict=False))
+
+    def frame(self, kind: str = "pandas") -> Any:
+        """Give `coefficients` as a data frame.
+
+        Parameters
+        ----------
+        kind : {"pandas", "polars"}, default="pandas"
+            Whose data frame.
+
+        Returns
+        -------
+        DataFrame
+            The columns are "column" and "coefficient".
+        """
+        if kind not in ("pandas", "polars"):
+            raise InputError(f"kind must be 'pandas' or 'polars', got {kind!r}")
+        found = self.coefficients or {}
+        table = {"column": [str(name) for name in found], "coefficient": list(found.values())}
+        return import_module(kind).DataFrame(table)
 
     @cached_property
     def blame(self) -> Blame:
