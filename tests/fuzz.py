@@ -34,11 +34,11 @@ SEEDS = {
     ],
     "mps": [
         b"NAME\nROWS\n N c\n G r\n E s\nCOLUMNS\n x c 1 r 0.5\n x s 1D2\n y r -1e-3\nRHS\n b r 3\n"
-        b"RANGES\n b s -2.5\nBOUNDS\n UP b x 4\n FR b y\nENDATA\n",
+        b"RANGES\n b s -2.5\nBOUNDS\n UP b x 4\n FR b y\nENDATA\n"
     ],
     "lp": [
         b"\\ note\nmin\n o: x + 2 y\nst\n c: x - 0.5 y >= 1\n -1 <= x + y <= 4\nbounds\n x free\n"
-        b" 0 <= y <= 1e30\ngeneral\n x\nend\n",
+        b" 0 <= y <= 1e30\ngeneral\n x\nend\n"
     ],
     "text": ["spam\tBuy now! ÄÖÜ İstanbul 中文 \U0001f600\nham\tsee you\r\n".encode()],
 }

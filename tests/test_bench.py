@@ -330,8 +330,7 @@ def test_commands_decide_programs_and_check_the_proof(programs):
 
 
 @pytest.mark.parametrize(
-    "enter",
-    [systems.our_answer, systems.peer_answer, systems.our_commands, systems.peer_command],
+    "enter", [systems.our_answer, systems.peer_answer, systems.our_commands, systems.peer_command]
 )
 def test_wrong_answer_about_a_program_breaks_the_race_off(enter, programs):
     (programs / "feasible" / "fe.mps").write_text(BOX.format(least=3))

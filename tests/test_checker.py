@@ -420,15 +420,7 @@ OTHERS = [
     ("mistake bound with lift", "lift", "2", "bound is below the bound by w"),
 ]
 
-CHANGES = [
-    *SHARED,
-    *SEPARATOR,
-    *MEANS,
-    *NON_SEPARABILITY,
-    *INSEPARABILITY,
-    *SYSTEMS,
-    *OTHERS,
-]
+CHANGES = [*SHARED, *SEPARATOR, *MEANS, *NON_SEPARABILITY, *INSEPARABILITY, *SYSTEMS, *OTHERS]
 
 
 def changed(certificate: Certificate, path: str, value: Any) -> Certificate:
@@ -896,9 +888,7 @@ scalars = st.one_of(
 )
 names = st.sampled_from(["columns", "weights", "rows", "w", ""])
 junk = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner),
-    max_leaves=6,
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner), max_leaves=6
 )
 
 

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from naive_margins import dual_value, naive_sweep, objective
 from rosenblatt.margin.descent import DualRows, descend, sweep
-from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+from rosenblatt.margin.intercepts import best_intercept
 from rosenblatt.margin.two_classes import Effort, TwoClasses
 from rosenblatt.matrices import as_rows
 from rosenblatt.rows import combine, fill_squares
@@ -128,17 +128,3 @@ def test_no_intercept_is_better_than_the_best_one(seed):
     best = loss(best_intercept(scores, signs, caps))
     others = np.concatenate([signs - scores, random.normal(size=50)])
     assert best <= min(map(loss, others)) + 1e-12
-
-
-def test_the_middle_intercept_leaves_both_classes_as_much():
-    scores, signs = np.array([3.0, 5.0, -1.0, 0.0]), np.array([1, 1, -1, -1])
-    b = middle_intercept(scores, signs)
-    assert (scores[signs > 0] + b).min() == -(scores[signs < 0] + b).max() == 1.5
-
-
-def test_balanced_duals_have_the_same_sum_in_both_classes():
-    duals, signs = np.array([1.0, 2.0, 0.5, 0.25]), np.array([1, 1, -1, -1])
-    even = balanced(duals, signs)
-    assert even[:2].sum() == pytest.approx(even[2:].sum())
-    assert np.all(even <= duals)
-    assert balanced(np.array([1.0, 0.0]), np.array([1, -1])).tolist() == [0.0, 0.0]

@@ -14,16 +14,7 @@ import pytest
 from scipy import sparse
 
 import rosenblatt as rb
-from learners import (
-    FIRST,
-    STREAMS,
-    assert_same,
-    every,
-    refused,
-    separable,
-    snapshot,
-    three_classes,
-)
+from learners import FIRST, STREAMS, assert_same, every, refused, separable, snapshot, three_classes
 from rosenblatt.matrices import as_matrix
 from rosenblatt.online.perceptron import present
 

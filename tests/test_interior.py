@@ -1,6 +1,5 @@
 """The interior-point method: against enumeration, against scikit-learn, and on awkward data."""
 
-import itertools
 import warnings
 
 import numpy as np
@@ -47,43 +46,6 @@ def naive_gap(X, signs, lam, caps, intercept, found, lift=1.0):
         assert found.w[-1] == 0
     pulled = (found.alphas * signs) @ rows
     return primal, found.alphas.sum() - pulled @ pulled / (4 * lam)
-
-
-def enumerated(X, signs, lam, caps, intercept, lift=1.0):
-    """The best dual value over all ways to put each dual at 0, at its cap, or between."""
-    Z = signs[:, None] * lifted_rows(X, signs, intercept, lift)
-    gram = Z @ Z.T / (2 * lam)
-    best = 0.0
-    for state in itertools.product((0, 1, 2), repeat=signs.size):
-        state = np.array(state)
-        alphas = np.where(state == 1, caps, 0.0)
-        inner = np.flatnonzero(state == 2)
-        system = gram[np.ix_(inner, inner)]
-        goal = 1 - gram[inner] @ alphas
-        if intercept == "free":
-            border = signs[inner].astype(float)
-            system = np.block([[system, border[:, None]], [border, np.zeros((1, 1))]])
-            goal = np.append(goal, -alphas @ signs)
-        if system.size:
-            alphas[inner] = np.linalg.lstsq(system, goal, rcond=None)[0][: inner.size]
-        balanced = intercept != "free" or abs(alphas @ signs) < 1e-9
-        if balanced and np.all(alphas > -1e-9) and np.all(alphas < caps + 1e-9):
-            best = max(best, alphas.sum() - alphas @ gram @ alphas / 2)
-    return best
-
-
-@pytest.mark.parametrize("intercept", INTERCEPTS)
-@pytest.mark.parametrize("seed", range(4))
-def test_tiny_problems_agree_with_enumeration(intercept, seed):
-    random = np.random.default_rng(seed)
-    X, caps = random.standard_normal((6, 3)), random.uniform(0.2, 3.0, 6)
-    signs = np.array([1, -1, 1, -1, 1, -1], np.int8)
-    lam, lift = 10.0 ** random.uniform(-2, 1), 0.7
-    found = solved(X, signs, lam, caps, intercept, lift=lift)
-    primal, dual = naive_gap(X, signs, lam, caps, intercept, found, lift)
-    expected = enumerated(X, signs, lam, caps, intercept, lift)
-    assert primal == pytest.approx(expected, rel=2e-8)
-    assert dual == pytest.approx(expected, rel=2e-8)
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)

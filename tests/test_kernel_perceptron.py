@@ -309,11 +309,7 @@ def test_a_third_class_begins_where_the_discriminators_of_two_stand():
 
 @pytest.mark.twin_of("kernel.budget.walk_within")
 @crossed(
-    7,
-    kernel=[*TWINS],
-    layout=[*LAYOUTS.values()],
-    forget=["oldest", "random"],
-    rows=[1, 7, 60],
+    7, kernel=[*TWINS], layout=[*LAYOUTS.values()], forget=["oldest", "random"], rows=[1, 7, 60]
 )
 def test_budgets_forget_like_their_twin(kernel, layout, forget, rows):
     A, codes = whole(classes=3)

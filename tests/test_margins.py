@@ -228,53 +228,6 @@ def test_powers_of_two_scale_the_interval_exactly(power, intercept):
     assert after.squared == before.squared * Fraction(4) ** power
 
 
-@INTERCEPTS
-def test_order_and_repetition_of_rows_change_nothing(intercept):
-    X, y = problem_of(1)
-    X = X + np.where(y == "yes", 3.0, -3.0)[:, None]
-    expected = proved(X, y, **intercept)
-    order = np.random.default_rng(0).permutation(len(y))
-    moved = proved(X[order], y[order], **intercept)
-    assert (moved.lower, moved.upper) == (expected.lower, expected.upper)
-    assert moved.squared == expected.squared
-    assert set(order[moved.support]) == set(expected.support)
-    twice = proved(np.vstack([X, X, X[::-1]]), np.concatenate([y, y, y[::-1]]), **intercept)
-    assert twice.squared == expected.squared
-    assert np.allclose(twice.coef, expected.coef, rtol=0, atol=1e-15)
-
-
-@INTERCEPTS
-def test_other_signs_and_columns_change_nothing(intercept):
-    X, y = problem_of(2)
-    X = X + np.where(y == "yes", 3.0, -3.0)[:, None]
-    expected = proved(X, y, **intercept)
-    turned = proved(-X[:, ::-1], y, **intercept)
-    assert turned.squared == expected.squared
-    assert np.array_equal(turned.coef, -expected.coef[::-1])
-    others = proved(X, np.where(y == "yes", "a", "b"), **intercept)
-    assert others.squared == expected.squared
-    assert np.array_equal(others.coef, -expected.coef)
-    assert others.intercept == -expected.intercept
-
-
-@INTERCEPTS
-def test_a_rotation_changes_the_margin_by_rounding_only(intercept):
-    X, y = problem_of(3)
-    X = X + np.where(y == "yes", 3.0, -3.0)[:, None]
-    turn, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 5)))
-    before, after = proved(X, y, **intercept), proved(X @ turn, y, **intercept)
-    assert after.lower == pytest.approx(before.lower, rel=1e-12)
-    assert np.allclose(after.coef, before.coef @ turn, atol=1e-10)
-
-
-def test_a_shift_changes_nothing_but_the_intercept_where_it_is_free():
-    X, y = problem_of(4)
-    X = np.round(X * 64) / 64 + np.where(y == "yes", 3.0, -3.0)[:, None]
-    before, after = proved(X, y), proved(X + 1024, y)
-    assert after.squared == before.squared
-    assert after.intercept == pytest.approx(before.intercept - 1024 * before.coef.sum())
-
-
 @quickly
 @given(problem=planted(), lift=st.sampled_from([0.01, 1.0, 1000.0]))
 def test_a_lifted_margin_is_at_most_the_free_one_and_at_least_that_without_intercept(problem, lift):

@@ -480,6 +480,3 @@ def test_limits_and_interrupts_are_those_of_two_classes():
     assert fitted(A, codes, max_iter=None, max_seconds=0.05).run_.stop is rb.Stop.SECONDS
     with pytest.warns(ConvergenceWarning):
         rb.Perceptron(max_iter=1).fit(A, codes)
-
-
-# ---- keeping

@@ -14,15 +14,7 @@ from naive import exact_dot, exact_extremes, exact_steepest
 from rosenblatt.exact.extremes import extremes
 from rosenblatt.matrices import as_rows
 from rosenblatt.online.perceptron import ALL_ONE
-from rosenblatt.rows import (
-    absolute_dot,
-    add,
-    dot,
-    largest_sqnorm,
-    scores,
-    size,
-    sqnorm,
-)
+from rosenblatt.rows import absolute_dot, add, dot, largest_sqnorm, scores, size, sqnorm
 
 
 @pytest.fixture(params=EVERY_LAYOUT, ids=str)

@@ -426,10 +426,7 @@ def test_columns_that_were_not_chosen_may_hold_anything():
         ({"select": ["z"]}, "has no column 'z'; its columns are a, b, label"),
         ({"select": [7]}, "has 3 columns, so none at place 7"),
         ({"select": []}, "select names no column"),
-        (
-            {"select": ["a", "label"]},
-            "column 'label' of <bytes> is taken for the label, but",
-        ),
+        ({"select": ["a", "label"]}, "column 'label' of <bytes> is taken for the label, but"),
         ({"select": ["a"], "like": rb.Examples(np.eye(1), [1])}, "a model knows which columns"),
         ({"separator": "ab"}, "separator must be one ASCII character"),
         ({"separator": ""}, "separator must be one ASCII character"),

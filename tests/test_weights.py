@@ -158,9 +158,6 @@ def test_a_stream_that_begins_with_weights_of_0_begins_later():
     assert learner.coef_[0, 0] == -2.5  # the only class is negative so far
 
 
-# ---- refusals
-
-
 # ---- F16: the bound
 
 

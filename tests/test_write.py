@@ -22,12 +22,7 @@ from rosenblatt.data import write
 from rosenblatt.data.files import replacing
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.tables import read_table
-from rosenblatt.data.write import (
-    prediction_pieces,
-    write_csv,
-    write_parquet,
-    write_svmlight,
-)
+from rosenblatt.data.write import prediction_pieces, write_csv, write_parquet, write_svmlight
 
 TEXTS = st.text(st.characters(codec="utf-8"))
 quick = settings(
@@ -174,10 +169,7 @@ def test_predictions_are_text_csv_or_json_lines(tmp_path):
     assert written(path, LABELS, SCORES, format="csv") == 'label,score\na,0.1\n"b,c",-2.0\n'
     assert [
         json.loads(line) for line in written(path, LABELS, SCORES, format="jsonl").splitlines()
-    ] == [
-        {"label": "a", "score": 0.1},
-        {"label": "b,c", "score": -2.0},
-    ]
+    ] == [{"label": "a", "score": 0.1}, {"label": "b,c", "score": -2.0}]
 
 
 def test_scores_of_several_classes_are_named(tmp_path):
