@@ -144,21 +144,3 @@ def test_a_stream_that_grows_and_turns_is_the_naive_one(output, lift):
     expected = scores.get(output, lambda X: X @ mean[:-1] + lift * mean[-1])(X)
     # Averages are divided by the number of examples, then multiplied and summed.
     np.testing.assert_allclose(learner.decision_function(X), expected, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_rows_narrower_or_wider_than_an_open_learner_are_as_good_as_those_it_has_seen(output):
-    learner = rb.Perceptron(output=output)
-    twin = naive.learner(2, lift=1.0)
-    for row, sign in (({0: 1.0}, 1), ({1: 1.0}, -1)):
-        learner.learn_one(row, sign)
-        twin.present([row.get(0, 0.0), row.get(1, 0.0)], sign)
-    for x, sign in (([1.0, 2.0], -1), ([1.0, -2.0], -1)):
-        learner.partial_fit([x], [sign])
-        twin.present(x, sign)
-    X = np.array([[1.0, 2.0], [3.0, -1.0]])
-    wide = np.column_stack([X, np.ones((2, 4000))])  # in columns that were never learned from
-    assert learner.run_.mistakes == twin.mistakes
-    assert learner.decision_function(X).tolist() == learner.decision_function(wide).tolist()
-    if output == "voted":
-        assert learner.decision_function(X).tolist() == twin.voted(X).tolist()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -28,36 +26,25 @@ def vowpal(weights):
 FILES = {"heavy.vw": vowpal(weights=True), "plain.vw": vowpal(weights=False)}
 
 
-@pytest.fixture
-def told(shell):
-    def call(*words):
-        status, shown, complaint = shell(*words)
-        assert status == 0, complaint
-        return json.loads(shown) if shown else None
-
-    return call
-
-
 def scores(model, X):
     return rb.load(model).decision_function(X)[:5].tolist()
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("order", ["cycle", "shuffle"])
-def test_weights_reach_the_perceptron_by_every_way(told, channel, order):
+def test_weights_reach_the_perceptron_by_every_way(shell, facts, channel, order):
     X, y = rb.read("heavy.vw")
-    options = ["-m", "m", "--max-iter", "2", "--order", order, "--seed", "1", "--json"]
-    options += ["--output", "last"]
+    options = ["-m", "m", "--max-iter", "2", "--order", order, "--seed", "1", "--output", "last"]
     data, more = "heavy.vw", []
     if "rows" in channel:
-        told("convert", "heavy.vw", "heavy.rows")
+        shell("convert", "heavy.vw", "heavy.rows")
         data = "heavy.rows"
         assert rb.read(data).weights.tolist() == WEIGHTS.tolist()
     if "stream" in channel:
         more = ["--stream"]
     if channel == "cache":
         more = ["--cache"]
-    told("fit", data, *options, *more)
+    facts("fit", data, *options, *more)
     learner = rb.Perceptron(order=order, output="last", max_iter=2, random_state=1)
     if more == ["--stream"]:
         for number in range(2):
@@ -79,33 +66,33 @@ def test_weights_reach_the_perceptron_by_every_way(told, channel, order):
         (["--learner", "svm", "--seed", "0"], rb.SoftMarginSVM(random_state=0)),
     ],
 )
-def test_weights_reach_the_other_learners(told, words, learner):
+def test_weights_reach_the_other_learners(facts, words, learner):
     X, y = rb.read("heavy.vw")
     limit = ["--max-iter", "2"] if "--kernel" in words else []
-    told("fit", "heavy.vw", "-m", "m", *words, *limit, "--json")
+    facts("fit", "heavy.vw", "-m", "m", *words, *limit)
     expected = learner.fit(X, y, WEIGHTS).decision_function(X)[:5]
     np.testing.assert_allclose(scores("m", X), expected, rtol=1e-9)
 
 
-def test_a_hard_margin_leaves_out_lines_of_weight_0(told, folder):
+def test_a_hard_margin_leaves_out_lines_of_weight_0(facts, folder):
     (folder / "h.vw").write_text("1 | 0:1\n-1 | 0:-1\n1 0 | 0:-5\n")
-    found = told("fit", "h.vw", "-m", "m", "--learner", "hard-svm", "--json")
+    found = facts("fit", "h.vw", "-m", "m", "--learner", "hard-svm")
     assert found["margin_from"] == pytest.approx(1)
 
 
-def test_evaluation_tells_the_share_of_the_weights(told):
-    told("fit", "plain.vw", "-m", "m", "--max-iter", "2", "--json")
+def test_evaluation_tells_the_share_of_the_weights(facts):
+    facts("fit", "plain.vw", "-m", "m", "--max-iter", "2")
     X, y = rb.read("heavy.vw")
     right = rb.load("m").predict(X) == y
-    found = told("evaluate", "m", "heavy.vw", "--json")
+    found = facts("evaluate", "m", "heavy.vw")
     assert found["rows"] == 40
     assert found["accuracy"] == right.mean()
     assert found["weighted_accuracy"] == pytest.approx(WEIGHTS[right].sum() / WEIGHTS.sum())
-    assert "weighted_accuracy" not in told("evaluate", "m", "plain.vw", "--json")
+    assert "weighted_accuracy" not in facts("evaluate", "m", "plain.vw")
 
 
-def test_a_bound_is_that_of_the_weighted_run(told):
-    found = told("bound", "heavy.vw", "--passes", "2", "--json")
+def test_a_bound_is_that_of_the_weighted_run(facts):
+    found = facts("bound", "heavy.vw", "--passes", "2")
     X, y = rb.read("heavy.vw")
     learner = rb.Perceptron(max_iter=2, output="last").fit(X, y, WEIGHTS)
     assert found["mistakes"] == learner.run_.mistakes
@@ -114,7 +101,7 @@ def test_a_bound_is_that_of_the_weighted_run(told):
 
 
 @pytest.mark.parametrize("name", ["d.svm", "d.csv", "d.parquet"])
-def test_formats_without_weights_refuse_them(shell, told, folder, name):
+def test_formats_without_weights_refuse_them(shell, folder, name):
     if name != "d.svm":
         pytest.importorskip("polars")
     status, _, complaint = shell("convert", "heavy.vw", name)
@@ -126,8 +113,8 @@ def test_formats_without_weights_refuse_them(shell, told, folder, name):
     assert not (folder / name).exists()
 
 
-def test_weights_of_1_may_be_written_to_any_format(told):
-    told("convert", "plain.vw", "d.svm")
+def test_weights_of_1_may_be_written_to_any_format(shell):
+    shell("convert", "plain.vw", "d.svm")
     assert rb.read("d.svm").y.tolist() == LABELS.tolist()
 
 
@@ -142,9 +129,9 @@ def test_weights_that_are_all_0_are_refused_in_the_words_of_the_shell(shell, fol
     assert "sample_weight" not in complaint
 
 
-def test_a_block_of_weight_0_in_a_stream_counts_no_mistake(monkeypatch, told, folder):
+def test_a_block_of_weight_0_in_a_stream_counts_no_mistake(monkeypatch, facts, folder):
     monkeypatch.setattr("rosenblatt.cli.source.STREAM_BYTES", 16)
     (folder / "b.vw").write_text("1 | 0:1\n-1 | 0:-1\n1 0 | 0:-5\n1 0 | 0:-5\n1 | 0:2\n")
-    found = told("fit", "b.vw", "-m", "m", "--stream", "--max-iter", "1", "--json")
+    found = facts("fit", "b.vw", "-m", "m", "--stream", "--max-iter", "1")
     assert found["rows"] == 5
     assert found["examples_scored"] == 3

@@ -12,6 +12,7 @@ from scipy import sparse
 
 import naive
 import rosenblatt as rb
+from naive_margins import dot, solution
 from planted import fit, planted, quickly, whole
 from rosenblatt.kernel.functions import Gaussian, Linear, Polynomial
 from rosenblatt.lab.experiments.kernels import stripes
@@ -30,31 +31,11 @@ def naive_optimum(G):
     sides += [([Fraction(int(i == j)) for j in range(n)], Fraction(0)) for i in range(n)]
     best = None
     for chosen in combinations(sides, n):
-        a = solved([row for row, _ in chosen], [value for _, value in chosen])
+        a = solution([row for row, _ in chosen], [value for _, value in chosen])
         if a is None or any(dot(row, a) < value for row, value in sides):
             continue
         best = sum(a) if best is None else min(best, sum(a))
     return best
-
-
-def dot(row, a):
-    return sum((x * y for x, y in zip(row, a, strict=True)), Fraction(0))
-
-
-def solved(matrix, values):
-    """Solve a square system by elimination; None if it is singular."""
-    table = [[*row, value] for row, value in zip(matrix, values, strict=True)]
-    n = len(table)
-    for k in range(n):
-        pivot = next((i for i in range(k, n) if table[i][k]), None)
-        if pivot is None:
-            return None
-        table[k], table[pivot] = table[pivot], table[k]
-        table[k] = [value / table[k][k] for value in table[k]]
-        for i in range(n):
-            if i != k and table[i][k]:
-                table[i] = [p - table[i][k] * q for p, q in zip(table[i], table[k], strict=True)]
-    return [row[-1] for row in table]
 
 
 def signed_gram(K, y):

@@ -53,17 +53,6 @@ def test_a_stream_goes_on_counting_behind_the_data_set(make):
     assert learner.run_.counts.sum() == learner.run_.mistakes
 
 
-@every_learner
-def test_counts_go_on_after_a_model_file(make, tmp_path):
-    learner, whole = make(), make()
-    teach(learner, X[:30], Y[:30])
-    rb.save(learner, tmp_path / "half")
-    again = rb.load(tmp_path / "half")
-    assert again.run_.counts.tolist() == learner.run_.counts.tolist()
-    teach(again, X[30:], Y[30:])
-    assert again.run_.counts.tolist() == teach(whole, X, Y)
-
-
 def test_a_row_of_weight_0_in_a_block_keeps_its_place():
     learner = rb.Perceptron()
     learner.partial_fit(X[:6], Y[:6], sample_weight=[1, 0, 1, 0, 1, 1])

@@ -227,70 +227,27 @@ def test_kernels_that_ignore_shifts_ignore_the_lift():
 # ---- streams
 
 
-def test_a_stream_of_a_precomputed_kernel_has_a_column_for_each_example():
-    A, codes = whole(n=40)
-    K = rb.Polynomial(2, 1)(A, A)
-    whole_pass = rb.KernelPerceptron("precomputed", max_iter=1, output="last").fit(K, codes)
-    pieces = rb.KernelPerceptron("precomputed")
-    pieces.partial_fit(K[:15], codes[:15], classes=[0, 1, 2]).partial_fit(K[15:30], codes[15:30])
-    for i in range(30, 40):
-        pieces.learn_one(K[i], int(codes[i]))
-    assert pieces.support_.tolist() == whole_pass.support_.tolist()
-    assert pieces.predict(K).tolist() == whole_pass.predict(K).tolist()
-    with pytest.raises(rb.InputError, match="each example of a stream has its column"):
-        pieces.partial_fit(K[:1], codes[:1])
-
-
 @pytest.mark.parametrize("gamma", [0.1, 1e3], ids=["full", "mostly zeros"])
 def test_a_stream_of_a_precomputed_kernel_may_begin_with_one_row(gamma):
     A, codes = whole(n=80, classes=2)
     K = rb.Gaussian(gamma)(A, A)
-    single, block = rb.KernelPerceptron("precomputed"), rb.KernelPerceptron("precomputed")
+    single, block, pieces = (rb.KernelPerceptron("precomputed") for _ in range(3))
     for values, code in zip(K, codes.tolist(), strict=True):
         single.learn_one(values, code)
     block.partial_fit(K, codes)
-    assert single.support_.tolist() == block.support_.tolist()
-    assert single.predict(K).tolist() == block.predict(K).tolist()
-    assert single.predict_one(K[3]) == block.predict_one(K[3])
-    with pytest.raises(rb.InputError, match="each example of a stream has its column"):
-        single.learn_one(K[0], 0)
+    pieces.partial_fit(K[:50], codes[:50])
+    for values, code in zip(K[50:], codes[50:].tolist(), strict=True):
+        pieces.learn_one(values, code)
+    for learner in (single, pieces):
+        assert learner.support_.tolist() == block.support_.tolist()
+        assert learner.predict(K).tolist() == block.predict(K).tolist()
+        assert learner.predict_one(K[3]) == block.predict_one(K[3])
+        with pytest.raises(rb.InputError, match="each example of a stream has its column"):
+            learner.learn_one(K[0], 0)
+        with pytest.raises(rb.InputError, match="each example of a stream has its column"):
+            learner.partial_fit(K[:1], codes[:1])
     with pytest.raises(rb.InputError, match="81"):
         single.learn_one(np.append(K[0], 1.0), 0)
-
-
-@every_number_of_classes
-def test_classes_and_columns_may_come_as_a_stream_goes_on(classes):
-    A, codes = whole(n=80, classes=classes)
-    names = ["delta", "alpha", "charlie", "bravo", "echo"]
-    learner = rb.KernelPerceptron("polynomial:2:1")
-    for x, code in zip(A, codes, strict=True):
-        row = {10 * j: v for j, v in enumerate(x.tolist()) if v}
-        learner.learn_one(row, names[code])
-    assert learner.classes_.tolist() == sorted(names[:classes])
-    known = rb.KernelPerceptron("polynomial:2:1")
-    wide = np.zeros((80, 41))
-    wide[:, ::10] = A
-    known.partial_fit(wide, [names[code] for code in codes], classes=names[:classes])
-    # An example that nothing is known about may take another class for its rival.
-    assert abs(learner.run_.mistakes - known.run_.mistakes) <= 5
-    answers = [learner.predict_one({10 * j: v for j, v in enumerate(x)}) for x in A]
-    assert np.mean([a == names[c] for a, c in zip(answers, codes, strict=True)]) > 0.4
-
-
-def test_the_first_class_of_a_stream_waits_for_the_second():
-    for first, second in (("a", "b"), ("b", "a")):
-        learner = rb.KernelPerceptron()
-        assert learner.predict_one([1.0]) is None
-        assert learner.learn_one([1.0], first)
-        assert not learner.learn_one([2.0], first)
-        assert learner.predict_one([1.0]) == first
-        assert learner.predict_one([-1.0 - 1e-9]) is None or learner.classes_.size == 1
-        assert learner.learn_one([0.5], second)
-        twin = rb.KernelPerceptron().partial_fit(
-            [[1.0], [2.0], [0.5]], [first, first, second], classes=["a", "b"]
-        )
-        assert learner.alphas_.tolist() == twin.alphas_.tolist()
-        assert learner.classes_.tolist() == ["a", "b"]
 
 
 def test_a_third_class_begins_where_the_discriminators_of_two_stand():
@@ -387,49 +344,6 @@ def test_random_forgetting_keeps_to_its_bound_on_average():
         for seed in range(5)
     ]
     assert np.mean(mistakes) <= most * radius * norm / epsilon
-
-
-# ---- theorems
-
-
-def naive_kernel_values(learner, X):
-    space = learner._learned.space
-    lifted = np.column_stack([X, np.full(len(X), space.lift)])
-    return space.kernel(lifted, lifted)
-
-
-@pytest.mark.parametrize("kernel", ["polynomial:2:1", "gaussian:0.1"])
-def test_many_classes_keep_to_their_bound_on_digits(kernel):
-    """F15."""
-    X, y = load_digits(return_X_y=True)
-    X = X[:500] / 16
-    y = y[:500]
-    learner = rb.KernelPerceptron(kernel, max_iter=None).fit(X, y)
-    bound = learner.bound(X, y)
-    assert learner.run_.converged
-    assert learner.run_.mistakes <= bound.value < np.inf
-    K = naive_kernel_values(learner, X)
-    alphas = np.zeros((500, 10))
-    alphas[learner.support_] = learner.alphas_
-    scores = K @ alphas
-    own = scores[np.arange(500), y].copy()
-    scores[np.arange(500), y] = -np.inf
-    margin = (own - scores.max(axis=1)).min() / np.sqrt(np.sum(alphas * (K @ alphas)))
-    assert bound.value == pytest.approx(2 * np.diag(K).max() / margin**2)
-
-
-def test_digits_are_learned_better_by_a_kernel_and_by_averages():
-    X, y = load_digits(return_X_y=True)
-    train, test = slice(0, 1200), slice(1200, None)
-    scores = {
-        (kernel, output): rb.KernelPerceptron(kernel, output=output, max_iter=5)
-        .fit(X[train] / 16, y[train])
-        .score(X[test] / 16, y[test])
-        for kernel in ("linear", "polynomial:3:1")
-        for output in ("last", "averaged", "voted")
-    }
-    assert scores["polynomial:3:1", "voted"] > scores["linear", "voted"]
-    assert scores["polynomial:3:1", "averaged"] > scores["polynomial:3:1", "last"] > 0.85
 
 
 # ---- bad input
@@ -542,15 +456,6 @@ def test_ties_are_not_known():
     three = rb.KernelPerceptron(fit_intercept=False, max_iter=1).fit(np.eye(3), [0, 1, 2])
     assert three.predict_one([0.0, 0.0, 0.0]) is None
     assert three.predict([[0.0, 0.0, 0.0]]).tolist() == [0]
-
-
-def test_a_run_counts_what_it_compares():
-    A, codes = whole(n=60)
-    run = rb.KernelPerceptron(max_iter=2, gram_bytes=0).fit(A, codes).run_
-    assert run.operations.dot_products == 120
-    assert run.operations.additions == run.mistakes
-    assert run.operations.multiply_adds > 0
-    assert run.hardest(3).size == 3
 
 
 # ---- model files

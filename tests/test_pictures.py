@@ -879,14 +879,3 @@ def test_too_many_answers_are_refused():
     more = KNeighborsClassifier(1).fit(X, np.arange(150) % 50)
     with pytest.raises(rb.InputError, match="50 different answers; a plot has colours for 40"):
         rb.plot_regions(more, X)
-
-
-def test_fields_between_the_rows_asked_about_are_those_of_affine_scores():
-    X, y = noisy(60, 6)
-    model = learned(rb.Perceptron(max_iter=3), X, y)
-    figure = rb.plot_regions(model, X, y)
-    origin, (first, second) = X.mean(axis=0), main_directions(X)[0]
-    points = colours(figure)[1].reshape(-1, 2)
-    scores = model.decision_function(origin + points @ np.stack([first, second]))
-    answers = model.classes_[(scores > 0).astype(int)]
-    assert agreement(figure, answers, model.classes_) > 0.9999

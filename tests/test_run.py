@@ -152,20 +152,6 @@ def test_entries_held_twice_by_a_sparse_row_count_as_their_sum():
     assert learner.run_.history.sqnorm.tolist() == [4]
 
 
-@pytest.mark.parametrize("output", ["last", "averaged", "voted"])
-def test_a_stream_is_one_run_however_it_is_fed(output):
-    learner = rb.Perceptron(fit_intercept=False, output=output)
-    learner.partial_fit(SIX_X[:3], SIX_Y[:3])
-    for x, y in zip(SIX_X[3:5], SIX_Y[3:5], strict=True):
-        learner.learn_one(x, y)
-    learner.partial_fit(SIX_X[5:], SIX_Y[5:])
-    run = learner.run_
-    assert run.stop is rb.Stop.STREAM
-    assert (run.mistakes, run.mistakes_per_pass) == (3, (2, 1, 0))
-    assert run.operations == rb.Operations(6, 3, 18)
-    assert run.counts.tolist() == [1, 0, 1, 0, 1, 0]
-
-
 def test_looking_at_a_run_does_not_change_it():
     learner = rb.Perceptron(fit_intercept=False)
     for x, y in zip(SIX_X, SIX_Y, strict=True):
@@ -173,13 +159,6 @@ def test_looking_at_a_run_does_not_change_it():
         assert learner.run_.operations == learner.run_.operations
     assert learner.run_.mistakes_per_pass == (3,)
     assert learner.n_iter_ == 1
-
-
-def test_fit_begins_a_new_run():
-    learner = fit(SIX_X, SIX_Y)
-    first = learner.run_
-    again = learner.fit(SIX_X, SIX_Y).run_
-    assert (again.mistakes, again.passes) == (first.mistakes, first.passes) == (3, 2)
 
 
 def test_a_warm_start_begins_where_the_last_fit_ended():

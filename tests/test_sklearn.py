@@ -100,17 +100,6 @@ def test_a_gram_matrix_is_cut_in_both_directions_by_cross_validation():
     assert rows.mean() > 0.9
 
 
-def test_a_grid_search_finds_options_that_do_well(tumours):
-    pipeline = make_pipeline(StandardScaler(), rb.Perceptron(random_state=0))
-    grid = {
-        "perceptron__output": ["last", "averaged", "voted"],
-        "perceptron__class_weight": [None, "balanced", {0: 2.0}],
-    }
-    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(*tumours)
-    assert search.best_score_ > 0.95
-    assert search.best_params_["perceptron__output"] != "last"
-
-
 def test_cross_validation_in_two_processes_gives_the_same_scores(tumours):
     pipeline = make_pipeline(StandardScaler(), rb.Perceptron(order="shuffle", random_state=0))
     alone = cross_val_score(pipeline, *tumours, cv=4, scoring="roc_auc")
@@ -174,12 +163,3 @@ def test_text_is_learned_as_sparse_rows(vectorizer):
         "ham",
     ]
     assert pipeline[-1].run_.converged
-
-
-def test_hashed_text_can_be_learned_as_it_comes():
-    vectorizer, learner = HashingVectorizer(n_features=2**20), rb.Perceptron()
-    for _ in range(5):
-        for text, kind in zip(TEXTS, KINDS, strict=True):
-            learner.learn_one(vectorizer.transform([text]), kind)
-    answers = [learner.predict_one(vectorizer.transform([text])) for text in TEXTS]
-    assert answers == KINDS == learner.predict(vectorizer.transform(TEXTS)).tolist()

@@ -565,33 +565,28 @@ def folder(folder):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_fit_predict_evaluate_info_and_export_work_together(shell, classes):
+def test_fit_predict_evaluate_info_and_export_work_together(shell, facts, classes):
     data = f"{classes}.npz"
-    status, shown, _ = shell("fit", data, "-m", "m", "--learner", "svm", "--C", "0.5", "--json")
-    facts = json.loads(shown)
+    found = facts("fit", data, "-m", "m", "--learner", "svm", "--C", "0.5")
     with np.load(data) as file:
         learner = rb.SoftMarginSVM(C=0.5).fit(file["X"], file["y"])
         X, y = file["X"], file["y"]
-    assert status == 0
-    assert facts["lam"] == 1.0
-    assert facts["converged"] is True
-    assert facts["gap"] <= 1e-3
-    assert facts["classes"] == ["a", "b", "c"][:classes]
-    assert facts["objective"] == pytest.approx(learner.objective_, rel=2e-3)
-    assert facts["support_vectors"] == rb.load("m").support_.size
-    assert facts["training_error"] == pytest.approx(1 - rb.load("m").score(X, y))
-    status, shown, _ = shell("predict", "m", data)
-    assert (status, shown.split()) == (0, rb.load("m").predict(X).tolist())
-    status, shown, _ = shell("evaluate", "m", data, "--json")
-    assert json.loads(shown)["wrong"] == facts["misclassified"]
-    assert json.loads(shown)["unsure"] == 0
+    assert (found["lam"], found["converged"]) == (1.0, True)
+    assert found["gap"] <= 1e-3
+    assert found["classes"] == ["a", "b", "c"][:classes]
+    assert found["objective"] == pytest.approx(learner.objective_, rel=2e-3)
+    assert found["support_vectors"] == rb.load("m").support_.size
+    assert found["training_error"] == pytest.approx(1 - rb.load("m").score(X, y))
+    assert shell("predict", "m", data)[1].split() == rb.load("m").predict(X).tolist()
+    counted = facts("evaluate", "m", data)
+    assert (counted["wrong"], counted["unsure"]) == (found["misclassified"], 0)
     line = json.loads(shell("predict", "m", data, "--json")[1].splitlines()[0])
     assert ("score" in line) == (classes == 2)
     assert classes == 2 or set(line["scores"]) == {"a", "b", "c"}
     assert shell("predict", "m", data, "--csv")[1].startswith("label,score")
-    described = json.loads(shell("info", "m", "--json")[1])
+    described = facts("info", "m")
     assert described["learner"] == "SoftMarginSVM"
-    assert described["objective"] == facts["objective"]
+    assert described["objective"] == found["objective"]
     assert described["options"]["C"] == 0.5
     assert "SoftMarginSVM" in shell("info", "m")[1]
     assert shell("export", "m", "m.json")[0] == 0
@@ -624,14 +619,12 @@ def test_every_option_of_an_svm_reaches_it(shell):
     assert not rb.load("m").intercept_.any()
 
 
-def test_the_hard_margin_is_found_or_refused_with_the_reason(shell):
-    status, shown, _ = shell("fit", "street.npz", "-m", "m", "--learner", "hard-svm", "--json")
-    facts = json.loads(shown)
-    assert status == 0
-    assert 0 < facts["margin_from"] <= facts["margin_to"]
-    assert facts["training_error"] == 0.0
-    assert json.loads(shell("info", "m", "--json")[1])["learner"] == "HardMarginSVM"
-    assert json.loads(shell("evaluate", "m", "street.npz", "--json")[1])["wrong"] == 0
+def test_the_hard_margin_is_found_or_refused_with_the_reason(shell, facts):
+    found = facts("fit", "street.npz", "-m", "m", "--learner", "hard-svm")
+    assert 0 < found["margin_from"] <= found["margin_to"]
+    assert found["training_error"] == 0.0
+    assert facts("info", "m")["learner"] == "HardMarginSVM"
+    assert facts("evaluate", "m", "street.npz")["wrong"] == 0
     status, shown, complaint = shell("fit", "2.npz", "-m", "no", "--learner", "hard-svm")
     assert (status, shown) == (1, "")
     assert "no hyperplane separates" in complaint
@@ -663,20 +656,17 @@ def test_the_hard_margin_is_found_or_refused_with_the_reason(shell):
 def test_options_of_the_other_learner_are_refused(shell, options, words, tmp_path):
     status, shown, complaint = shell("fit", "2.npz", "-m", "m", *options.split())
     assert (status, shown) == (2, "")
-    plain = " ".join(complaint.replace("│", " ").split())
-    assert words in plain
+    assert words in complaint
     assert not (tmp_path / "m").exists()
 
 
-def test_a_fit_that_does_not_meet_its_gap_says_so_and_is_kept(shell):
+def test_a_fit_that_does_not_meet_its_gap_says_so_and_is_kept(facts):
     X, y = mixed(n=300, d=600)
     np.savez("wide.npz", X=X, y=y)
     options = ["--learner", "svm", "--lam", "1e-7", "--tol", "1e-12", "--max-iter", "1"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        status, shown, _ = shell("fit", "wide.npz", "-m", "m", *options, "--json")
-    facts = json.loads(shown)
-    assert status == 0
-    assert facts["converged"] is False
-    assert "above --tol 1e-12; raise --max-iter or --max-seconds" in facts["stop"]
-    assert rb.load("m").gap_ == facts["gap"]
+        found = facts("fit", "wide.npz", "-m", "m", *options)
+    assert found["converged"] is False
+    assert "above --tol 1e-12; raise --max-iter or --max-seconds" in found["stop"]
+    assert rb.load("m").gap_ == found["gap"]

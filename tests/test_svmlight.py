@@ -141,34 +141,12 @@ def test_repeated_columns_are_added_in_double_precision_before_rounding() -> Non
     assert X.toarray().tolist() == [[np.float32(3e38)]]
 
 
-def test_written_zeros_are_stored() -> None:
-    X, _ = parse_svmlight(b"1 1:0 2:-0.0 3:1 3:-1")
-    assert X.nnz == 3
-
-
 def test_the_width_is_the_largest_column_or_as_told() -> None:
     assert parse_svmlight(b"1 3:1\n1 2:1")[0].shape == (2, 3)
     assert parse_svmlight(b"1 3:1\n1 2:1", Reading(zero_based=True))[0].shape == (2, 4)
     assert parse_svmlight(b"1 3:1\n1 2:1", Reading(width=9))[0].shape == (2, 9)
     assert parse_svmlight(b"1\n2")[0].shape == (2, 0)
     assert parse_svmlight(b"1 2147483647:1")[0].shape == (1, 2**31 - 1)
-
-
-@pytest.mark.parametrize(
-    ("labels", "dtype"),
-    [
-        (b"1\n-1\n", np.int64),
-        (b"1.0\n2e2\n-0\n", np.int64),
-        (b"9007199254740992\n", np.int64),
-        (b"9007199254740994\n", np.int64),
-        (b"9223372036854775808\n", np.float64),
-        (b"1\n0.5\n", np.float64),
-    ],
-)
-def test_labels_are_integers_if_all_are_whole(labels: bytes, dtype: Any) -> None:
-    _, y = parse_svmlight(labels)
-    assert y.dtype == dtype
-    assert y.tolist() == [float(label) for label in labels.split()]
 
 
 def test_any_buffer_of_bytes_is_taken_and_left_as_it_was() -> None:

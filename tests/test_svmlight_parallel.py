@@ -56,16 +56,6 @@ def test_the_first_error_of_the_file_is_reported_whatever_thread_finds_one_first
                 parse_svmlight(b"\n".join(lines), Reading(threads=4))
 
 
-def test_rows_move_up_over_blank_lines_comments_and_queries() -> None:
-    lines = [b"1 qid:3 2:5", b"", b"# 1:1 2:2 3:3 4:4", b"-1 1:7 # ::::", b"  ", b"2 4:1 4:2 1:3"]
-    with chunks_of(1):
-        X, y = parse_svmlight(b"\n".join(lines * 5), Reading(threads=2))
-    rows = [[0, 5, 0, 0], [7, 0, 0, 0], [3, 0, 0, 3]]
-    assert X.toarray().tolist() == rows * 5
-    assert y.tolist() == [1, -1, 2] * 5
-    assert X.indptr.tolist() == np.concatenate(([0], np.cumsum([1, 1, 2] * 5))).tolist()
-
-
 def test_a_text_without_gaps_fills_its_arrays_exactly() -> None:
     X, _ = parse_svmlight(b"1 1:1 2:2\n-1 3:1\n" * 1000)
     assert X.data.base.size == X.nnz
@@ -92,18 +82,6 @@ def test_marks_are_counted_as_bytes_counts_them(data: bytes) -> None:
 
 
 # Labels ------------------------------------------------------------------------------------------
-
-
-def test_labels_are_strings_as_written_once_one_of_them_is_no_number() -> None:
-    _, y = parse_svmlight("+1 1:1\nspam qid:3 2:1\n1.0#x\n\n naïve\t1:2\r\n1e2".encode())
-    assert y.tolist() == ["+1", "spam", "1.0", "naïve", "1e2"]
-    assert y.dtype.kind == "U"
-
-
-def test_words_that_look_like_numbers_from_afar_are_strings() -> None:
-    words = ["0x1p3", "1_000", "nano", "information", "+", "-", ".", "1e", "½", "1,5", "naN0"]
-    _, y = parse_svmlight("\n".join(words).encode())
-    assert y.tolist() == words
 
 
 def test_one_long_label_does_not_widen_all_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,12 +177,6 @@ def test_a_word_behind_blocks_of_numbers_is_refused_unless_strings_were_asked_fo
 def test_a_word_and_numbers_of_one_block_are_strings() -> None:
     blocks = list(svmlight_blocks([b"1\nspam\n"]))
     assert [y.tolist() for _, y in blocks] == [["1", "spam"]]
-
-
-@pytest.mark.parametrize("chunks", [[], [b""], [b"# only\n", b"\n \t"]])
-def test_a_stream_without_examples_is_refused(chunks: list[bytes]) -> None:
-    with pytest.raises(InputError, match=r"^<bytes> holds no examples"):
-        list(svmlight_blocks(chunks, block_bytes=4))
 
 
 def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

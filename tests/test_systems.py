@@ -17,6 +17,8 @@ from rosenblatt.check.subjects import System
 from rosenblatt.checker import digest, read_rows
 from rosenblatt.data.systems import SystemFile, read_system, write_system_csv
 from rosenblatt.exact.numbers import exact_matrix, exact_row
+from test_programs import LP
+from test_programs import MPS as mps
 
 PROGRAM = """minimize
  cost: x + y
@@ -27,45 +29,7 @@ bounds
  y <= 1
 end
 """
-MPS = """NAME          TINY
-ROWS
- N  COST
- G  R1
- L  R2
- E  R3
- N  FREE
-COLUMNS
-    X         COST      1.0   R1        1.0
-    X         R2        1.0   R3        0.1
-    MARKER    'MARKER'  'INTORG'
-    MARKER    'MARKER'  'INTEND'
-    Y         R1        2.0   R2        -1e-10
-    Y         FREE      1.0
-    Z         R3        -1.0
-RHS
-    RHS       R1        3.0   R2        4.0
-    RHS       R3        0.5
-RANGES
-    RNG       R1        2.5
-BOUNDS
- UP BND       X         4.0
- LO BND       Y         -1.0
- FR BND       Z
-ENDATA
-"""
-LP = """\\ maximise something
-Maximize
- obj: x + 2 y
-Subject To
- c1: x + y >= 1
- c2: x - y <= 2.5
- c3: x + z = 0.1
-Bounds
- x <= 4
- -3 <= y <= 5
- z free
-End
-"""
+MPS = mps.replace("BOUNDS", "RANGES\n    RNG       R1        2.5\nBOUNDS")
 CSV = "b,x,relation,y\n3,1,>=,2\n1,1,<=,0\n\n-0,0,<,1\n.5,1e-3,=,+1.\n2,1,==,1\n"
 
 
