@@ -28,7 +28,15 @@ LEARNERS: dict[type, dict[str, dict[str, Any]]] = {
         "first": {"order": "first", "class_weight": "balanced"},
         "renormalize averaged": {"renormalize": True, "output": "averaged", "max_iter": 50},
         "renormalize voted": {"renormalize": True, "output": "voted", "max_iter": 50},
+        "margin": {"margin": 0.5, "output": "last", "max_iter": 50},
+        "margin voted": {"margin": 0.2, "output": "voted", "eta0": 0.5},
         "random start": {"initial": "random", "random_state": 0, "tie": "positive"},
+    },
+    rb.OnlineSVM: {
+        "default": {},
+        "passive-aggressive": {"window": 1, "C": 2.0, "fit_intercept": False, "max_iter": 5},
+        "averaged": {"output": "averaged", "lift": 3.0, "class_weight": {-1: 1.0, 1: 3.0}},
+        "shuffle": {"order": "shuffle", "random_state": 0, "window": 7, "max_iter": 3},
     },
     rb.KernelPerceptron: {
         "gaussian": {"kernel": "gaussian:0.5"},

@@ -47,6 +47,7 @@ class Learner:
     samples: tuple[float, ...] = ()  # weights of the examples, 1 if there are none
     renormalize: bool = False
     tie: str = "mistake"
+    margin: float = 0.0  # D23
     sparse: bool = False  # whether zeros are not stored, hence not paid for
     held: list[np.ndarray] = field(default_factory=list)  # after each example presented
     log: list[Mistake] = field(default_factory=list)
@@ -82,12 +83,12 @@ class Learner:
     # ---- what does not
 
     def look(self, x, y):
-        """Tell whether the example is a mistake (D2)."""
+        """Tell whether the example calls for an update: a mistake (D2), or inside the margin."""
         self.looks += 1
         self.multiply_adds += (self.w.size // self.w.shape[-1]) * self.cost(x)
         if self.tie == "positive" and self.lead(x, y) == 0:
             return y < 0
-        return self.lead(x, y) <= 0
+        return self.lead(x, y) <= self.margin
 
     def update(self, x, y, example=0):
         """Learn from a mistake (D3, D6, D18)."""
@@ -100,7 +101,7 @@ class Learner:
         self.log.append(Mistake(example, lead, norm, len(self.held), rival, self.w))
 
     def present(self, x, y, example=0):
-        """Look at an example, learn from it if it is a mistake, and tell whether it was one."""
+        """Look at an example, learn from it if that is called for, and tell whether it was."""
         wrong = self.look(x, y)
         if wrong:
             self.update(x, y, example)
@@ -114,7 +115,7 @@ class Learner:
 
     @property
     def mistakes(self):
-        return len(self.log)
+        return sum(entry.lead <= 0 for entry in self.log)
 
     @property
     def coef(self):

@@ -407,7 +407,8 @@ def test_the_hardest_examples_are_those_with_most_updates(case):
     run = case().fit(X, y).run_
     hardest = run.hardest(5)
     others = np.setdiff1d(np.arange(len(y)), hardest)
-    assert run.counts.sum() == run.updates == run.mistakes == sum(run.mistakes_per_pass)
+    assert run.counts.sum() == run.updates >= run.mistakes == sum(run.mistakes_per_pass)
+    assert run.updates == run.mistakes or case.learner is rb.OnlineSVM or "margin" in case.options
     assert 0 < hardest.size <= 5
     assert (np.diff(run.counts[hardest].astype(int)) <= 0).all()
     assert (run.counts[hardest] > 0).all()

@@ -27,6 +27,7 @@ from rosenblatt.online.perceptron import (
     MISTAKES,
     SEEN,
     UNUSABLE,
+    UPDATES,
     WORK,
     Allowance,
     Log,
@@ -122,13 +123,15 @@ RULES = {
     "plain": {},
     "weighted": {"eta": 0.5, "weights": WEIGHTS},
     "weighted examples": {"weights": WEIGHTS, "samples": (1.0, 0.5, 4.0) * 7 + (2.0, 1.0)},
+    "margin": {"eta": 0.5, "weights": WEIGHTS, "margin": 3.0},
     "zero is positive": {"eta": 2.0, "tie": "positive"},  # if there are two classes
 }
 
 
 def rule_of(twin):
     weights = np.array(twin.weights or np.ones(6))
-    return Rule(twin.eta, weights, twin.renormalize, twin.tie == "positive", np.array(twin.samples))
+    positive, samples = twin.tie == "positive", np.array(twin.samples)
+    return Rule(twin.eta, weights, twin.renormalize, positive, samples, twin.margin)
 
 
 def plan_of(order, n, seed):
@@ -143,8 +146,9 @@ def assert_same_state(state, twin, exact=True):
     same = np.testing.assert_array_equal if exact else close
     same(state.w, twin.w)
     same(state.tally[CLOCK] * state.w - state.drift, sum(twin.held, np.zeros(twin.w.shape)))
-    tally = state.tally[[LOOKS, MISTAKES, WORK, SEEN]]
-    assert tally.tolist() == [twin.looks, twin.mistakes, twin.multiply_adds, len(twin.held)]
+    tally = state.tally[[LOOKS, MISTAKES, UPDATES, WORK, SEEN]].tolist()
+    counted = [twin.looks, twin.mistakes, len(twin.log), twin.multiply_adds, len(twin.held)]
+    assert tally == counted
 
 
 def assert_same_log(log, used, twin, exact=True):
@@ -267,14 +271,19 @@ def sparse_row(x):
 
 
 @pytest.mark.twin_of("online.perceptron.learn_row")
+@pytest.mark.parametrize("margin", [0.0, 3.0])
 @pytest.mark.parametrize("averaging", [True, False])
-def test_learn_row_does_what_the_twin_does(problem, lift, averaging):
-    twin = problem.twin(lift=lift, eta=0.5, weights=WEIGHTS, sparse=True)
+def test_learn_row_does_what_the_twin_does(problem, lift, averaging, margin):
+    twin = problem.twin(lift=lift, eta=0.5, weights=WEIGHTS, sparse=True, margin=margin)
     state = State.start(twin.w.copy(order="F"), averaging)
     for x, y, code in zip(problem.A, problem.y, problem.codes.tolist(), strict=True):
-        given = code, twin.eta * WEIGHTS[code], lift
-        outcome, wrong = perceptron.learn_row(*sparse_row(x), given, *state), twin.present(x, y)
-        assert outcome == (twin.log[-1].rival if wrong else -1)
+        given = code, twin.eta * WEIGHTS[code], lift, margin
+        outcome, learned = perceptron.learn_row(*sparse_row(x), given, *state), twin.present(x, y)
+        if learned:
+            latest = twin.log[-1]
+            assert outcome == (latest.rival if latest.lead <= 0 else -2 - latest.rival)
+        else:
+            assert outcome == -1
     np.testing.assert_array_equal(state.w, twin.w)
     if averaging:
         assert_same_state(state, twin)
@@ -296,7 +305,7 @@ def test_scores_of_single_rows_equal_dot_products(problem, lift):
 def test_a_row_that_cannot_be_used_changes_nothing(problem, column, value):
     w = np.ones_like(problem.start)
     state, row = State.start(w, True), (np.array([2, column]), np.array([1.0, value]))
-    assert np.isnan(perceptron.learn_row(*row, (1, 1.0, 1.0), *state))
+    assert np.isnan(perceptron.learn_row(*row, (1, 1.0, 1.0, 0.0), *state))
     assert (state.w == 1.0).all()
     assert not state.tally.any()
     if not problem.classes:
@@ -312,7 +321,7 @@ def test_a_row_that_would_make_weights_infinite_changes_nothing(problem, averagi
     before, row = [part.copy() for part in state], (np.array([0]), np.array([1e308]))
     # A positive push stays finite on one side alone, one of the other sign on none.
     code = 0 if not problem.classes else 1
-    assert np.isnan(perceptron.learn_row(*row, (code, 1.0, 0.0), *state))
+    assert np.isnan(perceptron.learn_row(*row, (code, 1.0, 0.0, 0.0), *state))
     for part, kept in zip(state[:3], before, strict=False):
         np.testing.assert_array_equal(part, kept)
 

@@ -10,6 +10,7 @@ import resource
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 from sklearn.exceptions import NotFittedError
@@ -227,9 +228,28 @@ def test_model_files_of_another_version_are_refused_in_a_sentence(path, version)
         rb.load(path)
 
 
+@pytest.mark.parametrize(("kind", "places"), [(rb.Perceptron, 9), (rb.KernelPerceptron, 8)])
+def test_a_model_file_of_version_2_is_read_with_its_mistakes_as_updates(path, kind, places):
+    learner = kind().fit(X, y)
+    rb.save(learner, path)
+    tensors = load_tensors(path.read_bytes())
+    with safe_open(path, "numpy") as file:
+        metadata = file.metadata()
+    tensors["tally"] = tensors["tally"][:places]
+    metadata["format"] = "rosenblatt model 2"
+    metadata["digest"] = digest(metadata["learner"], metadata["settings"], tensors)
+    path.write_bytes(save_tensors(tensors, metadata))
+    again = rb.load(path)
+    assert again.updates_so_far == again.mistakes_so_far == learner.run_.mistakes > 0
+    assert (again.predict(X) == learner.predict(X)).all()
+
+
 HELD = {
     "Perceptron": "classes columns lift made_of names names_grow notes open_width options "
     "output rule run weighted / drift run.counts run.examples start tally w",
+    "OnlineSVM": "classes columns lift made_of names names_grow notes open_width options "
+    "output rule run weighted / drift run.counts run.examples start tally w window.alpha "
+    "window.box window.codes window.columns window.square window.starts window.values",
     "KernelPerceptron": "classes columns dense lift made_of names names_grow notes open_width "
     "options output presented run store weighted / alphas counts drift run.counts run.examples "
     "store.numbers store.rows store.squares tally",
@@ -245,5 +265,5 @@ def test_files_that_hold_something_else_have_another_version(name, path):
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     settings = json.loads(header.pop("__metadata__")["settings"])
     # If files written before can still be read, change the names alone; if not, the version, too.
-    assert VERSION == 2
+    assert VERSION == 3
     assert " ".join([*sorted(settings), "/", *sorted(header)]) == HELD[name]

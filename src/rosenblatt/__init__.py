@@ -32,6 +32,7 @@ _HOMES = {
     "MissingExtraError": "rosenblatt.errors",
     "MistakeBound": "rosenblatt.bounds.theorem",
     "ModelFileError": "rosenblatt.errors",
+    "OnlineSVM": "rosenblatt.learners.online_svm",
     "Operations": "rosenblatt.run",
     "ParseError": "rosenblatt.errors",
     "Perceptron": "rosenblatt.learners.perceptron",

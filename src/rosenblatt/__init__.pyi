@@ -47,6 +47,7 @@ from rosenblatt.lab.pictures_runs import plot_hardest as plot_hardest
 from rosenblatt.lab.pictures_runs import plot_learning_curve as plot_learning_curve
 from rosenblatt.learners.hard_margin import HardMarginSVM as HardMarginSVM
 from rosenblatt.learners.kernel_perceptron import KernelPerceptron as KernelPerceptron
+from rosenblatt.learners.online_svm import OnlineSVM as OnlineSVM
 from rosenblatt.learners.perceptron import Perceptron as Perceptron
 from rosenblatt.learners.soft_margin import SoftMarginSVM as SoftMarginSVM
 from rosenblatt.run import History as History

@@ -44,9 +44,18 @@ def limit(name: str, value: Any) -> int | None:
     """Give the value as a whole number from 1 on, or None for no limit."""
     if value is None:
         return None
+    return _whole(name, value, "None or a whole number")
+
+
+def count(name: str, value: Any) -> int:
+    """Give the value as a whole number from 1 on."""
+    return _whole(name, value, "a whole number")
+
+
+def _whole(name: str, value: Any, kind: str) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= 2**53:
         return int(value)
-    raise InputError(f"{name} must be None or a whole number from 1 on, got {value!r}")
+    raise InputError(f"{name} must be {kind} from 1 on, got {value!r}")
 
 
 def flag(name: str, value: Any) -> bool:

@@ -8,6 +8,7 @@ look inside; they call
     absolute_dot(...)      Σ |x||w|, by which the rounding error of x·w is bounded
     add(rows, i, a, w)     w ← w + a·x
     sqnorm(rows, i)        ‖x‖²
+    unpack(rows, i, ...)   copy the entries of row i that are not 0, as columns and values
     size(rows, i)          how many multiply-adds each of the above costs
     prefetch(rows, i)      ask the memory for row i, a little before it is needed
 
@@ -119,6 +120,20 @@ def add(rows: Rows | Single, i: int | np.int64, a: float, w: np.ndarray) -> None
 
 def sqnorm(rows: Rows, i: int | np.int64) -> float:
     """Give ‖x‖² of the lifted row i (compiled code only)."""
+    raise TypeError("row primitives are called from compiled loops")
+
+
+def unpack(
+    rows: Rows | Single,
+    i: int | np.int64,
+    columns: np.ndarray,
+    values: np.ndarray,
+    at: int | np.int64,
+) -> int:
+    """Write the entries of row i from a place on; give the place behind (compiled code only).
+
+    The lifted one is left out, and so are zeros; a column beyond `columns` becomes their largest.
+    """
     raise TypeError("row primitives are called from compiled loops")
 
 
@@ -300,6 +315,37 @@ def _sqnorm(rows, i):  # type: ignore[no-untyped-def]
         return total + rows.lift * rows.lift
 
     return dense if is_dense(rows) else sparse
+
+
+@primitive(unpack)
+def _unpack(rows, i, columns, values, at):  # type: ignore[no-untyped-def]
+    kind = columns.dtype
+    most = np.uint64(2**kind.bitwidth - 1)
+
+    def dense(rows, i, columns, values, at):  # type: ignore[no-untyped-def]
+        for j in range(rows.values.shape[1]):
+            if rows.values[i, j] != 0.0:
+                columns[at], values[at] = j, rows.values[i, j]
+                at += 1
+        return at
+
+    def sparse(rows, i, columns, values, at):  # type: ignore[no-untyped-def]
+        for k in range(np.uint64(rows.starts[i]), np.uint64(rows.starts[i + 1])):
+            if rows.values[k] != 0.0:
+                columns[at] = min(np.uint64(rows.columns[k]), most)
+                values[at] = rows.values[k]
+                at += 1
+        return at
+
+    def single(rows, i, columns, values, at):  # type: ignore[no-untyped-def]
+        for k in range(rows.columns.size):
+            if rows.values[k] != 0.0:
+                columns[at] = min(np.uint64(rows.columns[k]), most)
+                values[at] = rows.values[k]
+                at += 1
+        return at
+
+    return _chosen(rows, dense, sparse, single)
 
 
 @primitive(size)

@@ -26,7 +26,7 @@ from rosenblatt.data.sources import Name, is_pipe, shown
 from rosenblatt.data.streams import Checkpoint, fit_stream
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.labels import as_labels, joint_classes
-from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.learners.online import OnlineLearner
 from rosenblatt.online.driver import Progress, Watch
 
 FOLLOWED = 10  # rows misclassified for each mistake of the last pass that tell of a sorted file
@@ -71,7 +71,7 @@ def fit_file(
     check_writable(path, source.data)
     if source.stream and is_pipe(source.data) and learner.max_iter != 1:
         raise InputError(f"{shown(source.data)} can be read but once; give --max-iter 1, or a file")
-    source = replace(source.settled(), streamable=isinstance(learner, Perceptron))
+    source = replace(source.settled(), streamable=isinstance(learner, OnlineLearner))
     quiet = warnings.catch_warnings(action="ignore")  # the report says why the run ended
     with doing(f"reading {source.data}") as say, quiet, telling():
         examples = source.labelled(source.examples()) if begin.needs_all else None
@@ -103,9 +103,9 @@ def _begun(begin: Beginning, source: Source) -> tuple[Any, Source]:
     if start is None:
         return recipe.make(), source
     learner, source = opened(start, source)
-    if not isinstance(learner, Perceptron):
+    if not isinstance(learner, OnlineLearner):
         raise InputError(
-            f"--from goes on with a perceptron, and {start} is a {kind_of(learner)}; fit it anew"
+            f"--from goes on with online learners, and {start} is a {kind_of(learner)}; fit it anew"
         )
     if recipe.learner != "perceptron":
         raise InputError(f"--from goes on with the perceptron {start}; leave out --learner")
@@ -146,7 +146,7 @@ def _learned(
     json: bool,
 ) -> Learned:
     """Learn, from examples in hand or from what the source gives."""
-    once = examples is None and isinstance(learner, Perceptron) and _is_once(learner)
+    once = examples is None and isinstance(learner, OnlineLearner) and _is_once(learner)
     if source.stream or (once and is_pipe(source.data)):
         told = _watch(say) if json else ProgressiveError().watch
         learner = _learn_stream(learner, source.by(stream=True), checkpoint, told)
@@ -159,9 +159,9 @@ def _learned(
     return _learned_whole(learner, source, examples, say)
 
 
-def _is_once(learner: Perceptron) -> bool:
+def _is_once(learner: OnlineLearner) -> bool:
     """Tell whether each row is met once, in stored order, whatever the others are."""
-    return all(getattr(learner, name) == value for name, value in ONCE.items())
+    return all(getattr(learner, name, value) == value for name, value in ONCE.items())
 
 
 def _learned_whole(learner: Any, source: Source, examples: rb.Examples | None, say: Say) -> Learned:
@@ -229,7 +229,7 @@ def _solve(learner: Any, examples: rb.Examples, data: Name) -> None:
         ) from error
 
 
-def _learned_at_once(learner: Perceptron, source: Source, watch: Watch) -> Perceptron | None:
+def _learned_at_once(learner: OnlineLearner, source: Source, watch: Watch) -> OnlineLearner | None:
     """Learn a large file in one pass, as a stream, where that is the same.
 
     One pass meets each row once: to hold them all would give the same weights, later.
@@ -243,13 +243,13 @@ def _learned_at_once(learner: Perceptron, source: Source, watch: Watch) -> Perce
 
 
 def _learn_stream(
-    learner: Perceptron,
+    learner: OnlineLearner,
     source: Source,
     checkpoint: Path | None,
     watch: Watch,
     *,
     alike: bool = False,
-) -> Perceptron:
+) -> OnlineLearner:
     """Learn block by block; if the result must be that of the whole data, refuse where it is not.
 
     From the third class on, it matters which classes are known from the first row on.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LEARNERS = {
     "perceptron": "Perceptron",
+    "online-svm": "OnlineSVM",
     "svm": "SoftMarginSVM",
     "hard-svm": "HardMarginSVM",
     "kernel": "KernelPerceptron",

@@ -1,13 +1,14 @@
 """Model files: safetensors for the arrays, JSON in its header for the rest; data, never code.
 
 Layout      one safetensors file, float64 and integer tensors; its metadata hold
-            "format"    "rosenblatt model 2"; the number is one more whenever what is below changes
+            "format"    "rosenblatt model 3"; the number is one more whenever what is below changes
                         so that files written before can no longer be read
             "learner"   the class, one of `KINDS`
             "settings"  JSON: options, classes, rule, run, what the columns are
             "digest"    SHA-256 of the settings and of every tensor's name, type, shape and bytes
-            A learner of scaled columns is a "rosenblatt scaled model 2": `scaling` in its settings,
+            A learner of scaled columns is a "rosenblatt scaled model 3": `scaling` in its settings,
             and two more tensors. Nothing depends on time: the same run gives the same bytes.
+Older       in version 2, there was one counter less: its mistakes were all its updates
 Promise     save → load → go on training gives the weights of never having stopped
 """
 
@@ -30,7 +31,7 @@ from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.learners.base import Learner
 from rosenblatt.names import Columns
 
-VERSION = 2
+VERSION, OLDER = 3, 2
 FORMAT, SCALED_FORMAT = f"rosenblatt model {VERSION}", f"rosenblatt scaled model {VERSION}"
 
 
@@ -47,6 +48,7 @@ class Kind(NamedTuple):
 
 KINDS = {
     "Perceptron": Kind("perceptron", "parts.perceptron_parts", "parts.perceptron_from"),
+    "OnlineSVM": Kind("online_svm", "parts.online_svm_parts", "parts.online_svm_from"),
     "KernelPerceptron": Kind(
         "kernel_perceptron", "kernel_parts.kernel_parts", "kernel_parts.kernel_from"
     ),
@@ -77,7 +79,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : Perceptron, KernelPerceptron, SoftMarginSVM or HardMarginSVM, or a Pipeline
+    model : Perceptron, OnlineSVM, KernelPerceptron, SoftMarginSVM or HardMarginSVM, or a Pipeline
         A fitted learner, or a scikit-learn ``Pipeline`` of a ``StandardScaler`` or a
         ``MaxAbsScaler`` and one.
     path : str or path
@@ -155,7 +157,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    Perceptron, KernelPerceptron, SoftMarginSVM or HardMarginSVM, or a Pipeline
+    Perceptron, OnlineSVM, KernelPerceptron, SoftMarginSVM or HardMarginSVM, or a Pipeline
         The fitted learner, behind its scaler if it was learned from scaled columns.
     """
     from rosenblatt.learners.estimator import join
@@ -182,12 +184,12 @@ def read_model(path: str | os.PathLike[str]) -> Held:
     metadata, tensors = _read(path)
     name, says = metadata.get("learner", ""), metadata.get("format", "no format")
     other = re.fullmatch(r"rosenblatt (?:scaled )?model (\d+)", says)
-    if other and int(other[1]) != VERSION:
+    if other and int(other[1]) not in (VERSION, OLDER):
         raise ModelFileError(
-            f"{path} is a model file of version {other[1]}, and this is read: version {VERSION}; "
-            "fit the model again, or load it with the rosenblatt that wrote it"
+            f"{path} is a model file of version {other[1]}, and these are read: versions {OLDER} "
+            f"and {VERSION}; fit the model again, or load it with the rosenblatt that wrote it"
         )
-    if says not in (FORMAT, SCALED_FORMAT) or name not in KINDS:
+    if not other or name not in KINDS:
         found = " ".join(filter(None, [says, name]))
         raise ModelFileError(
             f"{path} is not a model that this version reads (it says {found!r}, not {FORMAT!r} "
@@ -198,10 +200,12 @@ def read_model(path: str | os.PathLike[str]) -> Held:
         raise ModelFileError(f"{path} is damaged: its contents do not match its digest")
     try:
         settings = json.loads(text)
+        if int(other[1]) == OLDER:
+            tensors |= _renewed(tensors)
         model = _named(KINDS[name].back)(settings, tensors)
         model.columns_ = Columns.of_parts(settings.get("made_of"), model.n_features_in_)
         scaling = None
-        if metadata["format"] == SCALED_FORMAT:
+        if says.startswith("rosenblatt scaled"):
             scaling = Scaling.of_parts(settings["scaling"], tensors, model.n_features_in_)
         return Held(model, dict(settings["notes"]), scaling)
     except RecursionError as error:
@@ -210,6 +214,18 @@ def read_model(path: str | os.PathLike[str]) -> Held:
         ) from error
     except MISFITS as error:
         raise ModelFileError(f"{path} is not a usable model: {_brief(error)}") from error
+
+
+def _renewed(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Give the counters of the older version as they are now."""
+    from rosenblatt.online.perceptron import MISTAKES, PLACES, UPDATES
+
+    if "tally" not in tensors:
+        return {}
+    tally = np.zeros(PLACES)
+    tally[: tensors["tally"].size] = tensors["tally"]
+    tally[UPDATES] = tally[MISTAKES]
+    return {"tally": tally}
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, np.ndarray]]:

@@ -3,7 +3,7 @@
 A stream is a function that opens the data and gives blocks of examples, the same ones each time.
 While one block is learned, the next one is read and parsed in another thread. One pass presents
 each example once, in stored order or shuffled within the blocks; passes follow each other until one
-makes no mistake or a limit is reached. Limits are looked at between blocks.
+makes no update or a limit is reached. Limits are looked at between blocks.
 
 A checkpoint is a model file with a note of the place in the stream. All that happens after it
 depends on the model, the place and the seed alone, so a killed run that goes on from it ends with
@@ -23,7 +23,7 @@ from rosenblatt.data.models import read_model, write_model
 from rosenblatt.data.workers import ahead
 from rosenblatt.errors import InputError, ModelFileError
 from rosenblatt.examples import Examples
-from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.learners.online import OnlineLearner
 from rosenblatt.online.driver import Progress, Watch
 from rosenblatt.online.growth import Length, stalled
 from rosenblatt.run import Run, Stop
@@ -42,12 +42,15 @@ class Place:
     earlier : mistakes of each pass that has ended.
     blocks, mistakes : blocks done in the pass after them, and its mistakes so far.
     lengths : how long the weights were after each pass that has ended.
+    learned, updates : as `earlier` and `mistakes`, of updates.
     """
 
     earlier: tuple[int, ...] = ()
     blocks: int = 0
     mistakes: int = 0
     lengths: tuple[Length, ...] = ()
+    learned: tuple[int, ...] = ()
+    updates: int = 0
 
     @property
     def per_pass(self) -> tuple[int, ...]:
@@ -56,7 +59,11 @@ class Place:
 
     def next_pass(self, length: Length) -> Place:
         """Give the place at the beginning of the next pass."""
-        return Place((*self.earlier, self.mistakes), lengths=(*self.lengths, length))
+        return Place(
+            (*self.earlier, self.mistakes),
+            lengths=(*self.lengths, length),
+            learned=(*self.learned, self.updates),
+        )
 
 
 @dataclass(frozen=True)
@@ -67,11 +74,11 @@ class Checkpoint:
     data: str
     seconds: float = CHECKPOINT_SECONDS
 
-    def write(self, learner: Perceptron, place: Place) -> None:
+    def write(self, learner: OnlineLearner, place: Place) -> None:
         """Replace the checkpoint as a whole."""
         write_model(learner, self.path, {"data": self.data, "place": asdict(place)})
 
-    def read(self) -> tuple[Perceptron, Place] | None:
+    def read(self) -> tuple[OnlineLearner, Place] | None:
         """Give the learner and its place, or None if there is no checkpoint yet."""
         if not self.path.exists():
             return None
@@ -83,17 +90,18 @@ class Checkpoint:
             )
         place = Place(**notes["place"])
         lengths = tuple(Length(*length) for length in place.lengths)
-        return learner, replace(place, earlier=tuple(place.earlier), lengths=lengths)
+        earlier, learned = tuple(place.earlier), tuple(place.learned)
+        return learner, replace(place, earlier=earlier, lengths=lengths, learned=learned)
 
 
 def fit_stream(
-    learner: Perceptron,
+    learner: OnlineLearner,
     blocks: OpenBlocks,
     *,
     checkpoint: Checkpoint | None = None,
     watch: Watch | None = None,
-) -> Perceptron:
-    """Learn from a stream until a pass makes no mistake, a limit or an interrupt.
+) -> OnlineLearner:
+    """Learn from a stream until a pass makes no update, a limit or an interrupt.
 
     Gives the learner, which is the one of the checkpoint if there is one.
     """
@@ -132,7 +140,7 @@ def _joined(run: Run, walk: _Walk, stop: Stop) -> Run:
     )
 
 
-def _check_same_options(learner: Perceptron, found: Perceptron) -> None:
+def _check_same_options(learner: OnlineLearner, found: OnlineLearner) -> None:
     for name, value in learner.options().items():
         if not np.array_equal(value, found.options()[name]):
             raise InputError(
@@ -146,7 +154,7 @@ class _Walk:
 
     def __init__(
         self,
-        learner: Perceptron,
+        learner: OnlineLearner,
         blocks: OpenBlocks,
         place: Place,
         checkpoint: Checkpoint | None,
@@ -165,7 +173,7 @@ class _Walk:
             stop = self._one_pass()
             if stop is not None:
                 return stop
-            if not self.place.mistakes:
+            if not self.place.updates:
                 return Stop.CONVERGED
             self.place = self.place.next_pass(self.learner.length())
             if len(self.place.earlier) == self.learner.max_iter:
@@ -179,7 +187,7 @@ class _Walk:
             return False
         examples = self.learner.run_.operations.dot_products // len(self.place.earlier)
         shape = (examples, self.learner.n_features_in_)
-        return stalled(self.place.earlier, self.place.lengths, shape, patience)
+        return stalled(self.place.learned, self.place.lengths, shape, patience)
 
     def _one_pass(self) -> Stop | None:
         number = -1
@@ -200,26 +208,28 @@ class _Walk:
     def _learn(self, number: int, block: Examples) -> None:
         if self.learner.order == "shuffle":
             block = block.part(self._shuffled(number, len(block)))
-        before, weighty = self._mistakes(), block.weights is None or block.weights.any()
+        learner, weighty = self.learner, block.weights is None or block.weights.any()
+        mistakes, updates = learner.mistakes_so_far, learner.updates_so_far
         if weighty:
-            self.learner.present_block(block)
-        made = self._mistakes() - before
+            learner.present_block(block)
         nothing = np.zeros(len(block), np.uint32)
         self.latest = self.learner.take_counts() if weighty else nothing
         if self.countable:
             self.counts.append(self.latest)
-        self.place = replace(self.place, blocks=number + 1, mistakes=self.place.mistakes + made)
+        self.place = replace(
+            self.place,
+            blocks=number + 1,
+            mistakes=self.place.mistakes + learner.mistakes_so_far - mistakes,
+            updates=self.place.updates + learner.updates_so_far - updates,
+        )
 
     def _shuffled(self, number: int, size: int) -> np.ndarray:
         seed = self.learner.random_state or 0
         return np.random.default_rng([seed, len(self.place.earlier), number]).permutation(size)
 
-    def _mistakes(self) -> int:
-        return self.learner.mistakes_so_far
-
     def _limit(self) -> Stop | None:
         most = self.learner.max_updates
-        if most is not None and self._mistakes() >= most:
+        if most is not None and self.learner.updates_so_far >= most:
             return Stop.UPDATES
         seconds = self.learner.max_seconds
         if seconds is not None and time.perf_counter() - self.began >= seconds:
@@ -232,7 +242,8 @@ class _Walk:
         if self.watch is not None:
             passes = len(self.place.per_pass)
             seconds = now - self.began
-            self.watch(Progress(passes, self._mistakes(), seconds, self.latest))
+            mistakes = self.learner.mistakes_so_far
+            self.watch(Progress(passes, mistakes, seconds, self.latest))
         if self.checkpoint is not None and now - self.saved >= self.checkpoint.seconds:
             self.checkpoint.write(self.learner, self.place)
             self.saved = time.perf_counter()

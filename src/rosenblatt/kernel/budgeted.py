@@ -17,7 +17,7 @@ from rosenblatt.kernel.store import Block
 from rosenblatt.kernel.training import KernelPresenter, room_for
 from rosenblatt.kernel.walk import DONE
 from rosenblatt.online.driver import UnusableRowError
-from rosenblatt.online.perceptron import MISTAKES, Allowance
+from rosenblatt.online.perceptron import MISTAKES, UPDATES, Allowance
 from rosenblatt.online.plan import Plan
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 256
@@ -52,9 +52,9 @@ class Budgeted(KernelPresenter):
         examples = self._numbers(chosen)
         block = self._block(chosen).doubled()
         before = self.expansion.size
-        place, made, why = self._walk(block, examples, allowance.mistakes)
+        place, made, why = self._walk(block, examples, allowance.updates)
         self.counts[examples[made]] += 1
-        self.tally[MISTAKES] += made.size
+        self.tally[[MISTAKES, UPDATES]] += made.size
         self._take_over(block, before)
         self._passed(place)
         if why != DONE:

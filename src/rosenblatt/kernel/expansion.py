@@ -22,7 +22,7 @@ from rosenblatt.kernel.voting import Ballots, vote
 from rosenblatt.kernel.walk import judge
 from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.online.averaging import AVERAGING
-from rosenblatt.online.perceptron import CLOCK, LOOKS, MISTAKES, SEEN, WORK
+from rosenblatt.online.perceptron import CLOCK, LOOKS, MISTAKES, PLACES, SEEN, UPDATES, WORK
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Expansion:
     alphas: np.ndarray
     drift: np.ndarray
     counts: np.ndarray
-    tally: np.ndarray = field(default_factory=lambda: np.zeros(8))
+    tally: np.ndarray = field(default_factory=lambda: np.zeros(PLACES))
     presented: int = 0
     ballots: Ballots | None = None
     budget: Budget | None = None
@@ -126,7 +126,7 @@ class Expansion:
             np.subtract.at(self.drift, (rivals, places), clock * weights)
         if self.ballots is not None:
             self.ballots.add(places, codes, rivals, self.tally[SEEN] + earlier, weights)
-        self.tally[MISTAKES] += places.size
+        self.tally[[MISTAKES, UPDATES]] += places.size
 
     def settle(self, converged: bool) -> None:
         """End a run of automatic output: choose the last coefficients if it converged."""

@@ -82,7 +82,7 @@ class KernelPresenter:
         """Look at all examples and learn from the worst; tell whether one was a mistake."""
         raise NotImplementedError
 
-    def stalled(self, mistakes_per_pass: Sequence[int], patience: int) -> bool:
+    def stalled(self, updates_per_pass: Sequence[int], patience: int) -> bool:
         """Tell whether passes made no progress: runs of kernels are not judged by that."""
         return False
 
@@ -143,7 +143,7 @@ class Blocked(KernelPresenter):
             max(SMALLEST_BLOCK, self.expansion.size // STORED_FOR_EACH), LARGEST_BLOCK
         )
         chosen = self._upcoming(plan, rows)
-        self._present(self._block(chosen), self._numbers(chosen), allowance.mistakes)
+        self._present(self._block(chosen), self._numbers(chosen), allowance.updates)
 
     def _present(self, block: Block, examples: np.ndarray, allowed: int) -> None:
         """Walk through a block; where it stops for something to be computed, do so and go on."""
@@ -281,7 +281,7 @@ class Resident(KernelPresenter):
     def present(self, plan: Plan, allowance: Allowance) -> None:
         """Go on until there is no room to note mistakes."""
         (scores, gram), tally, before = self.kept, self.tally, int(self.tally[LOOKS])
-        found = room_for(min(NOTED, allowance.mistakes))
+        found = room_for(min(NOTED, allowance.updates))
         made = run_through(self.codes, scores, gram, plan, tally, allowance.looks, found)
         examples, rivals, earlier = (column[:made] for column in found)
         if made and not gram.size:

@@ -38,6 +38,7 @@ from rosenblatt.learners.values import (
     shared_parts,
     width_of,
 )
+from rosenblatt.online.perceptron import PLACES
 
 BALLOTS = ("place", "code", "rival", "seen", "weight")
 KERNELS: dict[str, type[Kernel]] = {kind.__name__: kind for kind in (Linear, Polynomial, Gaussian)}
@@ -148,7 +149,7 @@ def _expansion(
     averaged = store.size if output == "averaged" else 0
     require(drift.shape == (classes, averaged), "the averages do not fit")
     require(counts.shape == (store.size,) and counts.dtype == np.int64, "the counts do not fit")
-    require(tally.shape == (8,), "the counters are incomplete")
+    require(tally.shape == (PLACES,), "the counters are incomplete")
     for name, part in (("alphas", alphas), ("averages", drift), ("counters", tally)):
         require_numbers(part, f"the {name}")
     require(type(presented) is int and presented >= 0, "it does not say what it has seen")

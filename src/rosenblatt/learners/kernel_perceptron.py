@@ -37,6 +37,7 @@ from rosenblatt.learners.one_row import RowReader, as_one_row_matrix
 from rosenblatt.learners.stream import Journal, StreamLearner
 from rosenblatt.matrices import Matrix, as_matrix, check_finite
 from rosenblatt.online.driver import Limits, Watch
+from rosenblatt.online.perceptron import PLACES
 from rosenblatt.run import Run
 
 
@@ -298,13 +299,13 @@ class KernelPerceptron(StreamLearner):
         self._weighted |= weight != 1.0
         self._keep(expansion, met.classes)
         if first:
-            self._journal = Journal(None, np.zeros(8))  # which has not seen this row yet
+            self._journal = Journal(None, np.zeros(PLACES))  # which has not seen this row yet
         # A row of kernel values tells how many examples there will be.
         self._reader = RowReader(width) if expansion.space.precomputed else met.reader
         self.n_features_in_ = width
         self._adopt_names(met.names)
         if wrong:
-            self._missed_one()
+            self._learned_one()
         return wrong
 
     def _learn(self, expansion: Expansion, shown: Presented, code: int) -> bool:

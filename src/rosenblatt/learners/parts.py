@@ -1,4 +1,4 @@
-"""A perceptron as plain parts: settings that JSON can hold, and arrays. And back."""
+"""Online learners as plain parts: settings that JSON can hold, and arrays. And back."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.learners.one_row import RowReader
+from rosenblatt.learners.online import OnlineLearner
+from rosenblatt.learners.online_svm import OnlineSVM
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.learners.stream import OUTPUTS, StreamLearner
 from rosenblatt.learners.values import (
@@ -24,14 +26,21 @@ from rosenblatt.learners.values import (
     width_of,
 )
 from rosenblatt.online.averaging import AVERAGING, Ballot, Votes, as_wide
+from rosenblatt.online.machine import Machine
 from rosenblatt.online.perceptron import PLACES, SEEN, Rule, State
 from rosenblatt.online.separator import Separator
+from rosenblatt.online.window import Window
+from rosenblatt.rows import Sparse
 from rosenblatt.run import History, Operations, Run, Stop
 
 RUN_NUMBERS = ("mistakes", "updates", "passes", "converged")
 
 
-def perceptron_parts(learner: Perceptron) -> tuple[Settings, Tensors]:
+WINDOW = {"codes": np.int64, "box": np.float64, "square": np.float64, "alpha": np.float64}
+WINDOW_ROWS = {"starts": np.uint64, "columns": np.uint32, "values": np.float64}
+
+
+def perceptron_parts(learner: OnlineLearner) -> tuple[Settings, Tensors]:
     """Take a fitted perceptron apart."""
     separator = learner.separator
     state = separator.state
@@ -62,6 +71,53 @@ def perceptron_from(settings: Settings, tensors: Tensors) -> Perceptron:
     return learner
 
 
+def online_svm_parts(learner: OnlineSVM) -> tuple[Settings, Tensors]:
+    """Take a fitted online SVM apart."""
+    settings, tensors = perceptron_parts(learner)
+    held = learner.machine.window.held()
+    tensors |= {f"window.{name}": getattr(held, name) for name in WINDOW}
+    tensors |= {f"window.{name}": getattr(held.rows, name) for name in WINDOW_ROWS}
+    return settings, tensors
+
+
+def online_svm_from(settings: Settings, tensors: Tensors) -> OnlineSVM:
+    """Put an online SVM together again, checking that the parts fit."""
+    classes, width = classes_from(settings["classes"]), width_of(settings, least=0)
+    require(classes.size >= 1, "it does not name a class")
+    separator = _separator(settings, tensors, classes.size, width)
+    learner = OnlineSVM(**options_from(settings["options"]))
+    learner.check_options()
+    window = _window(tensors, separator, max(classes.size, 2))
+    held = {name: getattr(separator, name) for name in ("rule", "lift", "state", "output", "start")}
+    machine = Machine(**held, window=window.with_room(0, int(learner.window)))
+    take_over(learner, machine, classes, settings, tensors)
+    return learner
+
+
+def _window(tensors: Tensors, separator: Separator, classes: int) -> Window:
+    """Give the newest examples as they were held; refuse rows, classes and shares that misfit."""
+    parts = {name: tensors[f"window.{name}"] for name in (*WINDOW, *WINDOW_ROWS)}
+    kinds = (WINDOW | WINDOW_ROWS).items()
+    require(all(parts[name].dtype == kind for name, kind in kinds), "the window has other types")
+    starts, columns, codes = parts["starts"], parts["columns"], parts["codes"]
+    size = codes.size
+    shapes = [(size,)] * 3 + [(size, classes)]
+    require([parts[name].shape for name in WINDOW] == shapes, "the window is incomplete")
+    fits = starts.shape == (size + 1,) and columns.shape == parts["values"].shape
+    rises = fits and starts[0] == 0 and bool((starts[1:] >= starts[:-1]).all())
+    require(rises and int(starts[-1]) == columns.size, "the rows of the window do not fit")
+    require(bool((columns < separator.width).all()), "a row of the window has no column")
+    require(bool(((codes >= 0) & (codes < classes)).all()), "the window names a strange class")
+    for name in ("box", "square", "alpha", "values"):
+        require_numbers(parts[name], "the numbers of the window")
+    alpha, most = parts["alpha"], parts["box"] * (1 + 1e-9)  # sums of shares are rounded
+    inside = bool((alpha >= 0).all() and (alpha.sum(axis=1) <= most).all())
+    require(inside, "a share in the weights is outside the box of the window")
+    rows = Sparse(starts, columns, parts["values"], separator.lift)
+    held = {name: parts[name] for name in WINDOW}
+    return Window(rows, **held, ends=np.array([0, size]))
+
+
 def _separator(settings: Settings, tensors: Tensors, classes: int, width: int) -> Separator:
     vectors = (classes,) if classes > 2 else ()
     _check_state(settings, tensors, (*vectors, width + 1), (*vectors, 0))
@@ -88,7 +144,7 @@ def _rule_parts(separator: Separator, tensors: Tensors) -> Settings:
     rule = separator.rule
     if not separator.is_halfspace:
         tensors["rule.weights"] = rule.weights
-        return {"eta": rule.eta, "renormalize": rule.renormalize}
+        return {"eta": rule.eta, "renormalize": rule.renormalize, "margin": rule.margin}
     weights = rule.weights.tolist()
     return {
         "eta": rule.eta,
@@ -96,6 +152,7 @@ def _rule_parts(separator: Separator, tensors: Tensors) -> Settings:
         "positive_weight": weights[-1],
         "renormalize": rule.renormalize,
         "zero_is_positive": rule.zero_is_positive,
+        "margin": rule.margin,
     }
 
 
@@ -131,9 +188,9 @@ def _check_state(
 # ---- options
 
 
-def _options(learner: Perceptron, tensors: Tensors) -> Settings:
+def _options(learner: OnlineLearner, tensors: Tensors) -> Settings:
     options = option_parts(learner)
-    if not isinstance(options["initial"], str):
+    if not isinstance(options.get("initial", "zero"), str):
         tensors["initial"] = np.asarray(options["initial"], np.float64)
         options["initial"] = None
     return options

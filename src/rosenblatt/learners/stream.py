@@ -24,7 +24,7 @@ from rosenblatt.learners.base import Learner, in_turn
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius
 from rosenblatt.online.driver import ORDERS, Progress, Watch
-from rosenblatt.online.perceptron import LOOKS, MISTAKES, WORK
+from rosenblatt.online.perceptron import LOOKS, MISTAKES, PLACES, UPDATES, WORK
 from rosenblatt.online.separator import OneRow
 from rosenblatt.run import Operations, Run, Stop
 
@@ -35,7 +35,7 @@ LIMITED = (Stop.PASSES, Stop.UPDATES, Stop.SECONDS)
 class Journal:
     """What a learner was shown since its run began, joined into one `Run` when somebody asks.
 
-    A stream costs 8 bytes for each mistake and each block, and nothing for the other examples.
+    A stream costs 8 bytes for each update and 16 for each block, and nothing for other examples.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Journal:
     latest : the run of the latest block.
     most_at_once : how many examples were given at once, at most.
     tally : the counters behind the latest block.
-    looks : LOOKS at each mistake on a single row since then.
+    looks : LOOKS at each update on a single row since then.
     """
 
     def __init__(self, first: Run | None, tally: np.ndarray) -> None:
@@ -54,12 +54,12 @@ class Journal:
         # A run of a file may have shown some rows several times.
         self.most_at_once = 0 if first is None or first.stop is Stop.STREAM else first.counts.size
         self._seconds, self._operations = 0.0, Operations(0, 0, 0)
-        self._mistakes = array("q")  # of each block
+        self._mistakes, self._updates = array("q"), array("q")  # of each block
         self.forget_examples()
 
     def forget_examples(self) -> None:
-        """Forget which examples of the blocks were mistaken, as long streams may want to."""
-        self._rows, self._missed = 0, array("q")
+        """Forget which examples of the blocks were learned, as long streams may want to."""
+        self._rows, self._learned = 0, array("q")
 
     def go_on(self, block: Run, before: np.ndarray, after: np.ndarray) -> None:
         """Go on with examples that were presented once each, between these counters."""
@@ -71,9 +71,10 @@ class Journal:
 
     def _add(self, block: Run) -> None:
         self.latest = block
-        self._missed.extend((np.flatnonzero(block.counts) + self._rows).tolist())
+        self._learned.extend((np.flatnonzero(block.counts) + self._rows).tolist())
         self._rows += block.counts.size
         self._mistakes.append(block.mistakes)
+        self._updates.append(block.updates)
         self._seconds += block.seconds
         self._operations += block.operations
 
@@ -85,40 +86,40 @@ class Journal:
     def _blocks(self) -> Run | None:
         if self.latest is None:
             return None
-        mistakes = sum(self._mistakes)
+        mistakes, updates = sum(self._mistakes), sum(self._updates)
         return replace(
             self.latest,
             mistakes=mistakes,
-            updates=mistakes,
+            updates=updates,
             passes=len(self._mistakes),
             mistakes_per_pass=tuple(self._mistakes),
-            counts=_counts(self._rows, np.array(self._missed, np.int64)),
+            counts=_counts(self._rows, np.array(self._learned, np.int64)),
             seconds=self._seconds,
             operations=self._operations,
         )
 
     def _singles(self, tally: np.ndarray) -> Run | None:
         gained = tally - self.tally
-        rows, mistakes = int(gained[LOOKS]), int(gained[MISTAKES])
+        rows, mistakes, updates = (int(gained[place]) for place in (LOOKS, MISTAKES, UPDATES))
         if not rows:
             return None
-        missed = np.array(self.looks, np.int64) - int(self.tally[LOOKS]) - 1
+        learned = np.array(self.looks, np.int64) - int(self.tally[LOOKS]) - 1
         return Run(
             mistakes=mistakes,
-            updates=mistakes,
+            updates=updates,
             passes=1,
             mistakes_per_pass=(mistakes,),
-            counts=_counts(rows, missed),
+            counts=_counts(rows, learned),
             converged=False,
             stop=Stop.STREAM,
             seconds=0.0,
-            operations=Operations(rows, mistakes, int(gained[WORK])),
+            operations=Operations(rows, updates, int(gained[WORK])),
         )
 
 
-def _counts(rows: int, missed: np.ndarray) -> np.ndarray:
+def _counts(rows: int, learned: np.ndarray) -> np.ndarray:
     counts = np.zeros(rows, np.uint32)
-    counts[missed] = 1
+    counts[learned] = 1
     return counts
 
 
@@ -351,13 +352,13 @@ class StreamLearner(Learner):
     def _go_on(self, learned: Any, classes: np.ndarray, block: Run) -> None:
         """Take over what a block of a stream taught; the first one begins the run."""
         if not self.is_fitted:
-            self._journal = Journal(None, np.zeros(8))
+            self._journal = Journal(None, np.zeros(PLACES))
         before = self._counters() if self.is_fitted else self._journal.tally
         self._keep(learned, classes)
         self._journal.go_on(block, before, self._counters())
 
-    def _missed_one(self) -> None:
-        """Note that the latest single row was a mistake."""
+    def _learned_one(self) -> None:
+        """Note that the latest single row made an update."""
         self._journal.looks.append(int(self._counters()[LOOKS]))
 
     def run_so_far(self) -> Run | None:
@@ -384,8 +385,13 @@ class StreamLearner(Learner):
         """The mistakes since the learner began, at the cost of a look at a counter."""
         return int(self._counters()[MISTAKES]) if self.is_fitted else 0
 
+    @property
+    def updates_so_far(self) -> int:
+        """The updates since the learner began."""
+        return int(self._counters()[UPDATES]) if self.is_fitted else 0
+
     def take_counts(self) -> np.ndarray:
-        """Give which examples of the latest block were mistaken, and forget those of all blocks."""
+        """Give the updates on examples of the latest block, and forget those of all blocks."""
         latest = self._journal.latest
         assert latest is not None
         self._journal.forget_examples()

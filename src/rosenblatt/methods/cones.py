@@ -284,7 +284,7 @@ def cycle(
         i = tally[CURSOR]
         score = scales[i] * dot(rows, i, w) - doubt(size(rows, i), tally[STEPS])
         if mistaken(score):
-            if made == allowance.mistakes:
+            if made == allowance.updates:
                 return True
             add(rows, i, scales[i], w)
             counts[i] += 1

@@ -23,6 +23,7 @@ from rosenblatt.online.perceptron import (
     MISTAKES,
     SEEN,
     UNUSABLE,
+    UPDATES,
     WORK,
     Allowance,
 )
@@ -72,7 +73,7 @@ class Presenter(Protocol):
     Attributes
     ----------
     tally : the counters of `online.perceptron`, written in place.
-    counts : the mistakes on each example of this run, written in place.
+    counts : the updates on each example of this run, written in place.
     """
 
     tally: np.ndarray
@@ -85,9 +86,9 @@ class Presenter(Protocol):
         """Present examples from the cursor on, as many as can be afforded before coming back."""
 
     def correct_worst(self) -> bool:
-        """Look at all examples and learn from the worst; tell whether one was a mistake."""
+        """Look at all examples and learn from the worst; tell whether one called for it."""
 
-    def stalled(self, mistakes_per_pass: Sequence[int], patience: int) -> bool:
+    def stalled(self, updates_per_pass: Sequence[int], patience: int) -> bool:
         """Tell, at the end of each pass, whether so many passes made no progress."""
 
 
@@ -101,6 +102,7 @@ class Training:
     limits: Limits = Limits()
     watch: Watch | None = None
     mistakes_per_pass: list[int] = field(init=False, default_factory=list)
+    updates_per_pass: list[int] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.tally, self.examples = self.presenter.tally, self.presenter.counts.size
@@ -139,7 +141,7 @@ class Training:
             converged = step()
             ended = self._gained(LOOKS, self.pass_began) >= self.examples
             self._tell()
-            if converged or (ended and not self._gained(MISTAKES, self.pass_began)):
+            if converged or (ended and not self._gained(UPDATES, self.pass_began)):
                 self._end_pass()
                 return Stop.CONVERGED
             stop = self._limit(ended)
@@ -161,22 +163,23 @@ class Training:
 
     def _end_pass(self) -> None:
         self.mistakes_per_pass.append(self._gained(MISTAKES, self.pass_began))
+        self.updates_per_pass.append(self._gained(UPDATES, self.pass_began))
 
     def _stalled(self) -> bool:
         """Tell whether no progress is made; this is not known where passes begin anew."""
         if self.limits.patience is None or self.plan.restart or self.order == "worst":
             return False
-        return self.presenter.stalled(self.mistakes_per_pass, self.limits.patience)
+        return self.presenter.stalled(self.updates_per_pass, self.limits.patience)
 
     def _portion(self) -> bool:
-        """Present some examples; tell whether every example was seen without a mistake."""
+        """Present some examples; tell whether every example was seen without an update."""
         looks = self.examples - self._gained(LOOKS, self.pass_began)
         self.presenter.present(self.plan, Allowance(looks, self._updates_left()))
         self._check_usable()
         return self.plan.restart and bool(self.tally[CURSOR] == self.examples)
 
     def _scan(self) -> bool:
-        """Look at all examples and learn from the worst; tell whether none was a mistake."""
+        """Look at all examples and learn from the worst; tell whether none called for it."""
         corrected = self.presenter.correct_worst()
         self._check_usable()
         self.tally[[SEEN, CLOCK]] += 0 if corrected else self.examples
@@ -187,7 +190,7 @@ class Training:
     def _updates_left(self) -> int:
         if self.limits.updates is None:
             return UNLIMITED
-        return self.limits.updates - self._gained(MISTAKES, self.tally_at_start)
+        return self.limits.updates - self._gained(UPDATES, self.tally_at_start)
 
     def _check_usable(self) -> None:
         row = int(self.tally[UNUSABLE]) - 1
@@ -220,18 +223,19 @@ class Training:
     def _report(self, stop: Stop) -> Run:
         looks = self._gained(LOOKS, self.tally_at_start)
         mistakes = self._gained(MISTAKES, self.tally_at_start)
+        updates = self._gained(UPDATES, self.tally_at_start)
         counted = sum(self.mistakes_per_pass)
         per_pass = [*self.mistakes_per_pass]
         if looks > len(per_pass) * self.examples:  # an interrupt leaves a pass open
             per_pass.append(mistakes - counted)
-        operations = Operations(looks, mistakes, self._gained(WORK, self.tally_at_start))
+        operations = Operations(looks, updates, self._gained(WORK, self.tally_at_start))
         return Run(
             mistakes=mistakes,
-            updates=mistakes,
+            updates=updates,
             passes=len(per_pass),
             mistakes_per_pass=tuple(per_pass),
             counts=self.presenter.counts,
-            converged=stop is Stop.CONVERGED or (stop is Stop.STREAM and mistakes == 0),
+            converged=stop is Stop.CONVERGED or (stop is Stop.STREAM and updates == 0),
             stop=stop,
             seconds=time.perf_counter() - self.began,
             operations=operations,

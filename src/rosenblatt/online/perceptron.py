@@ -6,17 +6,19 @@ Answer      +1 if w·x > 0, -1 if w·x < 0, *I don't know* if w·x = 0          
             the class with the largest w_r·x; *I don't know* if two of them tie for it     (D18)
 Mistake     lead <= 0: not knowing is a mistake, whatever the label                  (D2)
 Update      on a mistake only: w ← w + η·c·y·x, c the weight of the example           (D3)
+            with a margin β > 0, also on a right answer whose lead is <= β                (D23)
             w_y ← w_y + η·c·x and w_r ← w_r - η·c·x, r the best wrong class          (D18)
 Ends        when every example has been looked at under one w without a mistake      (D4)
 Guarantee   at most (R/γ)² mistakes if some unit w* has leads >= γ > 0               (F5)
-            2(R/γ)² of many classes                                                  (F15)
+            2(R/γ)² of many classes (F15); (R² + 2β/η)/γ² updates with a margin      (F17)
 
 The loops know neither the number of classes nor how rows lie in memory: `classes` has the lead and
 the push, `rows` the products. A rule is a type with two parts, `wrong` (whether a lead calls for an
 update) and `step` (by how much); all else is shared.
 
-Symbols     w weights, x row, y class, η rate, R = max ‖x‖, γ margin.
-Sources     Rosenblatt 1958; Block 1962; Novikoff 1962; Freund & Schapire 1999 for averaging.
+Symbols     w weights, x row, y class, η rate, R = max ‖x‖, γ margin of the data, β of the rule.
+Sources     Rosenblatt 1958; Block 1962; Novikoff 1962; Krauth & Mézard 1987 for the margin;
+            Freund & Schapire 1999 for averaging.
 """
 
 from __future__ import annotations
@@ -41,12 +43,13 @@ from rosenblatt.rows import Rows, Single, dot, dots, prefetch, rows_ahead, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
 #   CURSOR     place in the plan               LOOKS      dot products computed
-#   MISTAKES   updates made                    WORK       multiply-adds spent
+#   MISTAKES   examples answered wrongly       WORK       multiply-adds spent
 #   SEEN       examples presented              CLOCK      those that count in CLOCK·w - drift
 #   LOGGED     entries of the log in use       UNUSABLE   1 + the row that cannot be used, or 0
-#   LOST       Σ -2η·c·y·s over mistakes: what the length of w lost by them (see `growth`)
-CURSOR, LOOKS, MISTAKES, WORK, SEEN, CLOCK, LOGGED, UNUSABLE, LOST = range(9)
-PLACES = 9
+#   LOST       Σ -2η·c·y·s over updates: what the length of w lost by them (see `growth`)
+#   UPDATES    examples that the weights were moved for
+CURSOR, LOOKS, MISTAKES, WORK, SEEN, CLOCK, LOGGED, UNUSABLE, LOST, UPDATES = range(10)
+PLACES = 10
 
 ALL_ONE = np.zeros(0)  # in the place of weights of examples that are all 1
 
@@ -63,6 +66,7 @@ class Rule(NamedTuple):
     renormalize: bool
     zero_is_positive: bool = False
     sample_weight: np.ndarray = ALL_ONE
+    margin: float = 0.0
 
 
 class State(NamedTuple):
@@ -92,7 +96,7 @@ def order_of(w: np.ndarray) -> Any:
 
 
 class Log(NamedTuple):
-    """One entry for each mistake: enough to replay every w. Empty arrays switch it off."""
+    """One entry for each update: enough to replay every w. Empty arrays switch it off."""
 
     example: np.ndarray
     lead: np.ndarray
@@ -102,7 +106,7 @@ class Log(NamedTuple):
 
     @classmethod
     def empty(cls, capacity: int) -> Log:
-        """Make room for `capacity` mistakes."""
+        """Make room for `capacity` updates."""
         whole, real = np.empty((3, capacity), np.int64), np.empty((2, capacity))
         return cls(whole[0], real[0], real[1], whole[1], whole[2])
 
@@ -111,7 +115,7 @@ class Log(NamedTuple):
         return Log(*(column[:used].copy() for column in self))
 
     def doubled(self) -> Log:
-        """Give a log with room for as many mistakes again."""
+        """Give a log with room for as many updates again."""
         return Log(*(np.resize(column, 2 * column.size) for column in self))
 
 
@@ -119,7 +123,7 @@ class Allowance(NamedTuple):
     """How much a call of `present` may do before it gives control back."""
 
     looks: int
-    mistakes: int
+    updates: int
 
 
 @part
@@ -130,8 +134,14 @@ def mistaken(lead: float, tie_is_right: bool = False) -> bool:
 
 @part
 def wrong(rule: Rule, y: Place, lead: float) -> bool:
-    """Tell whether an example of class y with such a lead calls for an update."""
+    """Tell whether an example of class y with such a lead is a mistake."""
     return mistaken(lead, rule.zero_is_positive and bool(y > 0))
+
+
+@part
+def close(rule: Rule, lead: float) -> bool:
+    """Tell whether a lead calls for an update although the answer is right."""
+    return lead <= rule.margin and rule.margin > 0.0
 
 
 @exact_part
@@ -145,7 +155,7 @@ def step(rule: Rule, i: Place, y: Place) -> float:
 def correct(
     rows: Rows, i: Place, y: Place, found: tuple[float, int], rule: Rule, state: State
 ) -> float:
-    """Update the state on a mistaken example; give the norm that w was divided by.
+    """Update the state on an example; give the norm that w was divided by.
 
     What was `found` is its lead, and its rival.
     """
@@ -157,7 +167,8 @@ def correct(
         settle(state)
     push(rows, i, a, y, rival, state.w)
     state.tally[LOST] -= 2.0 * a * lead
-    state.tally[MISTAKES] += 1
+    state.tally[UPDATES] += 1
+    state.tally[MISTAKES] += wrong(rule, y, lead)
     state.tally[WORK] += pushed(state.w) * size(rows, i)
     return rescale(state.w) if rule.renormalize else 1.0
 
@@ -199,7 +210,7 @@ def rescale(w: np.ndarray) -> float:
 
 @part
 def record(log: Log, state: State, i: Place, found: tuple[float, int], norm: float) -> None:
-    """Note a mistake in the log."""
+    """Note an update in the log."""
     k = int(state.tally[LOGGED])
     log.example[k] = i
     log.lead[k], log.rival[k] = found
@@ -219,15 +230,15 @@ def present(
     log: Log,
     allowance: Allowance,
 ) -> None:
-    """Present examples from the cursor on, learning from each mistake.
+    """Present examples from the cursor on, learning from each mistake, and inside the margin.
 
     Comes back at the end of the sequence, when the allowance or the log is used up, or before a
     row whose score is not a finite number, which is then named in the tally.
     """
     tally, n, each = state.tally, codes.size, vectors(state.w)
-    cursor, work, mistakes = int(tally[CURSOR]), 0, 0
+    cursor, work, updates = int(tally[CURSOR]), 0, 0
     for _ in range(allowance.looks):
-        if cursor == n or mistakes == allowance.mistakes:
+        if cursor == n or updates == allowance.updates:
             break
         if log.example.size and tally[LOGGED] == log.example.size:
             break
@@ -240,12 +251,12 @@ def present(
             break
         cursor += 1
         work += each * size(rows, i)
-        if wrong(rule, y, found[0]):
+        if wrong(rule, y, found[0]) or close(rule, found[0]):
             norm = correct(rows, i, y, found, rule, state)
             if log.example.size:
                 record(log, state, i, found, norm)
             counts[i] += 1
-            mistakes += 1
+            updates += 1
             cursor = 0 if plan.restart else cursor
         tally[LOOKS] += 1
         tally[SEEN] += 1
@@ -256,7 +267,7 @@ def present(
 
 @loop
 def most_wrong(rows: Rows, codes: np.ndarray, rule: Rule, state: State) -> int:
-    """Look at every example; give the mistaken one with the smallest lead, or -1 for none."""
+    """Look at all examples; give that of smallest lead which calls for an update, or -1."""
     tally, n, ahead = state.tally, codes.size, rows_ahead(rows, False)
     worst, smallest = -1, np.inf
     for i in range(n):
@@ -267,7 +278,7 @@ def most_wrong(rows: Rows, codes: np.ndarray, rule: Rule, state: State) -> int:
             tally[UNUSABLE] = i + 1
             return -1
         tally[WORK] += vectors(state.w) * size(rows, i)
-        if lead < smallest and wrong(rule, codes[i], lead):
+        if lead < smallest and (wrong(rule, codes[i], lead) or close(rule, lead)):
             worst, smallest = i, lead
     tally[LOOKS] += n
     return worst
@@ -283,7 +294,7 @@ def correct_one(
     counts: np.ndarray,
     log: Log,
 ) -> None:
-    """Learn from one example that is known to be mistaken."""
+    """Learn from one example that is known to call for an update."""
     found = look(rows, i, y, state.w, state.scores)
     norm = correct(rows, i, y, found, rule, state)
     if log.example.size:
@@ -297,7 +308,7 @@ def correct_one(
 def learn_row(
     columns: np.ndarray,
     values: np.ndarray,
-    given: tuple[int, float, float],
+    given: tuple[int, float, float, float],
     w: np.ndarray,
     drift: np.ndarray,
     tally: np.ndarray,
@@ -305,29 +316,33 @@ def learn_row(
 ) -> float:
     """Present one sparse row to the plain rule, with flat arguments: calls cost a fifth as much.
 
-    What is `given` is its class, its step η·c, and the lift. Gives the rival of a mistake, -1 for
-    none, NaN if the row cannot be used.
+    What is `given` is its class, its step η·c, the lift and the margin. Gives the rival r of a
+    mistake, -2 - r for an update on a right answer, -1 for none, NaN if the row cannot be used.
     """
-    y, a, lift = given
+    y, a, lift, margin = given
     row, late = Single(columns, values, lift), tally[CLOCK] * a
     lead, rival = look(row, 0, y, w, scores)
     if not abs(lead) < np.inf:
         return np.nan
     missed = mistaken(lead)
-    if missed:
+    moved = missed or (lead <= margin and margin > 0.0)
+    if moved:
         fine = stays_finite(row, a, y, rival, w)
         if not (fine and (not drift.size or stays_finite(row, late, y, rival, drift))):
             return np.nan
         push(row, 0, a, y, rival, w)
         if drift.size:
             push(row, 0, late, y, rival, drift)
-        tally[MISTAKES] += 1
+        tally[MISTAKES] += missed
+        tally[UPDATES] += 1
         tally[WORK] += pushed(w) * size(row, 0)
     tally[LOOKS] += 1
     tally[SEEN] += 1
     tally[CLOCK] += 1
     tally[WORK] += vectors(w) * size(row, 0)
-    return float(rival) if missed else -1.0
+    if missed:
+        return float(rival)
+    return -2.0 - rival if moved else -1.0
 
 
 @loop

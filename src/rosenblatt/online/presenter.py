@@ -41,7 +41,7 @@ class RowPresenter:
 
     @property
     def log(self) -> Log:
-        """The mistakes so far."""
+        """The updates so far."""
         return self.room.first(int(self.tally[LOGGED]))
 
     def load(self, plan: Plan, order: str) -> None:
@@ -63,7 +63,7 @@ class RowPresenter:
         present(rows, codes, plan, rule, state, self.counts, self.room, allowance)
 
     def correct_worst(self) -> bool:
-        """Look at all examples and learn from the worst; tell whether one was a mistake."""
+        """Look at all examples and learn from the worst; tell whether one called for it."""
         worst = most_wrong(self.rows, self.codes, self.rule, self.state)
         if worst < 0:
             return False
@@ -72,11 +72,11 @@ class RowPresenter:
         self._make_room()
         return True
 
-    def stalled(self, mistakes_per_pass: Sequence[int], patience: int) -> bool:
+    def stalled(self, updates_per_pass: Sequence[int], patience: int) -> bool:
         """Tell, at the end of each pass, whether so many passes made no progress."""
         self.lengths.append(length_of(self.state.w, self.tally[LOST]))
         shape = (self.codes.size, self.state.w.shape[-1] - 1)
-        return stalled(mistakes_per_pass, self.lengths, shape, patience)
+        return stalled(updates_per_pass, self.lengths, shape, patience)
 
     def _affordable_looks(self) -> int:
         """Give the looks that cost about a portion, judged by the cost of those so far."""

@@ -43,7 +43,7 @@ from rosenblatt.rows import favoured
 from rosenblatt.run import Run, Stop
 
 OneRow = tuple[np.ndarray, np.ndarray]  # columns, values
-Move = tuple[int, float, float]  # what a loop wants to know of a label: code, step η·c, lift
+Move = tuple[int, float, float, float]  # what a loop knows of a label: code, η·c, lift, margin
 
 # For each weight, measured: what fitting and saving hold (last, sum, start, copies, the file).
 WEIGHT_BYTES = 64
@@ -162,21 +162,23 @@ class Separator:
     def moves(self) -> tuple[Move, ...]:
         """Give what `learn` wants to know of each label."""
         steps = (self.rule.eta * self.rule.weights).tolist()
-        return tuple((code, step, self.lift) for code, step in enumerate(steps))
+        margin = self.rule.margin
+        return tuple((code, step, self.lift, margin) for code, step in enumerate(steps))
 
     def learn(self, row: OneRow, move: Move, weight: float) -> float:
         """Present one row to the plain rule.
 
-        Gives the rival of a mistake, -1 for none, NaN if the row is unusable.
+        Gives what `learn_row` does: the rival of a mistake, -1 if nothing was learned.
         """
         columns, values = row
         w, drift, tally, scores = self.state
         if weight != 1.0:
-            move = (move[0], move[1] * weight, move[2])
-        rival = learn_row(columns, values, move, w, drift, tally, scores)
-        if self.votes is not None and rival >= 0.0:
+            move = (move[0], move[1] * weight, *move[2:])
+        outcome = learn_row(columns, values, move, w, drift, tally, scores)
+        if self.votes is not None and outcome == outcome and outcome != -1.0:
+            rival = outcome if outcome >= 0.0 else -2.0 - outcome
             self.votes.note(row, move[1], tally[SEEN] - 1, move[0], rival)
-        return rival
+        return outcome
 
     def settle(self, run: Run, errors: Callable[[], np.ndarray] | None) -> None:
         """End a run of automatic output: choose the last weights if they separate, else averages.

@@ -1,0 +1,349 @@
+"""Learners whose weights are moved by single examples: what `Perceptron` and `OnlineSVM` share.
+
+Passes over a data set, blocks and single rows all end in a `Separator`, which holds the weights and
+what is needed to go on; a learner of this kind says how to begin one (`_begin`), and by which rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from rosenblatt.bounds.theorem import lifted, lifted_classes, unit
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Examples, Presented
+from rosenblatt.labels import (
+    ALL_ONE,
+    as_few_codes,
+    as_labels,
+    joint_classes,
+    moved_places,
+    one_weight,
+    several_classes,
+)
+from rosenblatt.learners.one_row import as_one_row_matrix
+from rosenblatt.learners.stream import StreamLearner
+from rosenblatt.matrices import Matrix, as_matrix
+from rosenblatt.online.driver import Limits, Watch
+from rosenblatt.online.growth import Length, length_of
+from rosenblatt.online.perceptron import LOST, Rule
+from rosenblatt.online.separator import Move, OneRow, Separator, check_room
+from rosenblatt.run import Run, Stop
+
+NARROW = 2**14  # columns of rows that are faster dense than sparse, one at a time
+UNKNOWN = np.zeros(0, np.int8)  # the codes of a stream, most of which are still to come
+
+
+class OnlineLearner(StreamLearner):
+    """A learner from single examples, by hyperplanes."""
+
+    tie = "mistake"  # what a score of 0 counts as, and whether a fit goes on from the last one,
+    warm_start = False  # unless there are options for it
+    _learned: Separator
+
+    # ---- what differs
+
+    def _begin(
+        self,
+        X: Matrix,
+        classes: np.ndarray,
+        output: str,
+        codes: np.ndarray = UNKNOWN,
+        weights: np.ndarray = ALL_ONE,
+    ) -> Separator:
+        """Begin at the chosen start; no codes where all that is to come is not known."""
+        raise NotImplementedError
+
+    def _rule(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray = ALL_ONE) -> Rule:
+        """Give the rule of the updates; no codes where all that is to come is not known."""
+        raise NotImplementedError
+
+    def _begin_again(self, shown: Presented, classes: np.ndarray, codes: np.ndarray) -> Separator:
+        """Begin from the last weights of an earlier run."""
+        raise NotImplementedError
+
+    def passes_without_progress(self) -> int | None:
+        """Give the passes without progress that are allowed, None for any number."""
+        return None
+
+    # ---- learning
+
+    def train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        comparator: Any = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        """Learn as `fit` does, without a warning at the end; `watch` is told of the progress."""
+        self.check_options()
+        warm = self.warm_start and self.is_fitted
+        matrix = self._take(X) if warm else as_matrix(X)
+        labels = as_labels(y, matrix.shape[0])
+        shown = Presented.of(matrix, labels, sample_weight)
+        if warm:
+            classes = joint_classes(shown.labels, None, self.classes_)
+            codes = as_few_codes(shown.labels, classes)
+            separator = self._begin_again(shown, classes, codes)
+        else:
+            classes = several_classes(labels)
+            shown.check_classes(classes)
+            codes = as_few_codes(shown.labels, classes)
+            separator = self._begin(shown.X, classes, self.output, codes, shown.weights)
+        patience = self.passes_without_progress()
+        if comparator is not None:
+            comparator = unit(lifted_comparator(comparator, separator))
+        run = separator.fit(
+            shown.X,
+            codes,
+            weights=shown.weights,
+            order=self.order,
+            seed=self._draw_seed(),
+            limits=Limits(self.max_iter, self.max_updates, self.max_seconds, patience),
+            watch=watch,
+            comparator=comparator,
+        )
+        if not warm:
+            self._adopt_columns(X, matrix)
+        self._hold(separator, classes, shown.told(run))
+        self._weighted = shown.weighted
+        return self
+
+    def _present_once(self, learned: Separator, shown: Presented, classes: np.ndarray) -> Run:
+        codes = as_few_codes(shown.labels, classes)
+        return shown.told(learned.once(shown.X, codes, shown.weights))
+
+    def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
+        """Predict one example, then learn its label.
+
+        A learner that was not fitted takes features and classes as they come. Several threads may
+        call this: they take turns.
+
+        Parameters
+        ----------
+        x : dict, pair of arrays, array-like or sparse row
+            One example: a dict from column (number or name) to value, a pair (columns, values), an
+            array or a sparse row.
+        y : label
+            Its label.
+        sample_weight : float or None, default=None
+            A factor of the update; an example of weight 0 is left out, and is no mistake.
+
+        Returns
+        -------
+        bool
+            Whether the prediction was a mistake.
+        """
+        weight = 1.0 if sample_weight is None else one_weight(sample_weight)
+        if not weight:
+            return False
+        with self._lock:
+            try:
+                move = self._moves[y]
+                row = self._reader.read(x)
+                separator = self._learned
+            except (AttributeError, KeyError, TypeError):
+                row, move = self._meet(x, y)
+                separator = self._learned
+            outcome = separator.learn(row, move, weight) if separator.plain else np.nan
+            if outcome != outcome:
+                outcome = self._learn_with_care(row, move, weight)
+            if weight != 1.0:
+                self._weighted = True
+            if outcome != -1.0:
+                self._learned_one()
+            return outcome >= 0.0
+
+    def _learn_with_care(self, row: OneRow, move: Move, weight: float) -> float:
+        """Learn a row that needs more columns or another rule than the short path knows."""
+        separator, needed = self._learned, self._reader.check(row)
+        if needed > separator.width:
+            separator.grow(needed)
+            self.n_features_in_ = needed
+        if separator.plain:
+            outcome = separator.learn(row, move, weight)
+            if outcome != outcome:
+                raise InputError("the row is too large for float64; divide it by a constant")
+            return outcome
+        learned = separator.copied()
+        matrix = as_one_row_matrix(row, separator.width)
+        code = np.array([move[0]], np.int8 if separator.is_halfspace else np.int64)
+        run = learned.once(matrix, code, np.array([weight]))
+        self._learned = learned
+        if run.mistakes:
+            return 0.0
+        return -2.0 if run.updates else -1.0
+
+    def _meet(self, x: Any, label: Hashable) -> tuple[OneRow, Move]:
+        """Take in a row whose label or names are new; give it with the move of that label."""
+        met = self._met(x, label)
+        if not self.is_fitted:
+            self._check_stream(met.classes)
+            nothing = sparse.csr_matrix((1, met.width))
+            separator = self._begin(nothing, met.classes, self._stream_output())
+            self._hold(separator, met.classes, None)
+        elif met.classes is not self.classes_:
+            width = self._learned.width
+            self._keep(self._prepared(width, met.classes, met.labels), met.classes)
+        self._reader = met.reader
+        self._adopt_names(met.names)
+        return met.row, self._moves[label]
+
+    # ---- predicting
+
+    def _scores(self, matrix: Matrix) -> np.ndarray:
+        return self._widened(matrix.shape[1]).scores(matrix)
+
+    def predict_one(self, x: Any) -> Any:
+        """Predict the label of one example.
+
+        Parameters
+        ----------
+        x : dict, pair of arrays, array-like or sparse row
+            One example: a dict from column (number or name) to value, a pair (columns, values), an
+            array or a sparse row.
+
+        Returns
+        -------
+        label or None
+            None for *I don't know*: a score of 0, a tie of classes, or nothing learned yet.
+        """
+        try:
+            separator = self._learned
+        except AttributeError:
+            return None
+        row = self._reader.read_known(x)
+        if not separator.is_halfspace:
+            return self._best_class(separator, row)
+        score = np.nan if separator.votes else separator.score(row)
+        if not -np.inf < score < np.inf:
+            row = self._known_part(row)
+            score = separator.scores(_as_one_row(row, separator.width))[0]
+        if score == 0.0:
+            return self._labels[1] if self.tie == "positive" else None
+        return self._labels[bool(score > 0.0)]
+
+    def _best_class(self, separator: Separator, row: OneRow) -> Any:
+        scores = np.full(1, np.nan) if separator.votes else separator.score(row)
+        if not np.isfinite(scores).all():
+            row = self._known_part(row)
+            scores = separator.scores(_as_one_row(row, separator.width))[0]
+        best = scores.argmax()
+        return None if np.count_nonzero(scores == scores[best]) > 1 else self._labels[best]
+
+    def _known_part(self, row: OneRow) -> OneRow:
+        """Leave out the columns that a stream has not shown yet: their weights are 0."""
+        if self._reader.check(row) <= self._learned.width:
+            return row
+        columns, values = row
+        known = np.flatnonzero(columns < self._learned.width)
+        return columns[known], values[known]
+
+    # ---- what was learned
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights of the columns, as one row, or one for each of more than two classes.
+
+        They are a copy, since learning goes on in place.
+        """
+        self.check_fitted()
+        weights = np.atleast_2d(self._learned.weights())[:, :-1].copy()
+        weights.flags.writeable = False
+        return weights
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The constant terms, in the coordinates of the rows as given."""
+        self.check_fitted()
+        return np.atleast_2d(self._learned.weights())[:, -1] * self._learned.lift
+
+    @property
+    def separator(self) -> Separator:
+        """The state of the learner: last weights, start, rule and lifting."""
+        self.check_fitted()
+        return self._learned
+
+    def _counters(self) -> np.ndarray:
+        return self._learned.state.tally
+
+    def _keep(self, learned: Separator, classes: np.ndarray) -> None:
+        self._learned = learned
+        self.n_features_in_ = learned.width
+        self.classes_ = classes
+        self._labels = classes.tolist()
+        if classes.size == 1:
+            self._labels.append(None)  # the other side is unknown
+        # What the short path for single rows wants to know of each label.
+        self._moves: dict[Any, Move] = dict(zip(classes.tolist(), learned.moves(), strict=False))
+
+    def _widened(self, width: int) -> Separator:
+        """Give what was learned, with room for rows of this width."""
+        learned = self._learned
+        return learned.widened(width) if width > learned.width else learned
+
+    def _prepared(
+        self, width: int, classes: np.ndarray, labels: np.ndarray, codes: np.ndarray = UNKNOWN
+    ) -> Separator:
+        """Give what was learned as it is for more columns, and for more classes, which begin at 0.
+
+        The first class of a stream counts as negative until the second one is known, and may have
+        to turn.
+        """
+        separator = self._widened(width)
+        if classes.size == self.classes_.size:
+            return separator
+        rule = self._rule(classes, codes)
+        moved = moved_places(self.classes_, labels, classes)
+        if classes.size > 2:
+            check_room(separator.width, classes.size)
+        return separator.among(moved, classes.size, rule)
+
+    # ---- passes over a stream
+
+    def length(self) -> Length:
+        """Give how long the last weights are, and what mistakes took from that."""
+        state = self._learned.state
+        return length_of(state.w, state.tally[LOST])
+
+    def conclude(self, run: Run, blocks: Callable[[], Iterable[Examples]]) -> None:
+        """End passes over a stream: its columns are known now, and what follows is counted anew."""
+        if self._learned.output == "auto":
+            stalled = run.stop is Stop.STALLED
+            self._learned.settle(run, partial(self._errors, blocks) if stalled else None)
+        self._hold(self._learned, self.classes_, run)
+        self.close_columns()
+
+    def _errors(self, blocks: Callable[[], Iterable[Examples]]) -> np.ndarray:
+        """Give how many of these examples the last and the averaged weights misclassify."""
+        wrong = np.zeros(2)
+        for X, y, weights in ((block.X, block.y, block.weights) for block in blocks()):
+            matrix = as_matrix(X)
+            shown = Presented.of(matrix, as_labels(y, matrix.shape[0]), weights)
+            codes = as_few_codes(shown.labels, self.classes_)
+            wrong += self._learned.errors(shown.X, codes, shown.weights)
+        return wrong
+
+
+def _as_one_row(row: OneRow, width: int) -> Matrix:
+    """Give a row as a matrix: dense where that is faster to make."""
+    if width > NARROW:
+        return as_one_row_matrix(row, width)
+    columns, values = row
+    matrix = np.zeros((1, width))
+    np.add.at(matrix[0], columns, values)
+    return matrix
+
+
+def lifted_comparator(comparator: Any, separator: Separator) -> np.ndarray:
+    """Take a comparator into the space of the lifted rows: one vector, or one for each class."""
+    width, lift = separator.width, separator.lift
+    if not separator.is_halfspace:
+        return lifted_classes(comparator, separator.start.shape[0], width, lift)
+    return lifted(comparator, width, lift)

@@ -1,0 +1,197 @@
+"""`OnlineSVM`: a support vector machine that learns from one example after another.
+
+The mathematics is in `rosenblatt.online.window`; this module turns options into a rule, and what
+was learned into attributes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rosenblatt import options
+from rosenblatt.errors import InputError
+from rosenblatt.examples import Presented
+from rosenblatt.labels import ALL_ONE, class_factors
+from rosenblatt.learners.online import UNKNOWN, OnlineLearner
+from rosenblatt.matrices import Matrix
+from rosenblatt.online.driver import Watch
+from rosenblatt.online.machine import Machine
+from rosenblatt.online.perceptron import Rule
+from rosenblatt.online.separator import Separator, check_start
+
+ORDERS = ("cycle", "shuffle")
+OUTPUTS = ("last", "averaged")
+
+
+class OnlineSVM(OnlineLearner):
+    """Online support vector machine, for two classes or more (theory D24).
+
+    Each example is predicted, then learned: if its score leads by less than 1, one step of dual
+    ascent is made on it and on each of the newest examples before it. Older ones keep the share in
+    the weights that they have. ``window=1`` is the passive-aggressive algorithm PA-I (Crammer et
+    al. 2006), 100 a relaxed online SVM (Sculley & Wachman 2007).
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The largest share of an example in the weights: smaller values are for noisier labels.
+    window : int, default=100
+        How many of the newest examples are learned again at each update.
+    order : {"cycle", "shuffle"}, default="cycle"
+        Which example comes next in `fit`: in stored order, or in a new random order each pass.
+    fit_intercept : bool, default=True
+        Whether to learn an intercept: the weight of a constant feature that is added (D7).
+    lift : float or "radius", default=1.0
+        That constant; ``"radius"`` is the largest norm of a training example.
+    output : {"last", "averaged"}, default="last"
+        Predict with the last weights, or with the average of all weight vectors (D17).
+    max_iter : int or None, default=1
+        The most passes (epochs) of one `fit`; None for no limit. Each of them presents every
+        example as a new one.
+    max_seconds : float or None, default=None
+        The time limit of one `fit`.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the last fit, as `partial_fit` does.
+    class_weight : dict, "balanced" or None, default=None
+        A factor of C for each class.
+    random_state : int, RandomState or None, default=None
+        Seed of `order`.
+    verbose : int, default=0
+        1 prints a line of progress now and then during `fit`.
+    intercept : {"lifted", "none"} or None, default=None
+        The SVMs' name for the same; None leaves it to `fit_intercept`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weights.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts: ``decision_function(X)`` is ``X @ coef_[0] + intercept_[0]``.
+    classes_ : ndarray of shape (n_classes,)
+        The labels; of two, the second one has positive scores.
+    run_ : Run
+        What training did: mistakes, updates, passes. `fit` begins a new run; `partial_fit` and
+        `learn_one` continue it.
+    n_iter_ : int
+        Passes (epochs) of the run.
+    n_features_in_ : int
+        The number of features; in a stream, of those met so far.
+    feature_names_in_ : ndarray of str
+        Their names, if they have any.
+    columns_ : Columns or None
+        All that is known about the features: names, categories, hashing; model files keep it.
+
+    Notes
+    -----
+    *Boundary convention.* A score of exactly 0, or a tie for the best class, is a mistake while
+    learning; `predict_one` gives None there, and `predict`, which must name a class, the first.
+
+    *Scale.* Scores are learned up to a lead of 1, so that features should be of order 1: rows of
+    norm 1 are a good choice for text.
+
+    *Streams* and *threads* are as in `Perceptron`. Dense and sparse rows, whether they come alone
+    or in blocks, are learned to the same bits.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y, w = rb.make_separable(200, 5, margin=0.05, seed=1)
+    >>> learner = rb.OnlineSVM(C=10.0)
+    >>> sum(learner.learn_one(x, label) for x, label in zip(X, y, strict=True))  # mistakes
+    15
+    >>> learner.run_.updates, learner.score(X, y)
+    (53, 1.0)
+    """
+
+    max_updates = None
+    _learned: Machine
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        window: int = 100,
+        order: str = "cycle",
+        fit_intercept: bool = True,
+        lift: float | str = 1.0,
+        output: str = "last",
+        max_iter: int | None = 1,
+        max_seconds: float | None = None,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        intercept: str | None = None,
+    ) -> None:
+        self.C = C
+        self.window = window
+        self.order = order
+        self.fit_intercept = fit_intercept
+        self.lift = lift
+        self.output = output
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+        self.intercept = intercept
+
+    def check_options(self) -> None:
+        """Refuse options that cannot be used, before anything is read or learned."""
+        super().check_options()
+        options.positive("C", self.C)
+        options.count("window", self.window)
+        options.flag("warm_start", self.warm_start)
+        options.one_of("order", self.order, ORDERS)
+        options.one_of("output", self.output, OUTPUTS)
+
+    def _begin(
+        self,
+        X: Matrix,
+        classes: np.ndarray,
+        output: str,
+        codes: np.ndarray = UNKNOWN,
+        weights: np.ndarray = ALL_ONE,
+    ) -> Machine:
+        vectors = int(classes.size) if classes.size > 2 else 1
+        check_start(X.shape[1], vectors)
+        width = X.shape[1] + 1
+        w = np.zeros(width) if vectors == 1 else np.zeros((vectors, width), order="F")
+        rule = self._rule(classes, codes, weights)
+        return Machine.begin_with(w, self._lift_of(X), rule, output, int(self.window))
+
+    def _begin_again(self, shown: Presented, classes: np.ndarray, codes: np.ndarray) -> Separator:
+        earlier = self._prepared(shown.X.shape[1], classes, shown.labels, codes)
+        earlier.rule = self._rule(classes, codes, shown.weights)
+        return earlier.copied()
+
+    def _rule(self, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray = ALL_ONE) -> Rule:
+        factors = class_factors(self.class_weight, classes, codes if codes.size else None, weights)
+        return Rule(float(self.C), factors, renormalize=False)
+
+    def train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        comparator: Any = None,
+        watch: Watch | None = None,
+    ) -> OnlineSVM:
+        """Learn as `fit` does; `watch` is told of the progress."""
+        if comparator is not None:
+            raise InputError("the proof of a comparator is recorded for a Perceptron only")
+        return super().train(X, y, sample_weight, watch=watch)
+
+    @property
+    def machine(self) -> Machine:
+        """What was learned: weights, and the newest examples with their shares in them."""
+        self.check_fitted()
+        return self._learned
+
+    def complaint(self) -> str | None:
+        """Say nothing: one pass is what was asked for, and its answer is as good as any."""
+        return None
