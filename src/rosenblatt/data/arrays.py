@@ -45,14 +45,8 @@ HEADERS = {
 LARGEST_GROWTH = 1032
 # What NumPy, SciPy and zipfile raise for damaged, hostile, encrypted or rarely compressed files.
 UNUSABLE = (
-    ValueError,
-    TypeError,
-    OverflowError,
-    OSError,
-    EOFError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
+    *(ValueError, TypeError, OverflowError, OSError, EOFError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
 )
 NUMBERS, LABELS = "biuf", "biufUS"
 
@@ -62,12 +56,7 @@ COMPRESSED = ("", *SUFFIXES)
 
 
 def read_npz(content: Any, *, file: str = "<bytes>") -> Examples:
-    """Read the bytes of an ``.npz`` file.
-
-    Raises
-    ------
-    InputError : it is damaged, lacks an array or promises more than it holds.
-    """
+    """Read the bytes of an ``.npz`` file."""
     made_of = "a data set is made of X and y, or of data, indices, indptr, shape and y"
     with npz_arrays(content, file, made_of) as arrays:
         X = numbers_of(arrays, "X")
@@ -197,10 +186,9 @@ def _labels_of_npy(path: str) -> str | None:
         return None
     folder, name = os.path.split(path)
     stem = name.partition(".npy")[0]
-    beside = (f"{stem}.labels.npy", "y.npy")
-    candidates = [os.path.join(folder, other + end) for other in beside for end in COMPRESSED]
-    own = (name == other + end for other in beside for end in COMPRESSED)
-    return None if any(own) else next(filter(os.path.isfile, candidates), None)
+    beside = [other + end for other in (f"{stem}.labels.npy", "y.npy") for end in COMPRESSED]
+    candidates = (os.path.join(folder, other) for other in beside)
+    return None if name in beside else next(filter(os.path.isfile, candidates), None)
 
 
 def _read_array(path: Name, kinds: str) -> np.ndarray:

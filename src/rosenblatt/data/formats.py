@@ -20,15 +20,8 @@ import re
 
 from rosenblatt.data.arrays import is_idx
 from rosenblatt.data.reading import DEFAULT, Reading
-from rosenblatt.data.sources import (
-    BYTE_ORDER_MARK,
-    Name,
-    Several,
-    beginning,
-    extension_of,
-    files,
-    shown,
-)
+from rosenblatt.data.sources import BYTE_ORDER_MARK as MARK
+from rosenblatt.data.sources import Name, Several, beginning, extension_of, files, shown
 from rosenblatt.errors import InputError
 
 BEGINNINGS = {b"PK\x03\x04": "npz", b"PAR1": "parquet", b"ARROW1": "arrow"}
@@ -109,7 +102,7 @@ def _check_alike(path: Name, names: list[str]) -> None:
 def is_svmlight(head: bytes) -> bool:
     """Tell whether the first line of a text, comments apart, is that of an svmlight file."""
     lines = (line.partition(b"#")[0].strip() for line in head.splitlines())
-    words = next(filter(None, lines), b"").removeprefix(BYTE_ORDER_MARK).split(maxsplit=1)
+    words = next(filter(None, lines), b"").removeprefix(MARK).split(maxsplit=1)
     return len(words) < 2 or PAIRS.match(words[1]) is not None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +93,7 @@ def info(X: Any, y: Any = None) -> Info:
         radius=radius(matrix),
         duplicates=int(np.count_nonzero(first != np.arange(n))),
         constant_columns=d - matrix.shape[1] + count_constant(matrix),
-        contradiction=_example(clashes, labels, first),
+        contradiction=(int(first[clashes[0]]), int(clashes[0])) if clashes.size else None,
         contradicting_rows=int(np.isin(first, first[clashes]).sum()),
         memory=memory,
     )
@@ -100,18 +101,7 @@ def info(X: Any, y: Any = None) -> Info:
 
 def count_labels(labels: np.ndarray) -> dict[Any, int]:
     """Give the number of rows of each label, most frequent first."""
-    counts: dict[Any, int] = {}
-    for label in labels.tolist():
-        counts[label] = counts.get(label, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: -item[1]))
-
-
-def _example(
-    clashes: np.ndarray, labels: np.ndarray | None, first: np.ndarray
-) -> tuple[int, int] | None:
-    if labels is None or not clashes.size:
-        return None
-    return int(first[clashes[0]]), int(clashes[0])
+    return dict(Counter(labels.tolist()).most_common())
 
 
 def without_empty_columns(X: Matrix) -> Matrix:

@@ -11,23 +11,13 @@ from typing import Any, Never
 
 import numpy as np
 
-from rosenblatt.data import unlabelled
+from rosenblatt.data import sources, unlabelled
 from rosenblatt.data.alike import Alike
 from rosenblatt.data.arrays import check_rows, read_idx, read_npy, read_npz
 from rosenblatt.data.exactly import TEXTS, exactly
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.reading import DEFAULT, OPTIONS, TABLES, Reading, refuse_unknown
-from rosenblatt.data.sources import (
-    Name,
-    Several,
-    chunks,
-    contents,
-    contents_kept,
-    files,
-    is_pipe,
-    let_go,
-    shown,
-)
+from rosenblatt.data.sources import Name, Several, chunks, contents, files, shown
 from rosenblatt.data.store import open_store
 from rosenblatt.data.strings import string_array
 from rosenblatt.data.svmlight import cut_blocks, parse_svmlight, svmlight_blocks
@@ -158,7 +148,7 @@ def read_whole(path: Any, reading: Reading = DEFAULT) -> Examples:
 
 def _read(path: Name, reading: Reading) -> Examples:
     reading, alike = _prepared(path, reading)
-    text = contents_kept(path) if reading.exact and reading.format in TEXTS else None
+    text = sources.contents_kept(path) if reading.exact and reading.format in TEXTS else None
     if reading.format in TABLES:
         examples = read_table(path, reading)
     elif reading.format == "store":
@@ -198,7 +188,10 @@ def _finished(examples: Examples, reading: Reading, alike: Alike | None) -> Exam
         examples = alike.take(examples)
     if not reading.labels and examples.y is not None:
         examples = replace(examples, y=None)
-    return _of_width(examples, reading)
+    columns = examples.X.shape[1] if examples.X.ndim == 2 else 0
+    if reading.width is not None and columns != reading.width:
+        raise InputError(f"{reading.file} has {columns} columns, but {reading.width} were expected")
+    return examples
 
 
 def read_blocks(
@@ -260,9 +253,9 @@ def _placed_in(path: Name) -> Iterator[None]:
     try:
         yield
     except ParseError as error:
-        let_go()
+        sources.let_go()
         names, line = files(path), error.line
-        if len(names) == 1 or error.file != shown(path) or any(map(is_pipe, names)):
+        if len(names) == 1 or error.file != shown(path) or any(map(sources.is_pipe, names)):
             raise
         for name in names:
             held = _count_lines(name)
@@ -273,7 +266,7 @@ def _placed_in(path: Name) -> Iterator[None]:
             line -= held
         raise
     finally:
-        let_go()
+        sources.let_go()
 
 
 def _count_lines(name: str) -> int:
@@ -321,10 +314,3 @@ def _hashed(content: np.ndarray, reading: Reading, line: int, labelled: bool | N
     X = hasher.transform_bytes(content, starts, stops)
     y = None if not reading.labels and bare else string_array(labels)
     return Examples(X, y, columns=columns_of(X))
-
-
-def _of_width(examples: Examples, reading: Reading) -> Examples:
-    columns = examples.X.shape[1] if examples.X.ndim == 2 else 0
-    if reading.width is not None and columns != reading.width:
-        raise InputError(f"{reading.file} has {columns} columns, but {reading.width} were expected")
-    return examples

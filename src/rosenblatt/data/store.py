@@ -106,18 +106,8 @@ class Header(NamedTuple):
 def open_store(path: str | os.PathLike[str], verify: bool = False) -> Examples:
     """Open a store that `write_store` wrote; its arrays are mapped and stay on the disk.
 
-    Parameters
-    ----------
-    path : the folder.
-    verify : whether to read all of it, and compare it with its digests and its own indices.
-
-    Returns
-    -------
-    Examples of read-only arrays. Labels that are strings are not mapped but made.
-
-    Raises
-    ------
-    InputError : the folder is no store, or is damaged; the message names the file.
+    To verify it is to read all of it, and compare it with its digests and its own indices. The
+    arrays are read-only; labels that are strings are not mapped but made.
 
     Examples
     --------

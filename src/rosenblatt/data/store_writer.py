@@ -28,7 +28,7 @@ from rosenblatt.names import Columns
 
 FORMAT, VERSION = "rosenblatt rows", 2
 HEADER_FILE = "header.json"
-ARRAYS = ("starts", "columns", "values", "labels", "weights")
+ARRAYS = {"starts": np.int64, "columns": np.int32, "weights": np.float64}  # else as they come
 LABEL_TYPES = {"int64": np.int64, "float64": np.float64, "strings": np.int32}
 
 # With more entries the starts need 64 bits.
@@ -89,7 +89,8 @@ def check_replaceable(target: Path) -> None:
         raise InputError(f"{target} is a file; give the name of a folder for the store")
     found = set(os.listdir(target))
     # Version 1 called its files .bin.
-    known = {f"{name}.{end}" for name in ARRAYS for end in ("npy", "bin")}
+    names = (*ARRAYS, "values", "labels")
+    known = {f"{name}.{end}" for name in names for end in ("npy", "bin")}
     if found and not {HEADER_FILE} <= found <= {HEADER_FILE, *known}:
         raise InputError(f"{target} is a folder with other files than a store's; give another name")
 
@@ -240,9 +241,9 @@ class Writer:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.layout = ""
         self.rows = self.columns = self.entries = 0
         self.files: dict[str, ArrayFile] = {}
+        self.manner: list[str] = []
         self.labels = LabelFile(file_of(folder, "labels"))
         self.known: Columns | None = None
 
@@ -251,44 +252,32 @@ class Writer:
         X = usable(X)
         if X.shape[0] == 0:
             return
-        layout = "sparse" if issparse(X) else "dense"
-        if not self.layout:
-            self._begin(layout, X)
-            self.known = known
-            if weights is not None:
-                self._make("weights", np.float64)
-        self._check_alike(layout, X, weights)
-        if layout == "sparse":
-            self.files["starts"].append(X.indptr[1:].astype(np.int64) + self.entries)
-            self.files["columns"].append(X.indices)
-        self.files["values"].append(X.data if layout == "sparse" else X)
-        self.labels.add(y, X.shape[0])
+        parts: dict[str, Any] = {"values": X}
+        if issparse(X):
+            starts = X.indptr[1 if self.rows else 0 :].astype(np.int64) + self.entries
+            parts = {"values": X.data, "columns": X.indices, "starts": starts}
         if weights is not None:
-            self.files["weights"].append(weights)
+            parts["weights"] = np.asarray(weights, np.float64)
+        self._check_alike(X, parts)
+        self.known = self.known if self.rows else known
+        for name, part in parts.items():
+            if name not in self.files:
+                kind = ARRAYS.get(name, part.dtype)
+                self.files[name] = ArrayFile(file_of(self.folder, name), kind, part.shape[1:])
+            self.files[name].append(part)
+        self.labels.add(y, X.shape[0])
         self.rows += X.shape[0]
         self.columns = max(self.columns, X.shape[1])
         self.entries = self.files["values"].size
 
-    def _begin(self, layout: str, X: Any) -> None:
-        self.layout, self.columns = layout, X.shape[1]
-        self._make("values", X.dtype, () if layout == "sparse" else X.shape[1:])
-        if layout == "sparse":
-            self._make("columns", np.int32)
-            self._make("starts", np.int64)
-            self.files["starts"].append(np.zeros(1, np.int64))
-
-    def _make(self, name: str, dtype: Any, width: tuple[int, ...] = ()) -> None:
-        self.files[name] = ArrayFile(file_of(self.folder, name), dtype, width)
-
-    def _check_alike(self, layout: str, X: Any, weights: Any) -> None:
-        before, now = [self.layout, str(self.files["values"].dtype)], [layout, str(X.dtype)]
-        if "weights" in self.files:
-            before.append("weights")
-        if weights is not None:
-            now.append("weights")
-        if layout == "dense":  # sparse rows may grow wider
-            before.append(f"{self.columns} columns")
-            now.append(f"{X.shape[1]} columns")
+    def _check_alike(self, X: Any, parts: dict[str, Any]) -> None:
+        manner = ["sparse" if issparse(X) else "dense", str(X.dtype)]
+        manner += ["weights"] if "weights" in parts else []
+        before, now = self.manner or manner, manner
+        self.manner = manner
+        if not issparse(X):  # sparse rows may grow wider
+            columns = self.columns if self.rows else X.shape[1]
+            before, now = [*before, f"{columns} columns"], [*now, f"{X.shape[1]} columns"]
         if before != now:
             raise InputError(
                 f"blocks must be alike, but after {self.rows} rows ({', '.join(before)}) "

@@ -92,22 +92,9 @@ class Parsed(NamedTuple):
 
 
 def parse_svmlight(data: Buffer, reading: Reading = DEFAULT) -> tuple[csr_matrix, np.ndarray]:
-    r"""Parse text in the svmlight format.
+    r"""Parse text in the svmlight format, which is not copied and must not change meanwhile.
 
-    Parameters
-    ----------
-    data : the bytes of the text; they are not copied and must not change meanwhile.
-    reading : its file, zero_based, width (by default the largest column sets it), dtype, threads.
-
-    Returns
-    -------
-    X : csr_matrix whose rows have ascending, distinct columns.
-    y : labels, int64 if every one is whole, float64 if every one is a number, else strings.
-
-    Raises
-    ------
-    ParseError : the text breaks a rule of the format, at a line and a column.
-    InputError : the text holds no example, or an option cannot be used.
+    Of the reading, its file, zero_based, width, dtype and threads matter.
 
     Examples
     --------
@@ -133,18 +120,10 @@ def svmlight_blocks(
 ) -> Iterator[tuple[csr_matrix, np.ndarray]]:
     r"""Parse a stream of text in the svmlight format, in memory bounded by the size of a block.
 
-    Parameters
-    ----------
-    chunks : the bytes of the text in pieces of any size, cut anywhere.
-    reading : as for `parse_svmlight`.
-    block_bytes : about how many bytes of text become a block; blocks end where lines do.
-    text_labels : give strings from the first block on, even if its labels are all numbers.
-
-    Yields
-    ------
-    X, y : rows and labels of a block, at least one. Without a width, X is as wide as the largest
-        column so far demands. Once labels are strings they remain so; a label that is no number
-        in a block behind blocks of numbers is an error.
+    The chunks are pieces of any size, cut anywhere; about `block_bytes` of them become a block,
+    which ends where a line does. Without a width, X is as wide as the largest column so far
+    demands. Once labels are strings, which they are from the first block on with `text_labels`,
+    they remain so; one that is no number behind blocks of numbers is an error.
 
     Examples
     --------

@@ -32,6 +32,7 @@ from rosenblatt.data.svmlight_loop import (
     read_rows,
 )
 from rosenblatt.decimals import is_whole
+from rosenblatt.errors import ParseError
 
 # Doubles from here on, 2^128 less half a unit of the last place, round to an infinite float32.
 VALUE_LIMITS = {np.dtype(np.float32): 2.0**128 - 2.0**103, np.dtype(np.float64): np.inf}
@@ -180,30 +181,27 @@ def check_repeated(source: TextPiece, chunk: Chunk, room: Room, repeated: np.nda
     """Refuse to add up decimals, which floats would round."""
     values = room.values[np.concatenate([repeated, repeated - 1])]
     if not is_whole(values):
-        slot = int(repeated[0])
-        row = int(np.searchsorted(room.ends, slot, side="right"))
-        column = room.columns[slot] + (0 if source.reading.zero_based else 1)
-        raise error_at(
-            source,
-            chunk.start + offset_of_row(source.text[chunk.start : chunk.stop].tobytes(), row),
-            f"column {column} comes twice, and decimals are not added up; give each column of a "
-            "line once",
-        )
+        said = "column {} comes twice, and decimals are not added up"
+        raise error_of_slot(source, chunk, room, int(repeated[0]), said)
+
+
+def error_of_slot(
+    source: TextPiece, chunk: Chunk, room: Room, slot: int, said: str, rows: int | None = None
+) -> ParseError:
+    """Make the error for a column that is repeated in a row, of which something is said."""
+    row = int(np.searchsorted(room.ends[:rows], slot, side="right"))
+    offset = offset_of_row(source.text[chunk.start : chunk.stop].tobytes(), row)
+    column = room.columns[slot] + (0 if source.reading.zero_based else 1)
+    advice = "give each column of a line once"
+    return error_at(source, chunk.start + offset, f"{said.format(column)}; {advice}")
 
 
 def check_sums(source: TextPiece, chunk: Chunk, room: Room, rows: int, kept: int) -> None:
     """Raise if the values of a repeated column add up to more than the dtype holds."""
     too_large = ~(np.abs(room.values[:kept]) < VALUE_LIMITS[source.reading.dtype])
     if too_large.any():
-        slot = int(np.argmax(too_large))
-        row = int(np.searchsorted(room.ends[:rows], slot, side="right"))
-        column = room.columns[slot] + (0 if source.reading.zero_based else 1)
-        raise error_at(
-            source,
-            chunk.start + offset_of_row(source.text[chunk.start : chunk.stop].tobytes(), row),
-            f"the values of column {column} add up to more than {source.reading.dtype} holds; "
-            "give each column of a line once",
-        )
+        said = f"the values of column {{}} add up to more than {source.reading.dtype} holds"
+        raise error_of_slot(source, chunk, room, int(np.argmax(too_large)), said, rows)
 
 
 def find_words(text: np.ndarray, chunk: Chunk) -> tuple[Chunk, np.ndarray, np.ndarray]:

@@ -88,9 +88,14 @@ def explain(source: TextPiece, offence: int, word: bytes) -> str:
         return explain_label(word)
     if offence == BAD_QUERY:
         return f"the query {quote(word)} is not a whole number; write it as in qid:7"
-    if offence == BAD_VALUE:
-        return explain_value(source, word)
-    return explain_column(source, word)
+    if offence != BAD_VALUE:
+        return explain_column(source, word)
+    if not word:
+        return f"the value is missing; {PAIR_ADVICE}"
+    if spells_number(word):
+        kind = source.reading.dtype
+        return f"the value {quote(word)} is not finite as {kind}; change it or leave it out"
+    return f"the value {quote(word)} is not a number; {PAIR_ADVICE}"
 
 
 def explain_label(word: bytes) -> str:
@@ -105,16 +110,6 @@ def explain_label(word: bytes) -> str:
         f"the label {quote(word)} is not a number, but those of the blocks before it are; read the "
         "file as a whole to have them all as strings"
     )
-
-
-def explain_value(source: TextPiece, word: bytes) -> str:
-    """Say what is wrong with the value of a pair."""
-    if not word:
-        return f"the value is missing; {PAIR_ADVICE}"
-    if spells_number(word):
-        kind = source.reading.dtype
-        return f"the value {quote(word)} is not finite as {kind}; change it or leave it out"
-    return f"the value {quote(word)} is not a number; {PAIR_ADVICE}"
 
 
 def spells_number(word: bytes) -> bool:

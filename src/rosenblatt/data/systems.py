@@ -34,7 +34,7 @@ from rosenblatt.checker import RELATIONS, csv_cells
 from rosenblatt.data.arrays import npz_arrays, numbers_of
 from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import ProgramRows, program_of_model, read_program
-from rosenblatt.data.sources import beginning, contents, files, is_pipe, shown
+from rosenblatt.data.sources import beginning, contents, extension_of, files, is_pipe, shown
 from rosenblatt.data.written import decimal_text, floats_of, kept_beside
 from rosenblatt.decide.solve import Solution, solve_system
 from rosenblatt.decide.wording import Wording
@@ -49,7 +49,6 @@ Name = str | os.PathLike[str]
 Bound = Number | None
 
 WRITTEN = {AT_LEAST: ">=", MORE_THAN: ">", EQUAL: "="}
-COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 HEAD_BYTES = 1 << 12
 BEGINNINGS = {
     "npz": re.compile(rb"PK\x03\x04"),
@@ -255,9 +254,7 @@ def system_format(path: Name) -> str:
 
     A pipe has none: its format is known by how it begins.
     """
-    stem, extension = os.path.splitext(os.fsdecode(path).lower())
-    if extension in COMPRESSED:
-        extension = os.path.splitext(stem)[1]
+    extension = extension_of(path)
     if extension in (".npz", ".mps", ".lp"):
         return extension[1:]
     head = beginning(path, HEAD_BYTES) if is_pipe(path) else b""

@@ -26,23 +26,8 @@ def label_text_lines(data: Any, *, file: str = "<bytes>", first_line: int = 1) -
     Lines end in \n or \r\n; the last one needs no end. Empty lines are skipped, and so is a UTF-8
     byte-order mark at the very beginning. The label is what stands before the first tab: UTF-8
     without control characters, and not nothing. The text is what stands after it and is not looked
-    at.
-
-    Parameters
-    ----------
-    data : bytes, a memory map, or an array of uint8.
-    file : the name that messages give to it.
-    first_line : the number of the first line, where the data are part of a larger text.
-
-    Returns
-    -------
-    LabelledText : labels, starts and stops; the last two are int64 offsets into the data, as
-        `TextHasher.transform_bytes` takes them.
-
-    Raises
-    ------
-    ParseError : a line has no tab, or its label is missing or no text.
-    InputError : there is no line.
+    at. Starts and stops are int64 offsets, as `TextHasher.transform_bytes` takes them. Where the
+    data are part of a larger text, `first_line` is the number of their first line.
 
     Examples
     --------
@@ -61,7 +46,9 @@ def label_text_lines(data: Any, *, file: str = "<bytes>", first_line: int = 1) -
         if missing <= text.size:
             raise WrongTextError("there is no tab; write: label, tab, text", missing)
     except WrongTextError as wrong:
-        raise parse_error(text, wrong, file, first_line) from None
+        line, column = line_and_column(text, wrong.offset)
+        line += first_line - 1
+        raise ParseError(str(wrong), file=file, line=line, column=column) from None
     if rows == 0:
         raise EmptyError(f"{file} holds no examples; write one a line: label, tab, text")
     return LabelledText(labels, found.tabs + 1, found.stops)
@@ -102,9 +89,3 @@ def decoded_label(name: bytes, offset: int) -> str:
     except UnicodeDecodeError as error:
         message = "the label is not UTF-8; write the file in UTF-8"
         raise WrongTextError(message, offset + error.start) from None
-
-
-def parse_error(text: np.ndarray, wrong: WrongTextError, file: str, first_line: int) -> ParseError:
-    """Say what is wrong, by line and column."""
-    line, column = line_and_column(text, wrong.offset)
-    return ParseError(str(wrong), file=file, line=first_line + line - 1, column=column)

@@ -82,16 +82,9 @@ def parse_vowpal(
 ) -> Examples:
     r"""Parse text in the format of Vowpal Wabbit.
 
-    Parameters
-    ----------
-    data : the bytes of the text.
-    reading : its file, columns, dtype and labels; without labels, some lines may have one.
-    first_line : the number of the first line, where the text is part of a larger one.
-    labelled : whether the lines must have labels or must not, where those before them settle it.
-
-    Returns
-    -------
-    Rows (CSR), labels (int64 if all are whole, else float64; None if there are none) and weights.
+    Labels are int64 if all are whole, else float64; None if there are none. Where the text is part
+    of a larger one, its first line has a number, and the lines before it settle whether it must
+    be `labelled`.
 
     Examples
     --------
@@ -128,33 +121,16 @@ def _read_piece(text: Text, start: int, stop: int, columns: int, limit: float) -
     try:
         for row in room.hard[: tally.hard].tolist():
             place = int(room.lines[row])
-            _settle(room, row, read_line(text.line_at(place), limit))
+            room.labels[row], room.weights[row], values = read_line(text.line_at(place), limit)
+            room.values[room.ends[row] - len(values) : room.ends[row]] = values
         if tally.offence:
             place = start + tally.line
             read_line(text.line_at(place), limit)
             raise WrongLineError("the line cannot be read; write it as: 1 | height:1.5 red", 0)
     except WrongLineError as wrong:
         raise text.error(place, wrong.column, str(wrong)) from None
-    return _used(room, tally)
-
-
-def _settle(room: VowpalRoom, row: int, found: tuple[float, float, list[float]]) -> None:
-    """Put what the slow reader found in a line in the place of what the loop found."""
-    room.labels[row], room.weights[row], values = found
-    room.values[room.ends[row] - len(values) : room.ends[row]] = values
-
-
-def _used(room: VowpalRoom, tally: VowpalTally) -> VowpalRoom:
-    rows, entries = slice(tally.rows), slice(tally.entries)
-    return VowpalRoom(
-        room.labels[rows],
-        room.weights[rows],
-        room.lines[rows],
-        room.ends[rows],
-        room.columns[entries],
-        room.values[entries],
-        room.hard[: tally.hard],
-    )
+    ends = (*[tally.rows] * 4, *[tally.entries] * 2, tally.hard)
+    return VowpalRoom(*(array[:end] for array, end in zip(room, ends, strict=True)))
 
 
 def _make_room(piece: np.ndarray) -> VowpalRoom:
@@ -191,10 +167,8 @@ def _refuse_rounded(room: VowpalRoom, text: Text) -> None:
 
 
 def _joined(pieces: list[VowpalRoom], columns: int, labelled: bool) -> Examples:
-    labels = np.concatenate([piece.labels for piece in pieces])
-    weights = np.concatenate([piece.weights for piece in pieces])
-    indices = np.concatenate([piece.columns for piece in pieces])
-    values = np.concatenate([piece.values for piece in pieces])
+    parts = zip(*((p.labels, p.weights, p.columns, p.values) for p in pieces), strict=True)
+    labels, weights, indices, values = map(np.concatenate, parts)
     counts = np.concatenate([np.diff(piece.ends, prepend=0) for piece in pieces])
     starts = np.concatenate(([0], np.cumsum(counts)))
     matrix = csr_matrix((values, indices, starts), shape=(labels.size, columns))

@@ -48,7 +48,8 @@ def write_svmlight(path: Name, examples: Examples, *, zero_based: bool = False) 
     if y is None:
         raise InputError("svmlight text needs a label on every line, but the examples have none")
     with replacing(path) as file:
-        for start, stop in _ranges(X):
+        entries = X.nnz if sparse.issparse(X) else X.size
+        for start, stop in _ranges(X.shape[0], PIECE_ENTRIES * X.shape[0] // max(1, entries)):
             block = sparse.csr_matrix(X[start:stop])
             file.write(_lines(block, _label_words(y[start:stop]), 0 if zero_based else 1))
 
@@ -67,12 +68,10 @@ def _checked(examples: Examples) -> tuple[Any, np.ndarray | None]:
     return X.tocsr() if sparse.issparse(X) else np.asarray(X), None if y is None else np.asarray(y)
 
 
-def _ranges(X: Any) -> Iterator[tuple[int, int]]:
-    """Cut the rows into ranges of about as many entries as a piece is to have."""
-    entries = X.nnz if sparse.issparse(X) else X.size
-    step = max(1, PIECE_ENTRIES * X.shape[0] // max(1, entries))
-    for start in range(0, X.shape[0], step):
-        yield start, min(start + step, X.shape[0])
+def _ranges(rows: int, step: int) -> Iterator[tuple[int, int]]:
+    """Cut rows into ranges of so many."""
+    for start in range(0, rows, max(1, step)):
+        yield start, min(start + max(1, step), rows)
 
 
 def _lines(block: Any, labels: list[str], first: int) -> bytes:
@@ -186,22 +185,13 @@ def _frames(examples: Examples, whole: bool = False) -> Iterator[Any]:
         columns = {name: np.ascontiguousarray(rows[:, j]) for j, name in enumerate(names)}
         if y is not None:
             labels = y[start:stop]
-            columns[label] = labels if labels.dtype.kind in "biuf" else _as_texts(labels)
+            if labels.dtype.kind not in "biuf":
+                labels = np.array(list(map(_label_word, labels.tolist())), object)
+            columns[label] = labels
         return polars.DataFrame(columns)
 
-    ranges = [(0, X.shape[0])] if whole else _dense_ranges(X)
-    return (frame(start, stop) for start, stop in ranges)
-
-
-def _dense_ranges(X: Any) -> Iterator[tuple[int, int]]:
-    step = max(1, 16 * PIECE_ENTRIES // max(1, X.shape[1]))
-    for start in range(0, X.shape[0], step):
-        yield start, min(start + step, X.shape[0])
-
-
-def _as_texts(labels: np.ndarray) -> np.ndarray:
-    items = labels.tolist()
-    return np.array([i.decode() if isinstance(i, bytes) else str(i) for i in items], object)
+    step = X.shape[0] if whole else 16 * PIECE_ENTRIES // max(1, width)
+    return (frame(start, stop) for start, stop in _ranges(X.shape[0], step))
 
 
 def prediction_pieces(
