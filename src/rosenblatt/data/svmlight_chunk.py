@@ -10,27 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.data.svmlight_errors import (
-    Chunk,
-    TextPiece,
-    error_at,
-    error_of_word,
-    is_utf8,
-    offset_of_row,
-    spells_number,
-)
-from rosenblatt.data.svmlight_loop import (
-    BAD_LABEL,
-    BAD_VALUE,
-    COLUMN_LIMIT,
-    NEWLINE,
-    SOUND,
-    Room,
-    Rules,
-    Tally,
-    find_labels,
-    read_rows,
-)
+from rosenblatt.data import svmlight_errors, svmlight_loop
+from rosenblatt.data.svmlight_errors import Chunk, TextPiece
+from rosenblatt.data.svmlight_loop import COLUMN_LIMIT, Room, Rules, Tally
 from rosenblatt.decimals import is_whole
 from rosenblatt.errors import ParseError
 
@@ -89,21 +71,21 @@ def parse_chunk(source: TextPiece, table: CsrParts, chunk: Chunk) -> Extent:
 def read_chunk(source: TextPiece, table: CsrParts, chunk: Chunk, room: Room) -> Tally:
     """Read all that a chunk holds into a room, or raise its first error."""
     text = sealed(source.text[chunk.start : chunk.stop])
-    tally = Tally(*map(int, read_rows(text, room, make_rules(source))))
+    tally = Tally(*map(int, svmlight_loop.read_rows(text, room, make_rules(source))))
     offence, offset = settle_hard_words(source, text, room, tally)
-    if offence != SOUND:
+    if offence != svmlight_loop.SOUND:
         line = chunk.start + text[:offset].tobytes().rfind(b"\n") + 1
         if line > chunk.start:  # a sum in the lines before may overflow, which shows only now
             parse_chunk(source, table, chunk._replace(stop=line))
-        raise error_of_word(source, chunk, offence, chunk.start + offset)
+        raise svmlight_errors.error_of_word(source, chunk, offence, chunk.start + offset)
     return tally
 
 
 def sealed(text: np.ndarray) -> np.ndarray:
     """Give a chunk that ends in a newline; only the last one of a text may have to be copied."""
-    if text[-1] == NEWLINE:
+    if text[-1] == svmlight_loop.NEWLINE:
         return text
-    copy = np.append(text, np.uint8(NEWLINE))
+    copy = np.append(text, np.uint8(svmlight_loop.NEWLINE))
     copy.flags.writeable = False
     return copy
 
@@ -126,22 +108,22 @@ def settle_hard_words(
         if slot >= 0:
             number = float(view[start:stop])
             if not abs(number) < value_limit:
-                return BAD_VALUE, start
+                return svmlight_loop.BAD_VALUE, start
             room.values[slot] = number
         else:
             label = hard_label(bytes(view[start:stop]))
             if label is None:
-                return BAD_LABEL, start
+                return svmlight_loop.BAD_LABEL, start
             room.labels[-1 - slot] = label
     return tally.offence, tally.offset
 
 
 def hard_label(word: bytes) -> float | None:
     """Give the number that a word is, NaN if it is none, or None if it can be no label."""
-    if spells_number(word):
+    if svmlight_errors.spells_number(word):
         number = float(word)
         return number if np.isfinite(number) else None
-    return np.nan if is_utf8(word) else None
+    return np.nan if svmlight_errors.is_utf8(word) else None
 
 
 def sort_untidy(room: Room, tally: Tally) -> np.ndarray:
@@ -190,10 +172,12 @@ def error_of_slot(
 ) -> ParseError:
     """Make the error for a column that is repeated in a row, of which something is said."""
     row = int(np.searchsorted(room.ends[:rows], slot, side="right"))
-    offset = offset_of_row(source.text[chunk.start : chunk.stop].tobytes(), row)
+    offset = svmlight_errors.offset_of_row(source.text[chunk.start : chunk.stop].tobytes(), row)
     column = room.columns[slot] + (0 if source.reading.zero_based else 1)
     advice = "give each column of a line once"
-    return error_at(source, chunk.start + offset, f"{said.format(column)}; {advice}")
+    return svmlight_errors.error_at(
+        source, chunk.start + offset, f"{said.format(column)}; {advice}"
+    )
 
 
 def check_sums(source: TextPiece, chunk: Chunk, room: Room, rows: int, kept: int) -> None:
@@ -207,5 +191,5 @@ def check_sums(source: TextPiece, chunk: Chunk, room: Room, rows: int, kept: int
 def find_words(text: np.ndarray, chunk: Chunk) -> tuple[Chunk, np.ndarray, np.ndarray]:
     """Find where in a chunk its labels start and stop."""
     starts, stops = np.empty(chunk.rows, np.int64), np.empty(chunk.rows, np.int64)
-    rows = find_labels(sealed(text[chunk.start : chunk.stop]), starts, stops)
+    rows = svmlight_loop.find_labels(sealed(text[chunk.start : chunk.stop]), starts, stops)
     return chunk, starts[:rows], stops[:rows]

@@ -21,26 +21,11 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from rosenblatt.blocks import cores
+from rosenblatt.data import text_batches, text_loops
 from rosenblatt.data.reading import MOST_COLUMNS, checked_whole, float_type, is_whole
 from rosenblatt.data.sources import as_text
-from rosenblatt.data.text_batches import (
-    Batch,
-    as_utf8,
-    checked_iterable,
-    checked_spans,
-    cut_batches,
-    joined_batches,
-)
-from rosenblatt.data.text_loops import (
-    BINARY,
-    CHARACTER_SEED,
-    LINEAR,
-    SMALL,
-    SUBLINEAR,
-    HashRoom,
-    HashRules,
-    hash_rows,
-)
+from rosenblatt.data.text_batches import Batch
+from rosenblatt.data.text_loops import HashRoom, HashRules
 from rosenblatt.data.unicode_words import case_steps
 from rosenblatt.data.workers import in_order
 from rosenblatt.errors import InputError
@@ -52,7 +37,11 @@ BATCH_GRAMS = 1 << 19
 LONGEST_GRAM = 64
 MOST_DIGIT_BITS = 11
 
-COUNTS = {"linear": LINEAR, "sublinear": SUBLINEAR, "binary": BINARY}
+COUNTS = {
+    "linear": text_loops.LINEAR,
+    "sublinear": text_loops.SUBLINEAR,
+    "binary": text_loops.BINARY,
+}
 
 
 class HashingPlan(NamedTuple):
@@ -185,7 +174,9 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             One row for each document.
         """
         plan = make_plan(self)
-        rows = stacked(plan, joined_batches(checked_iterable(X), plan.batch_size()))
+        rows = stacked(
+            plan, text_batches.joined_batches(text_batches.checked_iterable(X), plan.batch_size())
+        )
         remember(rows, self._columns())
         return rows
 
@@ -212,8 +203,8 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         plan = make_plan(self)
         text = as_text(buffer)
-        spans = checked_spans(text.size, starts, stops)
-        rows = stacked(plan, cut_batches(text, *spans, plan.batch_size()))
+        spans = text_batches.checked_spans(text.size, starts, stops)
+        rows = stacked(plan, text_batches.cut_batches(text, *spans, plan.batch_size()))
         remember(rows, self._columns())
         return rows
 
@@ -238,10 +229,10 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         (dtype('int64'), [0.707, 0.707])
         """
         plan = make_plan(self)._replace(dtype=np.dtype(np.float64))
-        data = as_text(as_utf8(text, "the document"))
+        data = as_text(text_batches.as_utf8(text, "the document"))
         ends = np.array([0, data.size], np.uint64)
         room = make_room(plan, 1, data.size, data.size)
-        entries = hash_rows(data, ends[:1], ends[1:], plan.steps, plan.rules, room)
+        entries = text_loops.hash_rows(data, ends[:1], ends[1:], plan.steps, plan.rules, room)
         return room.columns[:entries].astype(np.int64), room.values[:entries].copy()
 
     def _columns(self) -> Columns:
@@ -286,7 +277,7 @@ def make_plan(hasher: TextHasher) -> HashingPlan:
         most_words=np.uint64(words[1]),
         fewest_characters=np.uint64(characters[0]),
         most_characters=np.uint64(characters[1]),
-        small=SMALL if lowercase else np.uint64(0),
+        small=text_loops.SMALL if lowercase else np.uint64(0),
         sign_bit=np.uint64(flag("signed", hasher.signed)),
         counts=COUNTS[one_of("counts", hasher.counts, COUNTS)],
         normed=hasher.norm is not None and one_of("norm", hasher.norm, ["l2"]) == "l2",
@@ -354,7 +345,7 @@ def hash_batch(plan: HashingPlan, batch: Batch) -> Part:
     """Hash the documents of a batch."""
     lengths = batch.stops - batch.starts
     room = make_room(plan, lengths.size, int(lengths.sum()), int(lengths.max()))
-    kept = int(hash_rows(*batch, plan.steps, plan.rules, room))
+    kept = int(text_loops.hash_rows(*batch, plan.steps, plan.rules, room))
     return Part(room.ends, room.columns[:kept].copy(), room.values[:kept].copy())
 
 
@@ -365,7 +356,7 @@ def make_room(plan: HashingPlan, rows: int, size: int, longest: int) -> HashRoom
     """
     entries, grams = plan.most_grams(size, rows), plan.most_grams(longest, 1)
     spellings = np.empty(LONGEST_GRAM + 1, np.uint64)
-    spellings[0] = CHARACTER_SEED
+    spellings[0] = text_loops.CHARACTER_SEED
     return HashRoom(
         ends=np.empty(rows, np.uint64),
         columns=np.empty(entries, np.int32),

@@ -83,28 +83,31 @@ def halves(table: Table, by: str) -> tuple[Table, Table]:
     return low, Table(row for row in table.rows if row[by] >= middle)
 
 
-def bent_growth(axes: Any, table: Table, by: str, of: str, bound: str, bound_label: str) -> None:
-    """Draw a growth that levels off: a fitted slope for each half of the range, and the bound."""
-    axes.set(xscale="log", yscale="log")
-    bound_line(axes, table, by, bound, bound_label)
-    band(axes, table, by, of, f"{of}: median, range over seeds")
+def draw_bent(figure: Any, table: Table, by: str, name: str) -> None:
+    """Draw mistakes that level off: a fitted slope for each half of the range, and the bound."""
+    axes = figure.add_subplot()
+    axes.set(xscale="log", yscale="log", xlabel=name, ylabel="mistakes until convergence")
+    bound_line(axes, table, by, "bound", f"bound (R/γ)², the same for all {by}")
+    band(axes, table, by, "mistakes", "mistakes: median, range over seeds")
     for part, style in zip(halves(table, by), (":", "-."), strict=True):
-        x, counts = part[by], np.maximum(part[of], 0.5)
+        x, counts = part[by], np.maximum(part["mistakes"], 0.5)
         s, error = slope(x, counts)
         centre = np.exp(np.mean(np.log(counts)) - s * np.mean(np.log(x)))
         ends = np.array([x.min(), x.max()], dtype=float)
         label = f"fit from {ends[0]:,.0f} to {ends[1]:,.0f}: slope {signed(s)} ± {error:.2f}"
         axes.plot(ends, centre * ends**s, style, color=ORANGE, label=label)
     mark(axes.xaxis, table.values(by))
+    axes.legend(loc="lower right")
 
 
-def bent_sentence(table: Table, by: str, of: str) -> str:
-    """Tell the two slopes that `bent_growth` draws."""
+def tell_bent(table: Table, by: str, so: str = "") -> str:
+    """Tell the two slopes that `draw_bent` draws, and the bound, with what follows from it."""
     low, high = halves(table, by)
-    first, last = (slope(part[by], np.maximum(part[of], 0.5))[0] for part in (low, high))
+    first, last = (slope(part[by], np.maximum(part["mistakes"], 0.5))[0] for part in (low, high))
     return (
-        f"Up to {by} = {high.values(by)[0]:,} {of} go as {by}^{signed(first)}, from there on as "
-        f"{by}^{signed(last)}."
+        f"Up to {by} = {high.values(by)[0]:,} mistakes go as {by}^{signed(first)}, from there on "
+        f"as {by}^{signed(last)}. The bound, {table['bound'].max():,.0f}, is the same for all "
+        f"{by}{so}. No run used more than {table.share()} of it."
     )
 
 

@@ -57,6 +57,10 @@ class Table:
         least, middle, most = ends.T if len(ends) else np.zeros((3, 0))
         return places, least, middle, most
 
+    def share(self, of: str = "mistakes", bound: str = "bound") -> str:
+        """Write the largest share of its bound that a row has used, rounded up."""
+        return at_most(float(np.max(self[of] / self[bound])))
+
 
 @dataclass(frozen=True)
 class Experiment:

@@ -9,20 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.errors import InputError
-from rosenblatt.lab.pictures import (
-    Name,
-    ask,
-    classes_of,
-    codes_of,
-    counted,
-    has_steps_before,
-    last_step,
-    legend,
-    look_of,
-    picture,
-    shown,
-    zero_is_positive,
-)
+from rosenblatt.lab import pictures
+from rosenblatt.lab.pictures import Name
 from rosenblatt.lab.style import BLACK, GREY
 from rosenblatt.labels import as_labels
 
@@ -58,7 +46,7 @@ class Distances:
         """Say how many are misclassified, and which one is the worst."""
         worst = int(self.values.argmin())
         return (
-            f"{counted(self.misclassified)}; the smallest {self.word} is "
+            f"{pictures.counted(self.misclassified)}; the smallest {self.word} is "
             f"{self.values[worst]:.4g}, of row {worst} (from 0)"
         )
 
@@ -107,29 +95,29 @@ def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None, *, ax: An
     'none of 100 misclassified; the smallest distance is 0.01511, of row 99 (from 0)'
     """
     found = distances(model, X, y)
-    return picture(found.sentence(), lambda axes: _draw(axes, found), path, (7.2, 4.2), ax)
+    return pictures.picture(found.sentence(), lambda axes: _draw(axes, found), path, (7.2, 4.2), ax)
 
 
 def distances(model: Any, X: Any, y: Any) -> Distances:
     """Measure how far each example is on the right side."""
-    scores = ask(model, "decision_function", X)
+    scores = pictures.ask(model, "decision_function", X)
     if not scores.size:
         raise InputError("there are no examples; give at least one row")
     labels = as_labels(y, scores.shape[0])
-    classes = classes_of(model, labels)
-    codes = codes_of(labels, classes)
+    classes = pictures.classes_of(model, labels)
+    codes = pictures.codes_of(labels, classes)
     if scores.shape[1:] not in ((), (classes.size,)) or (scores.ndim == 1) != (classes.size == 2):
         raise InputError(
             f"the model gives scores of shape {scores.shape} for {classes.size} classes; a picture "
             "needs one score for two classes, and one for each of more"
         )
     leads = np.where(codes > 0, scores, 0.0 - scores) if scores.ndim == 1 else _leads(scores, codes)
-    answers_zero = zero_is_positive(model) and classes.size == 2
+    answers_zero = pictures.zero_is_positive(model) and classes.size == 2
     misclassified = (leads < 0) | ((leads == 0) & ~(answers_zero & (codes == 1)))
-    zero = f"class {shown(classes.tolist()[1])}" if answers_zero else "I don't know"
+    zero = f"class {pictures.shown(classes.tolist()[1])}" if answers_zero else "I don't know"
     norm = _norm(model, classes.size)
     word, axis = _measure(scores.ndim == 1, norm is not None)
-    if norm is not None and has_steps_before(model):
+    if norm is not None and pictures.has_steps_before(model):
         axis += ", after the steps before it"
     return Distances(leads / (norm or 1.0), misclassified, codes, classes, word, axis, zero)
 
@@ -154,7 +142,7 @@ def _leads(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 def _norm(model: Any, classes: int) -> float | None:
     """Give the norm of the weights that the scores come from; None if there is no such thing."""
-    last = last_step(model)
+    last = pictures.last_step(model)
     weights = getattr(last, "coef_", None)
     if weights is None or getattr(last, "output", None) == "voted":
         return None
@@ -184,7 +172,7 @@ def _draw(axes: Any, found: Distances) -> None:
     axes.yaxis.set_major_formatter(lambda height, _: f"{abs(height):g}")
     axes.set(xlabel=found.axis, ylabel="examples")
     handles, _ = axes.get_legend_handles_labels()
-    legend(axes, "beside", handles=handles[::-1])
+    pictures.legend(axes, "beside", handles=handles[::-1])
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
@@ -211,7 +199,7 @@ def _mirrored(axes: Any, found: Distances, edges: np.ndarray) -> None:
     """Draw the second class upwards and the first one downwards: neither hides the other."""
     for place, up, hatch in ((0, -1, "////"), (1, 1, "")):
         mine = found.drawn()[found.codes == place]
-        label = f"class {shown(found.classes.tolist()[place])}"
-        colour = look_of(place)["color"]
+        label = f"class {pictures.shown(found.classes.tolist()[place])}"
+        colour = pictures.look_of(place)["color"]
         _bars(axes, edges, mine, up, color=colour, hatch=hatch, label=label)
     axes.axhline(0, color=BLACK, linewidth=0.8)

@@ -16,16 +16,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.lab.pictures import (
-    Name,
-    caption,
-    column_names,
-    legend,
-    picture,
-    several,
-    thinned,
-    usable,
-)
+from rosenblatt.lab import pictures
+from rosenblatt.lab.pictures import Name
 from rosenblatt.lab.pictures_planes import column_label
 from rosenblatt.lab.pictures_runs import run_of
 from rosenblatt.lab.style import BLACK, BLUE, ORANGE
@@ -99,19 +91,19 @@ def plot_path(
     """
     history = _history(model)
     halfspace = model.separator
-    matrix = usable(X)
+    matrix = pictures.usable(X)
     steps = _steps(model, history, matrix, y)
     start, end = halfspace.start, halfspace.state.w
     gap = float(np.linalg.norm(start + steps.total() - end))
     if gap > TOLERANCE * np.sqrt(history.sqnorm.max()):
         raise InputError(FOREIGN)
-    known = column_names(X, names, matrix.shape[1])
+    known = pictures.column_names(X, names, matrix.shape[1])
     places, labels = _places(history, steps, start, end, known)
-    sentence = (
-        f"{several(history.k.size, 'update')}, from a length of {np.linalg.norm(start):.4g} to one "
-        f"of {np.linalg.norm(end):.4g}"
+    lengths = f"{np.linalg.norm(start):.4g} to one of {np.linalg.norm(end):.4g}"
+    sentence = f"{pictures.several(history.k.size, 'update')}, from a length of {lengths}"
+    return pictures.picture(
+        sentence, lambda axes: _draw(axes, places, labels), path, (7.2, 4.6), ax
     )
-    return picture(sentence, lambda axes: _draw(axes, places, labels), path, (7.2, 4.6), ax)
 
 
 def _history(model: Any) -> History:
@@ -163,7 +155,7 @@ def _places(
 
 
 def _draw(axes: Any, places: np.ndarray, labels: tuple[str, str]) -> None:
-    some = places[thinned(len(places))]
+    some = places[pictures.thinned(len(places))]
     few = len(places) <= FEW_STEPS
     manner = {"marker": "o", "markersize": 2.5} if few else {}
     width = 0.9 if few else 0.6
@@ -172,8 +164,10 @@ def _draw(axes: Any, places: np.ndarray, labels: tuple[str, str]) -> None:
     ends = {"markersize": 9, "linestyle": "none", "markeredgecolor": BLACK}
     axes.plot(*places[0], marker="o", color="white", label="start", **ends)
     axes.plot(*places[-1], marker="s", color=ORANGE, label="end", **ends)
-    legend(axes, "above", ncols=3)
+    pictures.legend(axes, "above", ncols=3)
     axes.set(xlabel=labels[0], ylabel=labels[1])
     if len(some) < len(places):
-        chosen = f"{len(some) - 1:,} of {several(len(places) - 1, 'update')}, evenly chosen"
-        caption(axes, f"the line goes through w after {chosen}")
+        chosen = (
+            f"{len(some) - 1:,} of {pictures.several(len(places) - 1, 'update')}, evenly chosen"
+        )
+        pictures.caption(axes, f"the line goes through w after {chosen}")

@@ -9,23 +9,8 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt
 
 from rosenblatt.errors import InputError
-from rosenblatt.lab.pictures import (
-    Name,
-    caption,
-    codes_of,
-    column_names,
-    counted,
-    last_step,
-    legend,
-    look_of,
-    picture,
-    sampled,
-    several,
-    shown,
-    usable,
-    whole_figure,
-    zero_is_positive,
-)
+from rosenblatt.lab import pictures
+from rosenblatt.lab.pictures import Name
 from rosenblatt.lab.pictures_fields import UNSURE, Field, Told, Window
 from rosenblatt.lab.pictures_planes import PicturePlane, plane_of
 from rosenblatt.lab.style import BLACK, GREY
@@ -96,7 +81,7 @@ def plot_regions(
     'none of 100 misclassified'
     """
     scene = Scene.of(model, X, y, columns, names)
-    return picture(
+    return pictures.picture(
         scene.sentence(), lambda axes: _draw(axes, model, X, scene), path, (7.2, 5.2), ax
     )
 
@@ -122,15 +107,15 @@ class Scene:
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, columns: Any, names: Any) -> Scene:
         """Ask a model, and choose what is shown."""
-        if getattr(last_step(model), "kernel", None) == "precomputed":
+        if getattr(pictures.last_step(model), "kernel", None) == "precomputed":
             raise InputError("a precomputed kernel has no plane to draw: its rows are no points")
-        matrix = usable(X)
+        matrix = pictures.usable(X)
         n, width = matrix.shape
         labels = None if y is None else as_labels(y, n)
-        plane = plane_of(matrix, columns, column_names(X, names, width))
+        plane = plane_of(matrix, columns, pictures.column_names(X, names, width))
         told = Told.by(model, X, labels)
-        codes = None if labels is None else codes_of(labels, told.classes)
-        numbers = sampled(n, MOST_MARKERS)
+        codes = None if labels is None else pictures.codes_of(labels, told.classes)
+        numbers = pictures.sampled(n, MOST_MARKERS)
         return cls(plane, told, codes, numbers, plane.points(matrix, numbers))
 
     @property
@@ -150,7 +135,11 @@ class Scene:
     def sentence(self) -> str:
         """Say how many examples are misclassified, and on how many there is no answer."""
         n, unsure = self.told.codes.size, int(np.count_nonzero(self.told.codes == UNSURE))
-        said = several(n, "example") if self.codes is None else counted(self.misclassified)
+        said = (
+            pictures.several(n, "example")
+            if self.codes is None
+            else pictures.counted(self.misclassified)
+        )
         return f"{said}; I don't know on {unsure:,}" if unsure else said
 
 
@@ -161,10 +150,10 @@ def _draw(axes: Any, model: Any, X: Any, scene: Scene) -> None:
     support = np.isin(numbers, _support(model, told.codes.size))
     handles += _around(axes, points, scene.misclassified[numbers], support)
     margins = told.by_scores and told.classes.size == 2 and _is_svm(model)
-    handles += _line_handles(told.by_scores and not zero_is_positive(model), margins)
+    handles += _line_handles(told.by_scores and not pictures.zero_is_positive(model), margins)
     first, second = scene.plane.labels
     axes.set(xlabel=first, ylabel=second)
-    caption(axes, scene.caption)
+    pictures.caption(axes, scene.caption)
     to_scale = not scene.plane.numbered
     window = _framed(axes, handles, Window.around(points), to_scale=to_scale)
     field = Field.over(window, scene.plane, model, X, told)
@@ -178,14 +167,14 @@ def _draw(axes: Any, model: Any, X: Any, scene: Scene) -> None:
 
 def _is_svm(model: Any) -> bool:
     """Tell whether scores of -1 and 1 mean something to a model."""
-    last = last_step(model)
+    last = pictures.last_step(model)
     ours = isinstance(last, SoftMarginSVM | HardMarginSVM)
     return ours or type(last).__module__.startswith("sklearn.svm")
 
 
 def _support(model: Any, n: int) -> np.ndarray:
     """Give the rows that a model rests on, if it was fitted on as many rows as there are."""
-    last = last_step(model)
+    last = pictures.last_step(model)
     support = np.asarray(getattr(last, "support_", ()), np.intp)
     if not support.size or support.max() >= n or _rows_fitted(last) != n:
         return np.zeros(0, np.intp)
@@ -209,7 +198,9 @@ def _regions(axes: Any, field: Field, classes: np.ndarray, margins: bool) -> Non
     """Draw the regions as an image, and their boundaries as lines."""
     from matplotlib.colors import to_rgb
 
-    tints = [_tint(to_rgb(look_of(place)["color"]), place) for place in range(classes.size)]
+    tints = [
+        _tint(to_rgb(pictures.look_of(place)["color"]), place) for place in range(classes.size)
+    ]
     image = np.array([*tints, to_rgb(NO_ANSWER)])[field.codes]
     across, up = field.window.grid(field.codes.shape[0])
     half = (across[1] - across[0]) / 2, (up[1] - up[0]) / 2
@@ -273,12 +264,12 @@ def _markers(
         return [axes.scatter(*points.T, color=BLACK, label="examples", **manner)]
     handles = []
     for place, label in enumerate(classes.tolist()):
-        key: dict[str, Any] = {**look_of(place), "linestyle": "none", "markersize": 6}
-        handles.append(Line2D([], [], label=f"class {shown(label)}", **key))
+        key: dict[str, Any] = {**pictures.look_of(place), "linestyle": "none", "markersize": 6}
+        handles.append(Line2D([], [], label=f"class {pictures.shown(label)}", **key))
     for some in np.array_split(np.arange(n), 1 + n // LAYER):
         for place in np.unique(codes[some]).tolist():
             mine = points[some[codes[some] == place]]
-            axes.scatter(*mine.T, **look_of(place), **manner)
+            axes.scatter(*mine.T, **pictures.look_of(place), **manner)
     return handles
 
 
@@ -294,7 +285,9 @@ def _names(axes: Any, field: Field, classes: np.ndarray) -> None:
         row, column = np.unravel_index(inside.argmax(), inside.shape)
         room = 2 * float(inside[row, column]) / side
         if room > 0.06:
-            name = shown(classes.tolist()[place], int(np.clip(room * letters, 3, LONGEST_NAME)))
+            name = pictures.shown(
+                classes.tolist()[place], int(np.clip(room * letters, 3, LONGEST_NAME))
+            )
             manner = {"ha": "center", "va": "center", "fontweight": "bold", "fontsize": FONT}
             effects = [withStroke(linewidth=3, foreground="white")]
             axes.text(across[column], up[row], name, path_effects=effects, zorder=5, **manner)
@@ -316,7 +309,7 @@ def _around(axes: Any, points: np.ndarray, wrong: np.ndarray, support: np.ndarra
 
 def _legend(axes: Any, handles: list[Any]) -> None:
     size, columns = (9, 1) if len(handles) <= 20 else (8, 2)
-    legend(axes, "beside", handles=handles, fontsize=size, ncols=columns)
+    pictures.legend(axes, "beside", handles=handles, fontsize=size, ncols=columns)
 
 
 def _framed(axes: Any, handles: list[Any], window: Window, *, to_scale: bool) -> Window:
@@ -325,7 +318,7 @@ def _framed(axes: Any, handles: list[Any], window: Window, *, to_scale: bool) ->
     axes.set(xlim=window.x, ylim=window.y)
     _legend(axes, handles)
     if to_scale:
-        whole_figure(
+        pictures.whole_figure(
             axes
         ).draw_without_rendering()  # so that the paper that words and legend leave is known
         paper = axes.get_window_extent()

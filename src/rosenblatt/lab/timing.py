@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from timeit import Timer
 from typing import Any
 
 ROUNDS = 4
@@ -12,21 +13,11 @@ ROUNDS = 4
 def seconds_of(call: Callable[[], Any], at_least: float) -> float:
     """Time a call, after one that is not timed: the best of some rounds of equally many calls.
 
-    Parameters
-    ----------
-    call : what to time.
-    at_least : seconds that all rounds are to take; a call that takes longer is timed once.
+    All rounds together take so many seconds; a call that takes longer is timed once.
     """
     call()
-    calls = 1
-    while (spent := _time_of(call, calls)) < at_least / ROUNDS:
+    timer, calls = Timer(call, timer=time.process_time), 1
+    while (spent := timer.timeit(calls)) < at_least / ROUNDS:
         calls *= 2
     further = 0 if spent > at_least else ROUNDS - 1
-    return min([spent, *(_time_of(call, calls) for _ in range(further))]) / calls
-
-
-def _time_of(call: Callable[[], Any], calls: int) -> float:
-    begin = time.process_time()
-    for _ in range(calls):
-        call()
-    return time.process_time() - begin
+    return min([spent, *timer.repeat(further, calls)]) / calls

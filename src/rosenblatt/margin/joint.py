@@ -25,26 +25,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.errors import InputError
+from rosenblatt.margin import joint_sweeps
 from rosenblatt.margin.class_rows import padded
-from rosenblatt.margin.joint_sweeps import (
-    ACTIVE,
-    BOUND,
-    CURSOR,
-    GAP,
-    KEPT,
-    LAST,
-    LOSS,
-    MEMBERS,
-    SWEEPS,
-    Dual,
-    JointRows,
-    Leaps,
-    Turns,
-    descend,
-    fill_gains,
-    fill_weights,
-    total_loss,
-)
+from rosenblatt.margin.joint_sweeps import Dual, JointRows, Leaps, Turns
 from rosenblatt.margin.two_classes import Effort, SoftMargin, relative_gap
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import fill_squares
@@ -102,7 +85,7 @@ def joint_margin(
     while not effort.is_over():
         descent.look_at_all()
         descent.sweep_until(np.inf, effort)
-        gap, primal = descent.found[GAP], descent.objective()
+        gap, primal = descent.found[joint_sweeps.GAP], descent.objective()
         lost = gap <= ROUNDING * primal
         result = judged(task, descent, tol) if lost or descent.promises(tol) else None
         if result is not None and (result.converged or lost):
@@ -125,12 +108,12 @@ class JointDescent:
         self.problem = lifted_problem(task)
         shape = (task.X.shape[1] + 1, places)
         self.dual = Dual(q, np.zeros(shape), *np.zeros((3, places)))
-        fill_weights(self.problem, q, self.dual.steps, self.dual.weights)
+        joint_sweeps.fill_weights(self.problem, q, self.dual.steps, self.dual.weights)
         self.rows = settled(self.problem, q)
         self.sweeps = Turns(
             np.empty(n, np.int64), np.zeros(7, np.int64), np.zeros(4), np.array([seed], np.uint64)
         )
-        self.sweeps.found[BOUND] = np.inf
+        self.sweeps.found[joint_sweeps.BOUND] = np.inf
         # Touched only when the sweeps are so many that they leap.
         self.leaps = Leaps(
             np.empty(n, np.int64),
@@ -147,31 +130,40 @@ class JointDescent:
     @property
     def passes(self) -> int:
         """The number of sweeps."""
-        return int(self.sweeps.tally[SWEEPS])
+        return int(self.sweeps.tally[joint_sweeps.SWEEPS])
 
     def look_at_all(self) -> None:
         """Make all rows active."""
         tally = self.sweeps.tally
         self.sweeps.order[: self.rows.size] = self.rows
-        tally[ACTIVE], tally[CURSOR], tally[KEPT], tally[MEMBERS] = self.rows.size, 0, 0, 0
+        (
+            tally[joint_sweeps.ACTIVE],
+            tally[joint_sweeps.CURSOR],
+            tally[joint_sweeps.KEPT],
+            tally[joint_sweeps.MEMBERS],
+        ) = self.rows.size, 0, 0, 0
 
     def sweep_until(self, target: float, effort: Effort) -> None:
         """Sweep over the active rows until one sweep finds no more gap than the target."""
         tally = self.sweeps.tally
-        tally[LAST] = effort.most
-        ended = tally[ACTIVE] == 0 or tally[CURSOR] > 0
+        tally[joint_sweeps.LAST] = effort.most
+        ended = tally[joint_sweeps.ACTIVE] == 0 or tally[joint_sweeps.CURSOR] > 0
         while not ended and not effort.is_over():
-            ended = descend(self.problem, self.dual, self.sweeps, self.leaps, target, self.looks)
+            ended = joint_sweeps.descend(
+                self.problem, self.dual, self.sweeps, self.leaps, target, self.looks
+            )
             effort.passes = self.passes
 
     def objective(self) -> float:
         """Estimate the objective, proximal costs included, from the last sweep over all rows."""
         weights = self.dual.weights
-        return float(self.found[LOSS] + self.problem.twice_lam / 2 * np.vdot(weights, weights))
+        return float(
+            self.found[joint_sweeps.LOSS] + self.problem.twice_lam / 2 * np.vdot(weights, weights)
+        )
 
     def promises(self, tol: float) -> bool:
         """Tell whether the gap is small enough by what the last sweep found."""
-        return bool(self.found[GAP] <= SLACK * tol * self.objective())
+        return bool(self.found[joint_sweeps.GAP] <= SLACK * tol * self.objective())
 
     def shift_offsets(self) -> None:
         """Make a proximal step: put the offsets where the intercepts are."""
@@ -227,11 +219,11 @@ def judged(task: ManyClasses, descent: JointDescent, tol: float) -> SoftMargin:
     dual = Dual(q, np.zeros_like(descent.dual.weights), offsets, *np.zeros((2, places)))
     if task.intercept == "free":
         gains = np.empty(q.shape)
-        fill_gains(problem, dual._replace(weights=descent.dual.weights), gains)
+        joint_sweeps.fill_gains(problem, dual._replace(weights=descent.dual.weights), gains)
         balance(q, gains, np.bincount(task.classes, task.caps, task.k))
-    fill_weights(problem, q, dual.steps, dual.weights)
+    joint_sweeps.fill_weights(problem, q, dual.steps, dual.weights)
     cost = task.lam * float(np.vdot(dual.weights, dual.weights))
-    primal = total_loss(problem, dual) + cost
+    primal = joint_sweeps.total_loss(problem, dual) + cost
     alphas = -q
     alphas[np.arange(q.shape[0]), task.classes] += task.caps
     value = float(alphas[np.arange(q.shape[0]), task.classes].sum()) - cost

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import band, bound_line, mark
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLUE, ORANGE
 
 COLUMNS, LEAD = 40, 0.1
@@ -178,22 +178,18 @@ def seen(table: Table) -> str:
             f"On planted data, mistakes on k classes grow as k^{s:.2f} (± {error:.2f}, fitted to "
             "all runs), their bound as k − 1."
         )
-    shares = {labels: largest_share(planted.where(labels=labels)) for labels in LABELS}
-    if None not in shares.values():
+    parts = [planted.where(labels=labels) for labels in LABELS]
+    if all(map(len, parts)):
+        classes, groups = (part.share() for part in parts)
         sentences.append(
-            f"There no run on k classes used more than {shares['classes']} of its bound, and none "
-            f"on two groups more than {shares['groups']}."
+            f"There no run on k classes used more than {classes} of its bound, and none on two "
+            f"groups more than {groups}."
         )
     for data in ("planted", "digits"):
         part = table.where(data=data)
         if len(part.values("labels")) == 2:
             sentences.append(compared(part, data))
     return " ".join(sentences)
-
-
-def largest_share(part: Table) -> str | None:
-    """Give the most of its bound that a run used, rounded up."""
-    return at_most(float(np.max(part["mistakes"] / part["bound"]))) if len(part) else None
 
 
 def compared(part: Table, data: str) -> str:

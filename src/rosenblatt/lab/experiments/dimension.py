@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from rosenblatt.lab.drawing import bent_growth, bent_sentence
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most
+from rosenblatt.lab.drawing import draw_bent, tell_bent
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.planted import until_convergence
 
 POINTS, MARGIN = 500, 1 / 32
@@ -26,20 +24,12 @@ def measure(d: int, seed: int) -> Row:
 
 def draw(figure: Any, table: Table) -> None:
     """Draw mistakes and bound on logarithmic axes."""
-    axes = figure.add_subplot()
-    bent_growth(axes, table, "d", "mistakes", "bound", "bound (R/γ)², the same for all d")
-    axes.set(xlabel="d, the number of columns", ylabel="mistakes until convergence")
-    axes.legend(loc="lower right")
+    draw_bent(figure, table, "d", "d, the number of columns")
 
 
 def seen(table: Table) -> str:
     """Compare the growth at both ends."""
-    share = float(np.max(table["mistakes"] / table["bound"]))
-    return (
-        f"{bent_sentence(table, 'd', 'mistakes')} "
-        f"The bound, {table['bound'].max():,.0f}, is the same for all d. No run used more than "
-        f"{at_most(share)} of it."
-    )
+    return tell_bent(table, "d")
 
 
 EXPERIMENT = Experiment(

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLACK, BLUE, ORANGE
 
 DEGREES = {"degree 1": 1, "degree 2": 2, "degree 3": 3}
@@ -183,8 +183,7 @@ def seen(table: Table) -> str:
         f"{len(explicit)} runs."
     )
     if len(bounded):
-        share = float(np.max(bounded["mistakes"] / bounded["bound"]))
-        sentences.append(f"No run that converged used more than {at_most(share)} of its bound.")
+        sentences.append(f"No run that converged used more than {bounded.share()} of its bound.")
     return " ".join(sentences)
 
 

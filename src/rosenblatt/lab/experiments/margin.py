@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.lab.drawing import growth
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.planted import until_convergence
 
 POINTS, COLUMNS = 500, 10
@@ -35,11 +35,10 @@ def draw(figure: Any, table: Table) -> None:
 def seen(table: Table) -> str:
     """Compare the slopes."""
     s, error = slope(table["inverse_margin"], table["mistakes"])
-    share = float(np.max(table["mistakes"] / table["bound"]))
     lucky = int(np.count_nonzero(table["mistakes"] == 1))
     told = (
         f"Mistakes grow as (1/γ)^{s:.2f} (± {error:.2f}), the bound as (1/γ)²: random points are "
-        f"kinder than the worst ones. No run used more than {at_most(share)} of its bound."
+        f"kinder than the worst ones. No run used more than {table.share()} of its bound."
     )
     if lucky:
         told += (

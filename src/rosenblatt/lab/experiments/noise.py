@@ -8,7 +8,7 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import band, bound_line, mark
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.planted import make_noisy
 from rosenblatt.lab.style import BLACK, BLUE, GREEN, GREY, ORANGE
 
@@ -85,13 +85,12 @@ def seen(table: Table) -> str:
     """Tell what noise costs, and what more passes do."""
     once = table.where(passes=1)
     first, last = min(once.values("flipped")), max(once.values("flipped"))
-    share = float(np.max(table["mistakes"] / table["bound"]))
     return (
         f"In one pass, the median of mistakes is {_median(once, first):,.0f} with {first:.0%} of "
         f"the labels flipped and {_median(once, last):,.0f} with {last:.0%}.{_empty(once)} "
         f"Mistakes grow with the passes by these slopes, fitted to all runs: {_slopes(table)}. "
         "Without noise Theorem 1 caps them, whatever the number of passes; with noise only a bound "
-        f"for each pass is left. No run, short or long, used more than {at_most(share)} of its "
+        f"for each pass is left. No run, short or long, used more than {table.share()} of its "
         "bound."
     )
 

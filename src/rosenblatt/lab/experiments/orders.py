@@ -9,7 +9,7 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import strip
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLUE, BOUND, ORANGE
 
 POINTS, COLUMNS, MARGIN = 500, 10, 1 / 32
@@ -59,12 +59,11 @@ def draw(figure: Any, table: Table) -> None:
 
 def seen(table: Table) -> str:
     """Compare the medians."""
-    share = float(np.max(table["mistakes"] / table["bound"]))
     lucky = int((table["mistakes"] == 1).sum())
     luck = f" In {lucky} runs the first example alone gave a separator." if lucky else ""
     return (
         f"The medians of mistakes go from {_ends(table, 'mistakes')}; no run used more than "
-        f"{at_most(share)} of the bound that holds for all. Those of examples scored go from "
+        f"{table.share()} of the bound that holds for all. Those of examples scored go from "
         f"{_ends(table, 'scored')}: to find the most wrong example, all {POINTS} are scored for "
         f"each mistake.{luck}"
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import band, bound_line, strip
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLUE, BOUND, COLOURS, MARKERS
 
 POINTS, COLUMNS, MARGIN = 200, 5, 1 / 32
@@ -79,12 +79,11 @@ def seen(table: Table) -> str:
     """Compare help and hindrance."""
     given, zero = table.where(start="given"), table.where(start="zero")
     along, against = given.where(angle=0.0), given.where(angle=180.0, norm=NORMS[-1])
-    share = float(np.max(against["mistakes"] / against["bound"]))
     return (
         f"From zero the median is {np.median(zero['mistakes']):,.0f} mistakes. A start along w* "
         f"costs {along['mistakes'].max():,.0f} at most, whatever its norm up to {NORMS[-1]:,.0f}; "
         f"one of that norm against w* costs {np.median(against['mistakes']):,.0f} (median) and at "
-        f"most {at_most(share)} of its bound of {against['bound'].max():,.0f}."
+        f"most {against.share()} of its bound of {against['bound'].max():,.0f}."
     )
 
 

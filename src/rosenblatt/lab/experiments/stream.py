@@ -8,7 +8,7 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab.drawing import band, bound_line
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.planted import make_noisy
 from rosenblatt.lab.style import BLUE, GREY, ORANGE
 
@@ -69,10 +69,9 @@ def _title(data: str) -> str:
 
 def seen(table: Table) -> str:
     """Compare how the two streams go on."""
-    share = float(np.max(table["mistakes"] / table["bound"]))
     said = [_seen(data, table.where(data=data)) for data in STYLES]
     return (
-        f"{' '.join(said)} At no point had a stream used more than {at_most(share)} of its least "
+        f"{' '.join(said)} At no point had a stream used more than {table.share()} of its least "
         "bound."
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import rosenblatt as rb
-from rosenblatt.lab.experiment import Case, Experiment, Row, Table, at_most, slope
+from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
 
 STYLES = {"plain": (BLUE, "o"), "smoothed": (ORANGE, "s"), "rescaled": (GREEN, "^")}
@@ -105,7 +105,6 @@ def seen(table: Table) -> str:
     plain, rescaled = table.where(method="plain"), table.where(method="rescaled")
     s, error = slope(plain["K"], plain["steps"])
     times, largest = plain["steps"] / plain["K"] ** 2, plain["K"][-1]
-    share = float(np.max(table["steps"] / table["bound"]))
     return (
         f"The plain perceptron needs updates that grow as K^{s:.2f} (± {error:.2f}): "
         f"{times[0]:.2f}·K² for K = {plain['K'][0]:,.0f}, {times[-1]:.2f}·K² for K = "
@@ -113,7 +112,7 @@ def seen(table: Table) -> str:
         f"K^{_settled(table, 'smoothed'):.2f} from K = {SETTLED} on. The rescaled one adds "
         f"{_per_decade(rescaled):.0f} updates each time K is multiplied by 10, and has an answer "
         f"after {rescaled['steps'][-1]:,} for K = {rescaled['K'][-1]:.0e}. No run used more "
-        f"than {at_most(share)} of its bound."
+        f"than {table.share('steps')} of its bound."
     )
 
 
