@@ -57,6 +57,17 @@ def test_scaling_helps_where_columns_differ(facts):
     )
 
 
+def test_who_has_scaled_is_not_told_to_scale(facts, folder):
+    noise = np.random.default_rng(0)
+    labels = noise.choice(["up", "down"], 40)
+    rows = "".join(f"{x},{y}\n" for x, y in zip(noise.normal(size=40), labels, strict=True))
+    (folder / "noise.csv").write_text(f"a,label\n{rows}")
+    plain = facts("fit", "noise.csv", "-m", "m")["stop"]
+    scaled = facts("fit", "noise.csv", "-m", "m", "--scale", "standard")["stop"]
+    assert "separates the data, or if features differ widely in scale. Scale the" in plain
+    assert "separates the data. Continue with --patience 0" in scaled
+
+
 def test_the_hyperplane_of_a_scaled_model_is_that_of_raw_columns(facts, shell, folder):
     facts("fit", "t.csv", "-m", "m", "--scale", "standard", "--learner", "svm", "--float64")
     assert shell("export", "m", "m.json")[0] == 0
@@ -164,7 +175,9 @@ def test_hashed_words_are_named_by_a_file(facts, shell):
     ]
     weights = {pair["name"]: pair["weight"] for pair in pairs}
     assert weights["free"] > 0 > weights["you"]
-    assert "--data FILE names the words" in shell("weights", "m")[2]
+    _, shown, told = shell("weights", "m")
+    assert "--data FILE names the words" in told
+    assert "spam" not in shown  # words count +1 or -1: columns speak for no class
 
 
 def test_features_of_vowpal_wabbit_are_named_by_a_file(facts, shell, folder):

@@ -440,6 +440,26 @@ def test_separators_and_choices_that_cannot_be_used_are_refused(options, words):
         read_table(CSV, Reading("csv", **options))
 
 
+def test_the_last_column_is_not_taken_for_the_label_in_silence_if_one_other_holds_words():
+    letters = b"letter,width,high\nT,2,8\nI,5,12\n"
+    with pytest.warns(rb.GuessWarning, match="'high', is taken.* pass label='letter'"):
+        assert read_table(letters, Reading("csv")).y.tolist() == [8, 12]
+    for text, how in (
+        (letters, {"label": "letter"}),
+        (letters, {"label": -1}),
+        (letters.replace(b"high", b"label"), {}),
+        (letters.replace(b"8", b"yes").replace(b"12", b"no"), {}),
+    ):
+        read_table(text, Reading("csv", **how))  # without a warning
+
+
+def test_a_word_among_numbers_is_named_before_it_makes_categories_of_them():
+    rows = b"1,0\n2,1\n3,1\nunknown,0\n"
+    with pytest.warns(rb.GuessWarning, match="'age' of <bytes> holds 'unknown' among its numbers"):
+        assert read_table(b"age,label\n" + rows, Reading("csv")).X.shape == (4, 4)
+    read_table(b"age,label\n" + rows.replace(b"2", b"few").replace(b"3", b"many"), Reading("csv"))
+
+
 def test_a_large_table_that_is_read_twice_is_told(monkeypatch):
     monkeypatch.setattr("rosenblatt.data.tables.LARGE", 1 << 20)
     rows = b"1.5,x\n-1.5,y\n" * 100_000

@@ -25,6 +25,7 @@ _HOMES = {
     "InputError": "rosenblatt.errors",
     "InseparableError": "rosenblatt.errors",
     "KernelPerceptron": "rosenblatt.learners.kernel_perceptron",
+    "GuessWarning": "rosenblatt.errors",
     "LargeCopyWarning": "rosenblatt.errors",
     "LargeModelWarning": "rosenblatt.errors",
     "Linear": "rosenblatt.kernel.functions",

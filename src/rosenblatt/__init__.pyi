@@ -24,6 +24,7 @@ from rosenblatt.decide.separation import Separation as Separation
 from rosenblatt.decide.solve import Solution as Solution
 from rosenblatt.errors import CertificateError as CertificateError
 from rosenblatt.errors import EmptyError as EmptyError
+from rosenblatt.errors import GuessWarning as GuessWarning
 from rosenblatt.errors import InputError as InputError
 from rosenblatt.errors import InseparableError as InseparableError
 from rosenblatt.errors import LargeCopyWarning as LargeCopyWarning

@@ -11,6 +11,7 @@
     │   └── InseparableError         classes that no hyperplane separates, with the proof
     └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
+    GuessWarning (UserWarning)       what a column of a table holds was guessed
     LargeCopyWarning (UserWarning)   a large input had to be copied before it could be used
     LargeModelWarning (UserWarning)  the weights of a model take a gigabyte of memory or more
     ReadTwiceWarning (UserWarning)   a large file had to be read a second time
@@ -27,6 +28,7 @@ from typing import Any
 __all__ = [
     "CertificateError",
     "EmptyError",
+    "GuessWarning",
     "InputError",
     "InseparableError",
     "LargeCopyWarning",
@@ -117,6 +119,10 @@ class MissingExtraError(RosenblattError, ImportError):
         super().__init__(
             f"{package} is not installed; run: pip install 'rosenblatt[{extra}]'", name=package
         )
+
+
+class GuessWarning(UserWarning):
+    """What a column of a table holds was guessed, and may be meant otherwise."""
 
 
 class LargeCopyWarning(UserWarning):

@@ -9,15 +9,16 @@ from rosenblatt.cli.printing import table
 Pairs = dict[tuple[Any, Any], int]  # of a label and an answer: how often
 
 MOST_CONFUSIONS = 10
+WIDEST = 160  # characters of a line where no terminal says how many it has
 
 
 def confusion_lines(pairs: Pairs, classes: list[Any], width: int | None) -> list[str]:
-    """Tell how labels were answered, in lines of a width at most if there is one."""
+    """Tell how labels were answered, in lines of the width of the terminal at most."""
     strange = sorted({label for label, _ in pairs} - set(classes), key=str)
     met = {label for label, _ in pairs}
     labels = [label for label in (*classes, *strange) if label in met]
     lines = confusion(pairs, labels, classes)
-    if width is None or max(map(len, lines)) <= width:
+    if max(map(len, lines)) <= (width or WIDEST):
         return lines
     return [*by_class(pairs, labels), largest(pairs)]
 

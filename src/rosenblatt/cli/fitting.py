@@ -39,6 +39,10 @@ ONCE = {
     "max_updates": None,
     "max_seconds": None,
 }
+ADVICE_TO_SCALE = {
+    ", or if features differ widely in scale. Scale the features, continue": ". Continue",
+    "bring the columns to one scale, ": "",
+}
 Say = Callable[[str], None]
 
 
@@ -89,7 +93,7 @@ def fit_file(
         **described(learner, source.scaling),
         **error,
         "seconds": round(seconds, 6),
-        "stop": stop(learner),
+        "stop": stop(learner, source.scaling is not None),
         "model": str(path),
     }
     show(facts, json)
@@ -304,8 +308,15 @@ def _hint_at_order(learner: Any, misclassified: int | None) -> None:
         )
 
 
-def stop(learner: Any) -> str:
-    """Say in a sentence how it ended."""
+def stop(learner: Any, scaled: bool) -> str:
+    """Say in a sentence how it ended, without the advice to scale what is scaled."""
+    said = _ending(learner)
+    for advice, rest in ADVICE_TO_SCALE.items():
+        said = said.replace(advice, rest if scaled else advice)
+    return said
+
+
+def _ending(learner: Any) -> str:
     if hasattr(learner, "run_"):
         said = spoken(str(learner.run_.stop))
         two = learner.classes_.size <= 2

@@ -15,7 +15,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from rosenblatt.cli.words import spoken
-from rosenblatt.errors import LargeModelWarning, ReadTwiceWarning, UnknownColumnsWarning
+from rosenblatt.errors import (
+    GuessWarning,
+    LargeModelWarning,
+    ReadTwiceWarning,
+    UnknownColumnsWarning,
+)
 
 LEAST_ROOM = 20  # columns for a wrapped text
 
@@ -110,6 +115,7 @@ def telling() -> Iterator[None]:
     with warnings.catch_warnings():
         for kind in (UnknownColumnsWarning, LargeModelWarning):
             warnings.simplefilter("always", kind)
-        warnings.simplefilter("default", ReadTwiceWarning)  # not again in the next pass
+        for again in (GuessWarning, ReadTwiceWarning):
+            warnings.simplefilter("default", again)  # not again in the next pass
         warnings.showwarning = lambda message, *_, **__: tell(str(message))
         yield

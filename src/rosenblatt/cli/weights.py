@@ -35,10 +35,16 @@ def weights_file(path: Path, top: int, data: str | None, *, json: bool) -> None:
         0 if notes.get("reading", {}).get("zero_based") else 1,
     )
     names: Sequence[Any] = columns.names or range(first, first + coef.shape[1])
+    heads = {"for": "for {}", "against": "against {}"}
     if data is not None:
         names, coef = _of_words(data, columns, coef)
     elif columns.hashing is not None or columns.hashed_words:
-        tell("words were hashed to these columns; --data FILE names the words of a file")
+        how = columns.hashing or {}
+        signed = how.get("signed", how.get("format") == "text")
+        counted = ", where half of them count -1" if signed else ""
+        tell(f"words were hashed to these columns{counted}; --data FILE names the words of a file")
+        if signed:  # then the sign of a weight speaks for no class
+            heads = dict.fromkeys(heads, "column" if len(coef) == 1 else "column, {}")
     found = _largest(names, coef, learner.classes_.tolist(), top)
     facts = {"model": str(path), "columns": learner.n_features_in_, "intercept": intercept.tolist()}
     if json:
@@ -49,7 +55,8 @@ def weights_file(path: Path, top: int, data: str | None, *, json: bool) -> None:
         for side in ("for", "against"):
             if each[side]:
                 rows = [(pair["name"], f"{pair['weight']:.6g}") for pair in each[side]]
-                print("", *table([(f"{side} {each['class']}", "weight"), *rows]), sep="\n")
+                head = heads[side].format(each["class"])
+                print("", *table([(head, "weight"), *rows]), sep="\n")
 
 
 def _largest(

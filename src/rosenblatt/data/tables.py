@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.data import tables_text
+from rosenblatt.data import tables_layout, tables_text
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.sources import (
     BYTE_ORDER_MARK,
@@ -61,23 +61,10 @@ from rosenblatt.data.sources import (
     unmarked,
 )
 from rosenblatt.data.tables_faults import first_fault
-from rosenblatt.data.tables_layout import (
-    ANYTHING,
-    Layout,
-    examples_of,
-    feature_kind,
-    float_type,
-    label_column,
-    labels_of,
-    layout_of,
-    numbers_of,
-    polars_module,
-    refuse_empty,
-    selected_columns,
-)
+from rosenblatt.data.tables_layout import ANYTHING, Layout
 from rosenblatt.data.tables_match import matched
 from rosenblatt.data.tables_text import WORDS, Dialect, ForeignTextError, quoted, separator_of
-from rosenblatt.errors import InputError, ParseError, ReadTwiceWarning, levels_inside
+from rosenblatt.errors import GuessWarning, InputError, ParseError, ReadTwiceWarning, levels_inside
 from rosenblatt.examples import Examples
 from rosenblatt.memory import check_memory
 
@@ -141,7 +128,9 @@ def read_table(source: Name | bytes, reading: Reading) -> Examples:
             return _gathered(origin, reading)
         frame = _collected(origin, reading)
         layout = _layout(frame.lazy(), origin, reading)
-        return examples_of(frame, layout, reading, 0, None if origin.text is None else ANYTHING)
+        return tables_layout.examples_of(
+            frame, layout, reading, 0, None if origin.text is None else ANYTHING
+        )
 
 
 def table_blocks(
@@ -164,7 +153,7 @@ def table_blocks(
         labels = kinds.get(layout.label or "")
         done = 0
         for frame in _batches(origin, reading, rows):
-            block = examples_of(frame, layout, reading, done, labels)
+            block = tables_layout.examples_of(frame, layout, reading, done, labels)
             done += frame.height
             yield block
 
@@ -172,7 +161,7 @@ def table_blocks(
 @contextmanager
 def _reported(sources: list[Named], reading: Reading) -> Iterator[None]:
     """Turn what Polars complains about into one sentence that says where and what to do."""
-    errors = polars_module().exceptions
+    errors = tables_layout.polars_module().exceptions
     try:
         yield
     except errors.NoDataError as error:
@@ -264,12 +253,37 @@ def _origin(named: list[Named], reading: Reading) -> Origin:
             _warn_twice(origin, reading, "first to find its columns")
         origin, names = origin._replace(schema=schema), schema.names()
     if reading.like is None:
-        label = label_column(names, reading)
-        inputs = selected_columns(names, label, reading)
+        label = tables_layout.label_column(names, reading)
+        inputs = tables_layout.selected_columns(names, label, reading)
+        if origin.text is not None:
+            _warn_of_guesses(origin.text, label, inputs, reading)
         return origin.keeping([*inputs, label])._replace(label=label, inputs=inputs)
     layout = matched(names, origin.text is None or origin.text.header, reading)
     origin = origin.keeping([*layout.numbers, layout.label])
     return origin._replace(label=layout.label, layout=layout)
+
+
+def _warn_of_guesses(
+    text: Dialect, label: str | None, inputs: Sequence[str], reading: Reading
+) -> None:
+    """Tell what was guessed of a text and may be meant otherwise: the label, and a stray word."""
+    worded = [name for name in inputs if text.kinds[name] == WORDS]
+    guesses = [
+        f"column {quoted(name)} of {reading.file} holds {quoted(text.strays[name])} among its "
+        "numbers, and is encoded as categories; mend such cells, or leave them empty and pass "
+        "missing=0"
+        for name in worded
+        if name in text.strays
+    ]
+    guessed = reading.label is None and label and not tables_layout.usual_labels([label])
+    if guessed and text.kinds[str(label)] != WORDS and len(worded) == 1 and not guesses:
+        guesses.append(
+            f"no column of {reading.file} is called label, so that the last one, "
+            f"{quoted(str(label))}, is taken for it; {quoted(worded[0])} is the only one of words: "
+            f"if that is the label, pass label={worded[0]!r}"
+        )
+    for guess in guesses:
+        warnings.warn(guess, GuessWarning, stacklevel=levels_inside() + 1)
 
 
 def _warn_twice(origin: Origin, reading: Reading, why: str) -> None:
@@ -282,10 +296,10 @@ def _warn_twice(origin: Origin, reading: Reading, why: str) -> None:
 def _layout(lazy: pl.LazyFrame, origin: Origin, reading: Reading) -> Layout:
     """Decide which columns become which features, if no model did."""
     if origin.layout is None:
-        return layout_of(lazy, origin.inputs, origin.label, origin.text, reading)
+        return tables_layout.layout_of(lazy, origin.inputs, origin.label, origin.text, reading)
     schema = lazy.collect_schema()
     for name in origin.layout.numbers:
-        if feature_kind(name, schema[name], origin.text, reading.file) == WORDS:
+        if tables_layout.feature_kind(name, schema[name], origin.text, reading.file) == WORDS:
             raise InputError(
                 f"column {quoted(name)} of {reading.file} holds words, but the model was fitted "
                 "with numbers there; mend it, or check that the file belongs to the model"
@@ -294,9 +308,9 @@ def _layout(lazy: pl.LazyFrame, origin: Origin, reading: Reading) -> Layout:
 
 
 def _scan(origin: Origin, reading: Reading, careful: bool = False) -> pl.LazyFrame:
-    polars = polars_module()
+    polars = tables_layout.polars_module()
     if origin.text is not None:
-        numbers = float_type(reading)
+        numbers = tables_layout.float_type(reading)
         lazy = tables_text.scan(origin.sources, origin.text, numbers, origin.label, careful)
     elif reading.format == "jsonl":
         # To find the schema, all of it is read.
@@ -313,7 +327,7 @@ def _collected(origin: Origin, reading: Reading) -> pl.DataFrame:
     """Read everything, in haste if possible."""
     try:
         frame = _scan(origin, reading).collect()
-    except polars_module().exceptions.ComputeError:
+    except tables_layout.polars_module().exceptions.ComputeError:
         if origin.text is None:
             raise
         _warn_twice(origin, reading, UNLIKE)
@@ -339,11 +353,15 @@ def _gathered(origin: Origin, reading: Reading) -> Examples:
         stop = done + frame.height
         if stop > X.shape[0]:
             X = _with_room(X, done, 2 * stop)
-        X[done:stop] = numbers_of(frame, layout.numbers, reading, done)
+        X[done:stop] = tables_layout.numbers_of(frame, layout.numbers, reading, done)
         if layout.label is not None:
             labels.append(frame[layout.label])
         done = stop
-    y = labels_of(polars_module().concat(labels), reading, 0, ANYTHING) if labels else None
+    y = (
+        tables_layout.labels_of(tables_layout.polars_module().concat(labels), reading, 0, ANYTHING)
+        if labels
+        else None
+    )
     return Examples(X[:done], y, columns=layout.columns)
 
 
@@ -369,11 +387,11 @@ def _batches(origin: Origin, reading: Reading, rows: int) -> Iterator[pl.DataFra
                 if ready.height:
                     yield ready
             break
-        except polars_module().exceptions.ComputeError:
+        except tables_layout.polars_module().exceptions.ComputeError:
             if origin.text is None or careful:
                 raise
             _warn_twice(origin, reading, UNLIKE)
-    refuse_empty(done, reading)
+    tables_layout.refuse_empty(done, reading)
 
 
 def _ready(frame: pl.DataFrame, origin: Origin, reading: Reading, row: int) -> pl.DataFrame:
@@ -381,5 +399,5 @@ def _ready(frame: pl.DataFrame, origin: Origin, reading: Reading, row: int) -> p
         return frame
     frame = tables_text.without_blank_lines(frame)
     return tables_text.converted(  # type: ignore[no-any-return]
-        frame, origin.text, float_type(reading), origin.label, row, reading.file
+        frame, origin.text, tables_layout.float_type(reading), origin.label, row, reading.file
     )

@@ -38,6 +38,7 @@ class Dialect(NamedTuple):
     header: bool
     kinds: dict[str, str]  # of each column
     direct: frozenset[str]  # columns of numbers that need no cleaning, as far as the sample goes
+    strays: dict[str, str]  # a word of each column of words that holds numbers for the most part
     line_length: float  # in bytes, likewise
 
     def with_words_except(self, kept: Iterable[str | None]) -> Dialect:
@@ -73,7 +74,17 @@ def examine(source: str | bytes, reading: Reading) -> Dialect:
         name: NUMBERS if name in direct else _kind_of(clean[name], decimal)
         for name in sample.columns
     }
-    return Dialect(separator, decimal, header, kinds, direct, len(head) / max(head.count(b"\n"), 1))
+    words = {name: _stray(clean[name], decimal) for name, kind in kinds.items() if kind == WORDS}
+    strays = {name: word for name, word in words.items() if word is not None}
+    length = len(head) / max(head.count(b"\n"), 1)
+    return Dialect(separator, decimal, header, kinds, direct, strays, length)
+
+
+def _stray(cells: Any, decimal: str) -> str | None:
+    """Give the first word of a column that holds numbers for the most part."""
+    cells = cells.drop_nulls()
+    words = cells.filter(pointed(cells, decimal).cast(float, strict=False).is_null())
+    return words[0] if 2 * len(words) < len(cells) else None
 
 
 def scan(sources: list[Any], text: Dialect, numbers: Any, label: str | None, careful: bool) -> Any:
