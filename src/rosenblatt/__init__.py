@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "CertificateError": "rosenblatt.errors",
     "CheapestCounts": "rosenblatt.decide.counts",
+    "ClusterError": "rosenblatt.errors",
     "EmptyError": "rosenblatt.errors",
     "Examples": "rosenblatt.examples",
     "Gaussian": "rosenblatt.kernel.functions",
@@ -75,6 +76,9 @@ __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "cluster":  # a room with names of its own, which learns with scikit-learn's bases
+        import_module("rosenblatt.learners.estimator").join()
+        return import_module("rosenblatt.cluster")
     if name not in _HOMES:
         raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -85,4 +89,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "__version__", "cluster"]

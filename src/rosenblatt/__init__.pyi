@@ -1,5 +1,6 @@
 """The public names with their types, for editors and checkers: `__init__.py` loads them lazily."""
 
+from rosenblatt import cluster as cluster
 from rosenblatt.bounds.mistakes import mistake_bound as mistake_bound
 from rosenblatt.bounds.theorem import MistakeBound as MistakeBound
 from rosenblatt.check.verification import verify as verify
@@ -23,6 +24,7 @@ from rosenblatt.decide.separate import separate as separate
 from rosenblatt.decide.separation import Separation as Separation
 from rosenblatt.decide.solve import Solution as Solution
 from rosenblatt.errors import CertificateError as CertificateError
+from rosenblatt.errors import ClusterError as ClusterError
 from rosenblatt.errors import EmptyError as EmptyError
 from rosenblatt.errors import GuessWarning as GuessWarning
 from rosenblatt.errors import InputError as InputError

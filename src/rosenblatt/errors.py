@@ -9,6 +9,7 @@
     │   ├── ModelFileError           a model file that is foreign, damaged or of another version
     │   ├── CertificateError         a certificate that breaks its format
     │   └── InseparableError         classes that no hyperplane separates, with the proof
+    ├── ClusterError (RuntimeError)  a cluster that cannot be reached, or lost what it needs
     └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
     GuessWarning (UserWarning)       what a column of a table holds was guessed
@@ -27,6 +28,7 @@ from typing import Any
 
 __all__ = [
     "CertificateError",
+    "ClusterError",
     "EmptyError",
     "GuessWarning",
     "InputError",
@@ -110,6 +112,10 @@ class InseparableError(InputError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (InseparableError, (str(self), self.separation))
+
+
+class ClusterError(RosenblattError, RuntimeError):
+    """A cluster that cannot be reached, or that lost what a run needs."""
 
 
 class MissingExtraError(RosenblattError, ImportError):

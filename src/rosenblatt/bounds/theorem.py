@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.exact.extremes import UNIT, spread
+from rosenblatt.exact.extremes import UNIT, Extremes, spread
 from rosenblatt.matrices import Matrix
 
 if TYPE_CHECKING:
@@ -142,9 +142,23 @@ def theorem_one(
 
     Comparator and start are lifted vectors of two classes, or have a row for each of more.
     """
-    direction, many = unit(comparator), comparator.ndim == 2
+    direction = unit(comparator)
     found = spread(X, targets, direction, lift, weights)
+    return theorem_one_of(found, direction, start, lift=lift, eta=eta, weights=weights)
+
+
+def theorem_one_of(
+    found: Extremes,
+    direction: np.ndarray,
+    start: np.ndarray,
+    *,
+    lift: float,
+    eta: float,
+    weights: np.ndarray,
+) -> MistakeBound:
+    """Give the bound by a unit vector of which the extremes of all rows are known."""
     radius, margin, where, _ = found
+    many = direction.ndim == 2
     if not margin > 0:
         wrong = "to a wrong class or to none" if many else "on the wrong side or on its boundary"
         raise InputError(
@@ -152,7 +166,7 @@ def theorem_one(
             f"that separates the {'classes' if many else 'data'}"
         )
     check_radius(radius)
-    slack = 1 + (comparator.size + 8) * 2 * UNIT  # its norm is 1 only up to rounding
+    slack = 1 + (direction.size + 8) * 2 * UNIT  # its norm is 1 only up to rounding
     margin, start = margin / slack, start / eta
     if not np.abs(start).max() < 1e150:
         raise InputError("the start is too far away for its square; divide it by a constant")

@@ -234,7 +234,7 @@ class KernelPerceptron(StreamLearner):
         if isinstance(as_kernel(self.kernel), Precomputed):
             check_finite(matrix)
             check_gram(matrix)
-        seed = self._draw_seed()
+        seed = self.draw_seed()
         output = self._stream_output() if self.budget is not None else self.output
         expansion = self._begin(shown.X, classes, output, seed)
         limits = Limits(self.max_iter, self.max_updates, self.max_seconds)
@@ -254,7 +254,7 @@ class KernelPerceptron(StreamLearner):
         if isinstance(kernel, Custom):
             check_function(kernel, matrix)
         space = Space.around(kernel, self._lift_of(matrix), matrix)
-        seed = self._draw_seed() if seed is None else seed
+        seed = self.draw_seed() if seed is None else seed
         budget = None if self.budget is None else Budget.of(int(self.budget), self.forget, seed)
         return Expansion.begin(space, matrix, max(classes.size, 2), output, budget)
 

@@ -104,7 +104,7 @@ class OnlineLearner(StreamLearner):
             codes,
             weights=shown.weights,
             order=self.order,
-            seed=self._draw_seed(),
+            seed=self.draw_seed(),
             limits=Limits(self.max_iter, self.max_updates, self.max_seconds, patience),
             watch=watch,
             comparator=comparator,
@@ -304,6 +304,17 @@ class OnlineLearner(StreamLearner):
         if classes.size > 2:
             check_room(separator.width, classes.size)
         return separator.among(moved, classes.size, rule)
+
+    # ---- learning elsewhere, as on a cluster
+
+    def begin(self, like: Matrix, classes: np.ndarray, totals: np.ndarray) -> Separator:
+        """Begin as `fit` does on rows of which this is the longest; totals are those of classes."""
+        return self._begin(like, classes, self.output, np.arange(classes.size), totals)
+
+    def take_over(self, learned: Separator, classes: np.ndarray, run: Run, like: Matrix) -> None:
+        """Hold what a run elsewhere learned, from rows with the columns of this one."""
+        self._adopt_columns(like, like)
+        self._hold(learned, classes, run)
 
     # ---- passes over a stream
 

@@ -216,7 +216,8 @@ class StreamLearner(Learner):
             raise InputError("the radius of X is too large for float64; divide X by a constant")
         return largest or 1.0
 
-    def _draw_seed(self) -> int:
+    def draw_seed(self) -> int:
+        """Draw the seed of a run."""
         return int(options.random_numbers(self.random_state).randint(2**31 - 1))
 
     def _stream_output(self) -> str:

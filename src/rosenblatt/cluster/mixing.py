@@ -1,0 +1,450 @@
+"""Perceptrons on shards: iterative parameter mixing.
+
+Round       each shard makes one pass from w, with k mistakes, and ends at w_s; then
+            w ← w + Σ μ·(w_s - w), added up in the order of the shards, with μ = k / Σ k (by
+            updates, where a margin asks for more of them)
+Ends        when no shard makes a mistake; at a limit; when rounds make no progress (`growth`)
+Guarantee   Σ μ·k over all shards and rounds, the *weighted* mistakes, is at most (R/γ)² if some
+            unit w* has leads >= γ: w·w* grows by η·γ·Σ μ·k in a round, and ‖w‖² by no more than
+            η²·R²·Σ μ·k, since ‖Σ μ·w_s‖² <= Σ μ·‖w_s‖². From there on it is the proof of theory F5
+            (F7 for another start, F15 for many classes). Plain mistakes may be more: copies of n
+            orthogonal rows on S shards cost S·n of them where the bound is n.
+Average     of all weights held by all shards, those of round t counted t² times: a mixture grows
+            as slowly as one shard's weights do, so that the first rounds tell least
+One shard   is the run of one machine, bit for bit
+Sources     McDonald, Hall & Mann 2010
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.bounds.theorem import MistakeBound, theorem_one_of, unit
+from rosenblatt.cluster.engine import Checkpoint, Engine, Round
+from rosenblatt.cluster.shards import Shard
+from rosenblatt.cluster.survey import Labelled, Survey
+from rosenblatt.errors import InputError, RosenblattError
+from rosenblatt.exact.extremes import Extremes, joined, spread
+from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.matrices import as_rows, refuse_unusable
+from rosenblatt.online.averaging import mean_weights
+from rosenblatt.online.driver import Training, UnusableRowError
+from rosenblatt.online.growth import Length, length_of, stalled
+from rosenblatt.online.perceptron import (
+    ALL_ONE,
+    CLOCK,
+    LOOKS,
+    LOST,
+    MISTAKES,
+    SEEN,
+    UPDATES,
+    WORK,
+    Rule,
+    State,
+    order_of,
+)
+from rosenblatt.online.plan import Plan, shuffle
+from rosenblatt.online.presenter import RowPresenter
+from rosenblatt.online.separator import Separator
+from rosenblatt.rows import favoured
+from rosenblatt.run import Operations, Run, Stop
+
+MANY_ROWS = 2**27  # beyond which nobody keeps a count for each row
+STEP = 0x9E3779B97F4A7C15  # between the seeds of shards
+
+
+@dataclass(frozen=True, eq=False)
+class MixedRun(Run):
+    """What a run on a cluster did; a pass is a round, in which every shard makes one.
+
+    Attributes
+    ----------
+    weighted_mistakes : float
+        Σ μ·k over shards and rounds, which Theorem 1 bounds.
+    rounds : int
+        Rounds: the same as `passes`.
+    bound : MistakeBound or None
+        The bound on the weighted mistakes by the final weights; None unless the run converged.
+    """
+
+    weighted_mistakes: float = 0.0
+    rounds: int = 0
+    bound: MistakeBound | None = field(default=None, repr=False)
+
+
+class Pass(NamedTuple):
+    """What all shards begin a round with; a single one also goes on with the average."""
+
+    number: int
+    labelled: Labelled
+    rule: Rule
+    lift: float
+    order: str
+    alone: bool
+    w: np.ndarray
+    drift: np.ndarray
+    tally: np.ndarray
+
+
+class Difference(NamedTuple):
+    """How an array changed: its new values, at some places or at all (no places)."""
+
+    places: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, before: np.ndarray, after: np.ndarray) -> Difference:
+        """Give what is shorter to send."""
+        flat = np.asarray(after, order=order_of(before)).ravel(order="K")
+        places = np.flatnonzero(flat != before.ravel(order="K"))
+        if 3 * places.size > 2 * flat.size:
+            return cls(places[:0].astype(np.uint32), flat)
+        kind = np.uint32 if flat.size < 2**32 else np.uint64
+        return cls(places.astype(kind), flat[places])
+
+    def applied(self, before: np.ndarray) -> np.ndarray:
+        """Give the array as it became."""
+        after = before.ravel(order="K").copy()
+        after[self.places if self.places.size or not self.values.size else slice(None)] = (
+            self.values
+        )
+        return after.reshape(before.shape, order=order_of(before))
+
+
+class Part(NamedTuple):
+    """How a pass over a shard ended; `late` is the sum of what was held, less CLOCK·w."""
+
+    w: Difference
+    late: Difference
+    tally: np.ndarray
+    missed: np.ndarray
+
+
+def one_pass(shard: Shard, begin: Pass, seed: int) -> Part:
+    """Make one pass over a shard, as one machine does."""
+    shown, codes = begin.labelled.of(shard)
+    rows = as_rows(shown.X, begin.lift)
+    w, drift = (favoured(rows, part.copy(order="K")) for part in (begin.w, begin.drift))
+    state = State(w, drift, begin.tally.copy(), np.zeros(w.shape[:-1] or 1))
+    rule = begin.rule._replace(sample_weight=shown.weights)
+    presenter = RowPresenter(rows, codes, rule, state, logging=False)
+    training = Training(presenter, begin.order, seed)
+    if begin.order == "shuffle":
+        training.plan = plan_of(shard, begin, codes.size, seed)
+    try:
+        training.once()
+    except UnusableRowError as unusable:
+        refuse_unusable(shown.X, unusable.row, scored=True)
+        raise
+    if begin.order == "shuffle":
+        shard.put("plan", (begin.labelled.token, begin.number), training.plan)
+    late = drift
+    if drift.size and not begin.alone:
+        late = state.tally[CLOCK] * (w - begin.w) - drift
+    missed = np.flatnonzero(presenter.counts).astype(np.uint32)
+    if shown.places is not None:
+        missed = shown.places[missed].astype(np.uint32)
+    return Part(Difference.of(begin.w, w), Difference.of(begin.drift, late), state.tally, missed)
+
+
+def plan_of(shard: Shard, begin: Pass, rows: int, seed: int) -> Plan:
+    """Give the order of the pass before, which is kept, or made again by all shuffles since."""
+    key = (begin.labelled.token, begin.number - 1)
+
+    def again() -> Plan:
+        plan = Plan(np.arange(rows, dtype=np.uint32), False, False, np.array([seed], np.uint64))
+        for _ in range(begin.number - 1):
+            shuffle(plan.sequence, plan.seed)
+        return plan
+
+    kept: Plan = shard.keep("plan", key, again)
+    return kept._replace(sequence=kept.sequence.copy(), seed=kept.seed.copy())
+
+
+def errors_of(shard: Shard, given: tuple[Labelled, Separator], _: None) -> np.ndarray:
+    """Give how many rows of a shard the last and the averaged weights misclassify."""
+    labelled, learned = given
+    shown, codes = labelled.of(shard)
+    return learned.errors(shown.X, codes, shown.weights)
+
+
+def extremes_of(
+    shard: Shard, given: tuple[Labelled, np.ndarray, np.ndarray, float], _: None
+) -> Extremes:
+    """Give what Theorem 1 wants to know of a shard."""
+    labelled, direction, factors, lift = given
+    shown, codes = labelled.of(shard)
+    targets = codes if direction.ndim == 2 else 2 * codes.astype(np.int8) - np.int8(1)
+    return spread(shown.X, targets, direction, lift, shown.times(factors[codes]))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a watcher is told after a round."""
+
+    rounds: int
+    mistakes: int
+    seconds: float
+    round: Round
+
+
+Watch = Callable[[Progress], None]
+
+
+class Mixing:
+    """A run in progress."""
+
+    def __init__(
+        self,
+        learner: Perceptron,
+        engine: Engine,
+        survey: Survey,
+        checkpoint: Checkpoint | None,
+        watch: Watch | None,
+    ) -> None:
+        self.learner, self.engine, self.survey = learner, engine, survey
+        self.checkpoint, self.watch = checkpoint, watch
+        self.labelled = Labelled(uuid.uuid4().hex, survey.width, survey.classes)
+        self.learned = learner.begin(survey.stand_in(), survey.classes, survey.totals)
+        seed = learner.draw_seed()
+        self.seeds = [(seed + STEP * k) % 2**64 for k in range(len(survey.shards))]
+        self.per_round: list[int] = []  # mistakes
+        self.updates: list[int] = []
+        self.lengths: list[Length] = []
+        self.weighted = 0.0
+        counted = survey.rows if survey.rows <= MANY_ROWS else 0
+        self.counts = np.zeros(counted, np.uint32)
+
+    def run(self) -> None:
+        """Make round after round; then let the learner hold what was learned."""
+        self._go_on_from_checkpoint()
+        self.began = time.perf_counter()
+        try:
+            stop = self._rounds()
+        except KeyboardInterrupt:
+            if not self.per_round:
+                raise
+            stop = Stop.INTERRUPTED
+        self._conclude(stop)
+
+    def _rounds(self) -> Stop:
+        while True:
+            stop = self._stop() if self.per_round else None
+            if stop is not None:
+                return stop
+            self._round()
+            if self.checkpoint is not None:
+                self._write()
+
+    def _stop(self) -> Stop | None:
+        """Tell why to stop after this round; the order is that of one machine."""
+        learner = self.learner
+        if not self.updates[-1]:
+            return Stop.CONVERGED
+        if learner.max_updates is not None and sum(self.updates) >= learner.max_updates:
+            return Stop.UPDATES
+        if learner.max_iter is not None and len(self.per_round) >= learner.max_iter:
+            return Stop.PASSES
+        elapsed = time.perf_counter() - self.began
+        if learner.max_seconds is not None and elapsed >= learner.max_seconds:
+            return Stop.SECONDS
+        patience = learner.passes_without_progress()
+        shape = (self.survey.rows, self.survey.width)
+        if patience is not None and stalled(self.updates, self.lengths, shape, patience):
+            return Stop.STALLED
+        return None
+
+    # ---- a round
+
+    def _round(self) -> None:
+        learned, alone = self.learned, len(self.seeds) == 1
+        state = learned.state
+        tally, drift = state.tally.copy(), state.drift
+        if not alone:  # what was held before is added up here
+            tally[CLOCK], drift = 0.0, np.zeros_like(state.drift)
+        begin = Pass(
+            len(self.per_round) + 1,
+            self.labelled,
+            learned.rule,
+            learned.lift,
+            self.learner.order,
+            alone,
+            state.w,
+            drift,
+            tally,
+        )
+        mixture = Mixture(begin)
+        parts = self.engine.map(one_pass, begin, self.seeds)
+        for first, part in zip(self.survey.firsts, parts, strict=True):
+            mixture.add(part)
+            if self.counts.size:
+                self.counts[first + part.missed] += 1
+        self.learned.state = mixture.state(state)
+        self.per_round.append(mixture.mistakes)
+        self.updates.append(mixture.updates)
+        self.weighted += mixture.weighted_mistakes
+        self.lengths.append(length_of(self.learned.state.w, self.learned.state.tally[LOST]))
+        if not all(np.isfinite(part).all() for part in self.learned.state[:2]):
+            raise InputError(
+                "the weights grew too large for float64; divide X or eta0 by a constant"
+            )
+        if self.watch is not None and self.engine.latest is not None:
+            seconds = time.perf_counter() - self.began
+            latest = self.engine.latest
+            self.watch(Progress(len(self.per_round), mixture.mistakes, seconds, latest))
+
+    # ---- the end
+
+    def _conclude(self, stop: Stop) -> None:
+        run = self._run(stop)
+        if self.learned.output == "auto":
+            judged = stop is Stop.STALLED
+            self.learned.settle(run, self._errors if judged else None)
+        self.learner.take_over(self.learned, self.survey.classes, run, self.survey.stand_in())
+        if self.checkpoint is not None and stop is not Stop.INTERRUPTED:
+            self.checkpoint.remove()
+
+    def _errors(self) -> np.ndarray:
+        found = list(self.engine.map(errors_of, (self.labelled, self.learned)))
+        return np.asarray(np.sum(found, axis=0))
+
+    def _run(self, stop: Stop) -> MixedRun:
+        tally, mistakes = self.learned.state.tally, sum(self.per_round)
+        seconds = time.perf_counter() - self.began
+        return MixedRun(
+            mistakes=mistakes,
+            updates=sum(self.updates),
+            passes=len(self.per_round),
+            mistakes_per_pass=tuple(self.per_round),
+            counts=self.counts,
+            converged=stop is Stop.CONVERGED,
+            stop=stop,
+            seconds=seconds,
+            operations=Operations(int(tally[LOOKS]), sum(self.updates), int(tally[WORK])),
+            weighted_mistakes=self.weighted,
+            rounds=len(self.per_round),
+            bound=self._bound() if stop is Stop.CONVERGED else None,
+        )
+
+    def _bound(self) -> MistakeBound | None:
+        """Bound the weighted mistakes by the final weights, which separate the data."""
+        learned, rule = self.learned, self.learned.rule
+        plain = not (rule.renormalize or rule.zero_is_positive or rule.margin)
+        if not plain or not learned.state.w.any():
+            return None
+        direction = unit(learned.state.w)
+        given = (self.labelled, direction, rule.weights, learned.lift)
+        found = joined(list(self.engine.map(extremes_of, given)))
+        if not found.margin > 0:  # rounding hides a margin that tiny
+            return None
+        weighted = self.survey.weighted or bool((rule.weights != 1).any())
+        weights = rule.weights if weighted else ALL_ONE
+        bound = theorem_one_of(
+            found, direction, learned.start, lift=learned.lift, eta=rule.eta, weights=weights
+        )
+        if self.weighted > bound.value * (1 + 1e-9):
+            raise RosenblattError(
+                f"{self.weighted} weighted mistakes are more than the bound {bound.value} allows; "
+                "that cannot be: please report it"
+            )
+        return bound
+
+    # ---- checkpoints
+
+    def _write(self) -> None:
+        assert self.checkpoint is not None
+        w, drift, tally, _ = self.learned.state
+        lengths = np.array(self.lengths, np.float64).reshape(-1, 2)
+        self.checkpoint.write(
+            {
+                "w": w,
+                "drift": drift,
+                "tally": tally,
+                "per_round": np.array(self.per_round, np.int64),
+                "updates": np.array(self.updates, np.int64),
+                "lengths": lengths,
+                "weighted": np.array([self.weighted]),
+                "counts": self.counts,
+            }
+        )
+
+    def _go_on_from_checkpoint(self) -> None:
+        found = None if self.checkpoint is None else self.checkpoint.read()
+        if found is None:
+            return
+        laid = (
+            np.ascontiguousarray if self.learned.state.w.flags.c_contiguous else np.asfortranarray
+        )
+        state = self.learned.state
+        w, drift = laid(found["w"]), laid(found["drift"])
+        self.learned.state = state._replace(w=w, drift=drift, tally=found["tally"])
+        self.per_round, self.updates = found["per_round"].tolist(), found["updates"].tolist()
+        self.lengths = [Length(*pair) for pair in found["lengths"].tolist()]
+        self.weighted, self.counts = float(found["weighted"][0]), found["counts"].copy()
+
+
+class Mixture:
+    """The passes of a round, added up one after the other."""
+
+    def __init__(self, begin: Pass) -> None:
+        self.begin = begin
+        self.mistakes = self.updates = self.products = 0
+        self.moved = np.zeros_like(begin.w)
+        self.held = np.zeros_like(begin.drift)
+        self.tally = np.zeros_like(begin.tally)
+        self.lost = self.longer = 0.0
+        self.last: Part | None = None
+
+    def add(self, part: Part) -> None:
+        """Add a pass; weights that moved count by its updates."""
+        begin, gained = self.begin, part.tally - self.begin.tally
+        mistakes, updates = int(gained[MISTAKES]), int(gained[UPDATES])
+        self.last = part
+        self.mistakes, self.updates = self.mistakes + mistakes, self.updates + updates
+        self.products += updates * mistakes
+        self.tally += gained
+        if self.begin.alone:
+            return
+        if self.held.size:
+            self.held += part.late.applied(np.zeros_like(begin.w)) + gained[CLOCK] * begin.w
+        if updates:
+            w = part.w.applied(begin.w)
+            self.moved += updates * (w - begin.w)
+            self.lost += updates * part.tally[LOST]
+            self.longer += updates * length_of(w, 0.0).square
+
+    @property
+    def weighted_mistakes(self) -> float:
+        """Σ μ·k of this round."""
+        return self.products / self.updates if self.updates else 0.0
+
+    def state(self, before: State) -> State:
+        """Give the state after the round; that of one shard is its own."""
+        if self.begin.alone:
+            assert self.last is not None
+            w, drift = self.last.w.applied(before.w), self.last.late.applied(before.drift)
+            return before._replace(w=w, drift=drift, tally=self.last.tally)
+        w, tally = before.w, before.tally + self.tally
+        tally[CLOCK], tally[LOST] = 0.0, before.tally[LOST]
+        if self.updates:
+            w = before.w + self.moved / self.updates
+            # What the mixture is shorter than its parts is lost, too.
+            shorter = self.longer / self.updates - length_of(w, 0.0).square
+            tally[LOST] = self.lost / self.updates + shorter
+        return before._replace(w=w, drift=self._drift(before, tally), tally=tally)
+
+    def _drift(self, before: State, tally: np.ndarray) -> np.ndarray:
+        """Give the drift that stands for the mean: (CLOCK·w - drift) / SEEN, with CLOCK at 0."""
+        if not before.drift.size:
+            return before.drift
+        t = self.begin.number
+        share = t**2 / sum(k**2 for k in range(1, t + 1))
+        mean = self.held / self.tally[SEEN]
+        earlier = mean_weights(before)
+        return np.asarray(-tally[SEEN] * (earlier + share * (mean - earlier)))

@@ -1,0 +1,42 @@
+"""Engines that tests run on, and data for them."""
+
+from itertools import pairwise
+
+import numpy as np
+
+import rosenblatt as rb
+from rosenblatt.cluster.local import LocalEngine
+
+
+def cut(X, y, shards):
+    """Give rows as shards, one after the other."""
+    ends = [len(y) * k // shards for k in range(shards + 1)]
+    return [(X[a:b], y[a:b]) for a, b in pairwise(ends)]
+
+
+def planted(n=400, d=6, margin=0.05, seed=0):
+    """Give rows that are separable by a known margin, in an order of no meaning."""
+    X, y, w = rb.make_separable(n, d, margin=margin, seed=seed)
+    order = np.random.default_rng(seed).permutation(n)
+    return X[order], y[order], w
+
+
+def local_cluster(workers=2):
+    """Start a scheduler and worker processes of one thread each."""
+    import dask
+    from distributed import LocalCluster
+
+    dask.config.set({"logging.distributed": "critical"})
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        memory_limit=None,
+        silence_logs=50,
+    )
+
+
+def processes(count=2):
+    """Start processes of this machine."""
+    return LocalEngine(count)
