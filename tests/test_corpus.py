@@ -64,16 +64,6 @@ FAR = 10**9
 Y = np.array([1, -1])
 
 
-def utf_16(content):
-    """Encode a text in the ways in which UTF-16 is met with."""
-    text = content.decode()
-    return {
-        "UTF-16": text.encode("utf-16"),
-        "UTF-16 without a mark": text.encode("utf-16-le"),
-        "UTF-16 big-endian": text.encode("utf-16-be"),
-    }
-
-
 def rows(*entries, width):
     """Make sparse rows of {column: value}."""
     parts = [(value, i, j) for i, row in enumerate(entries) for j, value in row.items()]
@@ -94,6 +84,30 @@ def cases_of(file):
     return lambda kind, content, *more, **read: Case(kind, file, content, *more, **read)
 
 
+def spelled(case, good, **read):
+    """Give a text in other words."""
+    ways = {
+        "mixed line ends": good.replace(b"\n", b"\r\n", 1),
+        "byte-order mark": MARK + good,
+        "no final newline": good[:-1],
+        "many blank lines": good.replace(b"\n", b"\n" * 60),
+    }
+    return [case(kind, content, **read) for kind, content in ways.items()]
+
+
+def utf_16(case, good, *complaints):
+    """Give a text in the ways in which UTF-16 is met with."""
+    ways = {"": "utf-16", " without a mark": "utf-16-le", " big-endian": "utf-16-be"}
+    told = zip(ways.items(), complaints, strict=True)
+    return [case(f"UTF-16{how}", good.decode().encode(way), why) for (how, way), why in told]
+
+
+def each(case, words, text, complaint, kind="WORD"):
+    """Give a case for each word that may stand in the place of WORD."""
+    parts = [[part.replace("WORD", word) for part in (kind, text, complaint)] for word in words]
+    return [case(kind, text.encode(), complaint) for kind, text, complaint in parts]
+
+
 svm, vw, mail = map(cases_of, ("a.svm", "a.vw", "a.txt"))
 npz_file, npy_file, store, folder_of = map(cases_of, ("a.npz", "a.npy", "a.rows", "days"))
 
@@ -102,6 +116,7 @@ npz_file, npy_file, store, folder_of = map(cases_of, ("a.npz", "a.npy", "a.rows"
 
 SVM = b"1 1:0.5 3:2\n-1 2:1.5\n"
 SVM_X = [[0.5, 0, 2], [0, 1.5, 0]]
+SVM_READ = {"X": SVM_X, "y": Y}
 PAIRS = "write column:value pairs such as 3:0.5"
 NOT_TEXT = "are not text; decompress or convert the file first"
 LEAVE_OUT = "change it or leave it out"
@@ -113,46 +128,33 @@ SVMLIGHT = [
     svm("blank", b"\n \r\n\n", "FILE holds no examples; write one a line"),
     svm("binary", NOISE, f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
     Case("binary without a name", "a", NOISE, f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
-    *(
-        svm(kind, content, f"FILE:1:1: the bytes '...' {NOT_TEXT}")
-        for kind, content in utf_16(SVM).items()
-    ),
+    *utf_16(svm, SVM, *[f"FILE:1:1: the bytes '...' {NOT_TEXT}"] * 3),
     svm(
         "latin-1",
         b"1 1:1\ncaf\xe9 1:1\n",
         r"FILE:2:1: the label 'caf\xe9' is not UTF-8 text; convert the file to UTF-8",
     ),
-    svm("latin-1 in a comment", SVM.replace(b"2\n", b"2 # \xe9\n"), X=SVM_X, y=Y),
-    *(
-        svm(
-            word,
-            f"1 1:1\n-1 1:{word}\n".encode(),
-            f"FILE:2:6: the value '{word}' is not finite as float32; {LEAVE_OUT}",
-        )
-        for word in ("nan", "inf", "-inf", "1e999", "1e39")
+    svm("latin-1 in a comment", SVM.replace(b"2\n", b"2 # \xe9\n"), **SVM_READ),
+    *each(
+        *(svm, ("nan", "inf", "-inf", "1e999", "1e39"), "1 1:1\n-1 1:WORD\n"),
+        f"FILE:2:6: the value 'WORD' is not finite as float32; {LEAVE_OUT}",
     ),
-    *(
-        svm(
-            f"label {word}",
-            f"1 1:1\n{word} 1:1\n".encode(),
-            f"FILE:2:1: the label '{word}' is not finite; {LEAVE_OUT}",
-        )
-        for word in ("nan", "inf", "1e999")
+    *each(
+        *(svm, ("nan", "inf", "1e999"), "1 1:1\nWORD 1:1\n"),
+        f"FILE:2:1: the label 'WORD' is not finite; {LEAVE_OUT}",
+        "label WORD",
     ),
     svm(
         "empty label",
         b"1 1:1\n 1:1\n",
         "FILE:2:2: the label is missing before '1:1'; begin each line with a label such as 1, -1",
     ),
-    svm("mixed line ends", SVM.replace(b"\n", b"\r\n", 1), X=SVM_X, y=Y),
+    *spelled(svm, SVM, **SVM_READ),
     svm(
         "carriage returns",
         SVM.replace(b"\n", b"\r"),
         r"FILE:1:11: a carriage return stands inside '...'; end lines in \n or \r\n",
     ),
-    svm("byte-order mark", MARK + SVM, X=SVM_X, y=Y),
-    svm("no final newline", SVM[:-1], X=SVM_X, y=Y),
-    svm("many blank lines", SVM.replace(b"\n", b"\n" * 60), X=SVM_X, y=Y),
     Case("a tab behind the label", "a", SVM.replace(b"1 ", b"1\t"), X=SVM_X, y=Y),
     svm(
         "far column",
@@ -204,34 +206,25 @@ VOWPAL = [
     vw("empty", b"", "FILE holds no examples; write one a line, such as: 1 | height:1.5"),
     vw("blank", b"\n \r\n\n" * 9, "FILE holds no examples; write one a line"),
     vw("binary", NOISE, f"FILE:1:1: {NO_BAR}"),
-    vw("UTF-16", utf_16(VW)["UTF-16"], f"FILE:1:4: {NUL}"),
-    vw("UTF-16 without a mark", utf_16(VW)["UTF-16 without a mark"], f"FILE:1:2: {NUL}"),
-    vw("UTF-16 big-endian", utf_16(VW)["UTF-16 big-endian"], f"FILE:1:1: {NUL}"),
+    *utf_16(vw, VW, *(f"FILE:1:{place}: {NUL}" for place in (4, 2, 1))),
     vw(
         "latin-1",
         b"1 | 1\ncaf\xe9 | 2\n",
         r"FILE:2:1: the label, 'caf\xe9', is not a number; write lines such as: 1 | height:1.5",
     ),
-    *(
-        vw(
-            word,
-            f"1 | a\n-1 | b:{word}\n".encode(),
-            f"FILE:2:8: the value of feature 'b', '{word}', is not finite; {LEAVE_OUT}",
-        )
-        for word in ("nan", "inf", "-inf", "1e999")
+    *each(
+        *(vw, ("nan", "inf", "-inf", "1e999"), "1 | a\n-1 | b:WORD\n"),
+        f"FILE:2:8: the value of feature 'b', 'WORD', is not finite; {LEAVE_OUT}",
     ),
     vw(
         "1e39",
         b"1 | a\n-1 | b:1e39\n",
         f"FILE:2:8: the value of feature 'b' is too large; {LEAVE_OUT}",
     ),
-    *(
-        vw(
-            f"label {word}",
-            f"1 | a\n{word} | b\n".encode(),
-            f"FILE:2:1: the label, '{word}', is not finite; {LEAVE_OUT}",
-        )
-        for word in ("nan", "inf", "1e999")
+    *each(
+        *(vw, ("nan", "inf", "1e999"), "1 | a\nWORD | b\n"),
+        f"FILE:2:1: the label, 'WORD', is not finite; {LEAVE_OUT}",
+        "label WORD",
     ),
     vw(
         "empty label",
@@ -245,15 +238,12 @@ VOWPAL = [
         X=VW_X,
         unfit="a.vw has no labels; learning and evaluating need one for each row",
     ),
-    vw("mixed line ends", VW.replace(b"\n", b"\r\n", 1), X=VW_X, y=Y),
+    *spelled(vw, VW, X=VW_X, y=Y),
     vw(
         "carriage returns",
         VW.replace(b"\n", b"\r"),
         r"FILE:1:14: a carriage return alone ends no line; end lines in \n or \r\n",
     ),
-    vw("byte-order mark", MARK + VW, X=VW_X, y=Y),
-    vw("no final newline", VW[:-1], X=VW_X, y=Y),
-    vw("many blank lines", VW.replace(b"\n", b"\n" * 60), X=VW_X, y=Y),
     vw(
         "fault behind blank lines",
         VW.replace(b"\n", b"\n" * 60) + b"1 | a:x\n",
@@ -282,48 +272,33 @@ def hashed(*documents):
     return TextHasher().transform(documents)
 
 
+MAIL_READ = {"X": hashed("buy now", "see you"), "y": MAIL_Y}
+NO_TEXT = "is not text; decompress or convert the file first"
+
 TEXT = [
     mail("truncated", MAIL[:-10], f"FILE:2:3: there is no tab; {WRITE_LABEL}"),
     mail("empty", b"", "FILE holds no examples; write one a line"),
-    mail(
-        "binary",
-        b"\x7fELF\x02\x01\x01\0\tx\n",
-        "FILE:1:1: the label '...' is not text; decompress or convert the file first",
-    ),
+    mail("binary", b"\x7fELF\x02\x01\x01\0\tx\n", f"FILE:1:1: the label '...' {NO_TEXT}"),
     mail(
         "binary behind text",
         MAIL + b"\0\x01\x02\tsee you\n",
-        r"FILE:3:1: the label '\x00\x01\x02' is not text; decompress or convert the file first",
+        rf"FILE:3:1: the label '\x00\x01\x02' {NO_TEXT}",
     ),
-    mail("UTF-16", utf_16(MAIL)["UTF-16"], "FILE:1:4: the label '...' is not text; dec"),
-    mail(
-        "UTF-16 without a mark",
-        utf_16(MAIL)["UTF-16 without a mark"],
-        "FILE:1:2: the label '...' is not text; decompress or convert the file first",
-    ),
-    mail(
-        "UTF-16 big-endian",
-        utf_16(MAIL)["UTF-16 big-endian"],
-        "FILE:1:1: the label '...' is not text; decompress or convert the file first",
-    ),
+    *utf_16(mail, MAIL, *(f"FILE:1:{place}: the label '...' {NO_TEXT}" for place in (4, 2, 1))),
     mail(
         "latin-1",
         b"spam\tbuy now\ncaf\xe9\tsee you\n",
         "FILE:2:4: the label is not UTF-8; write the file in UTF-8",
     ),
-    Case(  # a byte that belongs to no character separates words
+    mail(  # a byte that belongs to no character separates words
         "latin-1 in the words",
-        "a.txt",
         b"spam\tcaf\xe9 now\nham\tsee you\n",
         X=hashed("caf now", "see you"),
         y=MAIL_Y,
     ),
     *(
         mail(
-            word,
-            f"spam\t{word} now\nham\tsee you\n".encode(),
-            X=hashed(f"{word} now", "see you"),
-            y=MAIL_Y,
+            word, MAIL.replace(b"buy", word.encode()), X=hashed(f"{word} now", "see you"), y=MAIL_Y
         )
         for word in ("nan", "inf", "1e999")
     ),
@@ -332,17 +307,7 @@ TEXT = [
         MAIL + b"\tno label\n",
         f"FILE:3:1: the label before the tab is missing; {WRITE_LABEL}",
     ),
-    mail(
-        "mixed line ends", MAIL.replace(b"\n", b"\r\n", 1), X=hashed("buy now", "see you"), y=MAIL_Y
-    ),
-    mail("byte-order mark", MARK + MAIL, X=hashed("buy now", "see you"), y=MAIL_Y),
-    mail("no final newline", MAIL[:-1], X=hashed("buy now", "see you"), y=MAIL_Y),
-    mail(
-        "many blank lines",
-        MAIL.replace(b"\n", b"\n" * 60),
-        X=hashed("buy now", "see you"),
-        y=MAIL_Y,
-    ),
+    *spelled(mail, MAIL, **MAIL_READ),
     mail(
         "fault behind blank lines",
         MAIL.replace(b"\n", b"\n" * 60) + b"no tab\n",
@@ -402,9 +367,7 @@ def separated(file, separator):
         case("header", good[:10], "FILE holds no examples; it has no rows, so give it some"),
         case("binary", NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
         case("NUL", last_row("-3,\0,-1"), f"FILE:3:4: {cannot}: {NUL}"),
-        case("UTF-16", text(CSV, "utf-16"), f"FILE:1:4: {cannot}: {NUL}"),
-        case("UTF-16 without a mark", text(CSV, "utf-16-le"), f"FILE:1:2: {cannot}: {NUL}"),
-        case("UTF-16 big-endian", text(CSV, "utf-16-be"), f"FILE:1:1: {cannot}: {NUL}"),
+        *utf_16(case, good, *(f"FILE:1:{place}: {cannot}: {NUL}" for place in (4, 2, 1))),
         case(
             "latin-1",
             text("a,b,label\n1,café,1\n-3,tea,-1\n", "latin-1"),
@@ -436,16 +399,13 @@ def separated(file, separator):
         ),
         case("label nan", last_row("-3,100,nan"), f"row 2 of FILE {NO_LABEL}"),
         case("empty label", last_row("-3,100,"), f"row 2 of FILE {NO_LABEL}"),
-        case("mixed line ends", good.replace(b"\n", b"\r\n", 1), X=CSV_X, y=Y),
+        *spelled(case, good, X=CSV_X, y=Y),
         case(
             "carriage returns",
             good.replace(b"\n", b"\r"),
             rf"FILE:1:10: {cannot}: a carriage return alone ends no line; end lines in \n",
         ),
-        case("byte-order mark", MARK + good, X=CSV_X, y=Y),
         case("two columns", MARK + text("label,b\n1,2.5\n-1,100\n"), X=[[2.5], [100]], y=Y),
-        case("no final newline", good[:-1], X=CSV_X, y=Y),
-        case("many blank lines", good.replace(b"\n", b"\n\n\n"), X=CSV_X, y=Y),
         case(
             "too many cells",
             last_row("-3,100,-1,7"),
@@ -504,19 +464,16 @@ def json_lines(file):
         case("empty", b"", f"FILE:1:1: {cannot}: there is no object; {one}"),
         case("blank", b"\n \r\n", f"FILE:1:1: {cannot}: there is no object; {one}"),
         case("binary", NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
-        case("UTF-16", utf_16(good)["UTF-16"], f"FILE:1:4: {cannot}: {NUL}"),
+        *utf_16(case, good, *(f"FILE:1:{place}: {cannot}: {NUL}" for place in (4, 2, 1))),
         case(
             "latin-1",
             good.replace(b"100", b'"\xe9"'),
             f"FILE:2:17: {cannot}: invalid utf-8, '\\xe9'; {CONVERT}",
         ),
-        *(
-            case(
-                word,
-                good.replace(b"100", word.encode()),
-                f"FILE:2:16: {cannot}: the value '{word}' is not finite; {LEAVE_OUT}",
-            )
-            for word in ("nan", "NaN", "inf", "-inf", "Infinity", "1e999")
+        *each(
+            *(case, ("nan", "NaN", "inf", "-inf", "Infinity", "1e999")),
+            good.decode().replace("100", "WORD"),
+            f"FILE:2:16: {cannot}: the value 'WORD' is not finite; {LEAVE_OUT}",
         ),
         case(
             "1e39",
@@ -537,15 +494,12 @@ def json_lines(file):
             good.replace(b": -1}", b': ""}').replace(b": 1}", b': "u"}'),
             f"row 2 of FILE {NO_LABEL}",
         ),
-        case("mixed line ends", good.replace(b"\n", b"\r\n", 1), X=CSV_X, y=Y),
+        *spelled(case, good, X=CSV_X, y=Y),
         case(
             "carriage returns",
             good.replace(b"\n", b"\r"),
             f"FILE:1:32: {cannot}: no JSON (extra data); {one}",
         ),
-        case("byte-order mark", MARK + good, X=CSV_X, y=Y),
-        case("no final newline", good[:-1], X=CSV_X, y=Y),
-        case("many blank lines", good.replace(b"\n", b"\n\n\n"), X=CSV_X, y=Y),
         case("no object", good + b"[1, 2]\n", f"FILE:3:1: {cannot}: this is no object; {one}"),
         case(
             "long line",
@@ -742,49 +696,33 @@ IMAGES, LABELS = "t-images-idx3-ubyte", "t-labels-idx1-ubyte"
 PIXELS, DIGITS = np.arange(8).reshape(2, 2, 2), np.array([7, 3])
 FETCH = "it is truncated or damaged, so fetch it again"
 
+ENDS_EARLY = "FILE ends inside its header; it is truncated, so fetch it again"
+PROMISES = "the header of FILE promises"
+FEW = f"FILE holds 2 rows, but {LABELS} labels of shape (1,); give one label for each row"
+FEW_BYTES = f"the header of {LABELS} promises 2 elements of 1 bytes, but 1 bytes follow; {FETCH}"
+
 IDX_CASES = [
     Case(kind, IMAGES, {IMAGES: images, LABELS: labels}, complaint)
     for kind, images, labels, complaint in [
-        (
-            "truncated",
-            idx(PIXELS)[:-3],
-            idx(DIGITS),
-            f"the header of FILE promises 2 by 2 by 2 elements ... but 5 bytes follow; {FETCH}",
+        *(
+            (kind, images, idx(DIGITS), complaint)
+            for kind, images, complaint in [
+                (
+                    "truncated",
+                    idx(PIXELS)[:-3],
+                    f"{PROMISES} 2 by 2 by 2 ... 5 bytes follow; {FETCH}",
+                ),
+                ("truncated early", idx(PIXELS)[:9], ENDS_EARLY),
+                ("too long", idx(PIXELS) + b"x", f"{PROMISES} ...; {FETCH}"),
+                ("huge", idx(PIXELS)[:4] + b"\xff" * 13, f"{PROMISES} 4294967295 by ...; {FETCH}"),
+                ("binary", NOISE, f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
+                ("empty", b"", "FILE holds no examples; write one a line"),
+                ("no rows", idx(PIXELS[:0]), "FILE holds no examples; its header promises"),
+            ]
         ),
-        (
-            "truncated early",
-            idx(PIXELS)[:9],
-            idx(DIGITS),
-            "FILE ends inside its header; it is truncated, so fetch it again",
-        ),
-        ("too long", idx(PIXELS) + b"x", idx(DIGITS), f"the header of FILE promises ...; {FETCH}"),
-        (
-            "huge",
-            bytes([0, 0, 8, 3]) + b"\xff" * 13,
-            idx(DIGITS),
-            f"the header of FILE promises 4294967295 by ... but 1 bytes follow; {FETCH}",
-        ),
-        ("binary", NOISE, idx(DIGITS), f"FILE:1:1: the bytes '...' {NOT_TEXT}"),
-        ("empty", b"", idx(DIGITS), "FILE holds no examples; write one a line"),
-        ("no rows", idx(PIXELS[:0]), idx(DIGITS), "FILE holds no examples; its header promises"),
-        (
-            "empty label",
-            idx(PIXELS),
-            b"",
-            f"{LABELS} does not begin like an idx file; check what it is",
-        ),
-        (
-            "labels truncated",
-            idx(PIXELS),
-            idx(DIGITS)[:-1],
-            f"the header of {LABELS} promises 2 elements of 1 bytes, but 1 bytes follow; {FETCH}",
-        ),
-        (
-            "few labels",
-            idx(PIXELS),
-            idx(DIGITS[:1]),
-            f"FILE holds 2 rows, but {LABELS} labels of shape (1,); give one label for each row",
-        ),
+        ("empty label", idx(PIXELS), b"", f"{LABELS} does not begin like an idx file; check what"),
+        ("labels truncated", idx(PIXELS), idx(DIGITS)[:-1], FEW_BYTES),
+        ("few labels", idx(PIXELS), idx(DIGITS[:1]), FEW),
     ]
 ]
 
@@ -803,6 +741,7 @@ def stored(X=X, y=("spam", "ham"), **damage):
 
 
 STORE_ANEW = "the store is damaged, so write it anew"
+NOT_THAT = f"is not the array that the header describes; {STORE_ANEW}"
 NO_JSON = "a.rows/header.json is not the header of a store: it is no JSON object; write the store"
 
 STORE_CASES = [
@@ -815,16 +754,8 @@ STORE_CASES = [
         stored(header_json=b'{"format": "other"}'),
         "a.rows/header.json is not the header of a store that this version reads ...; write the",
     ),
-    store(
-        "values truncated",
-        stored(values_npy=npy(X)[:-3]),
-        f"a.rows/values.npy is not the array that the header describes; {STORE_ANEW}",
-    ),
-    store(
-        "empty label",
-        stored(labels_npy=b""),
-        f"a.rows/labels.npy is not the array that the header describes; {STORE_ANEW}",
-    ),
+    store("values truncated", stored(values_npy=npy(X)[:-3]), f"a.rows/values.npy {NOT_THAT}"),
+    store("empty label", stored(labels_npy=b""), f"a.rows/labels.npy {NOT_THAT}"),
     store(
         "binary labels",
         stored(labels_npy=npy(np.array([0, 7], np.int32))),
@@ -1054,6 +985,7 @@ def test_an_input_is_read_or_refused_block_by_block(written):
 @pytest.mark.parametrize("case", sampled(EVERY_CASE, 3))
 def test_an_input_is_learned_or_refused_from_the_shell(written, folder, shell):
     status, shown, complaint = shell("fit", written.file, "--model", "m", "--max-iter", "5")
+    complaint = re.sub(r"^rosenblatt: a.jsonl is read twice, .*\n", "", complaint)
     assert complaint.count("\n") == (status == 2)
     if written.complaint:
         assert_refused_in_the_shell(complaint, written)
