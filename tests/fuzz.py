@@ -6,8 +6,6 @@ exception, and an input that takes long, ends the run and is printed. A crash en
 the last seed printed tells where to look.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import time

@@ -1,7 +1,5 @@
 """Naive twins of the margin solvers: plain Python and NumPy, no cleverness."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

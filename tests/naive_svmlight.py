@@ -1,11 +1,8 @@
 """The slow, obvious twin of the svmlight parser: one line, one word, one rule at a time."""
 
-from __future__ import annotations
-
 import math
 import re
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +16,7 @@ NO_LABEL = re.compile(rb"[:\x00-\x1f\x7f]")
 class Refusal(Exception):
     """The place of the first word that breaks a rule; lines and columns count from 1."""
 
-    def __init__(self, column: int) -> None:
+    def __init__(self, column):
         super().__init__()
         self.line = 0
         self.column = column
@@ -29,9 +26,7 @@ class NoExamples(Exception):
     """There is no example at all."""
 
 
-def parse(
-    data: bytes, *, zero_based: bool = False, width: int | None = None, dtype: Any = np.float32
-) -> tuple[list[dict[int, float]], list[float] | list[str]]:
+def parse(data, *, zero_based=False, width=None, dtype=np.float32):
     """Give each row as a dictionary from columns, ascending, to values, and the labels.
 
     The labels are integers or floats if all of them are, and otherwise strings.
@@ -65,9 +60,7 @@ def parse(
     return rows, doubles
 
 
-def parse_line(
-    line: bytes, zero_based: bool, width: int | None, dtype: np.dtype[Any]
-) -> tuple[bytes, dict[int, float]] | None:
+def parse_line(line, zero_based, width, dtype):
     """Give the label and the row of a line, or None if it holds no example."""
     text, hash_sign, comment = line.partition(b"#")
     words = [(match.start(), match.group()) for match in WORD.finditer(text)]
@@ -88,7 +81,7 @@ def parse_line(
     return label, sums
 
 
-def read_label(start: int, word: bytes) -> bytes:
+def read_label(start, word):
     """Give a label if it is a finite number, or UTF-8 text that spells no other number."""
     if NUMBER.fullmatch(word):
         refuse_unless(math.isfinite(float(word)), start)
@@ -98,7 +91,7 @@ def read_label(start: int, word: bytes) -> bytes:
     return word
 
 
-def is_utf8(word: bytes) -> bool:
+def is_utf8(word):
     """Tell whether a word can be decoded."""
     try:
         word.decode()
@@ -107,9 +100,7 @@ def is_utf8(word: bytes) -> bool:
     return True
 
 
-def read_pair(
-    start: int, word: bytes, zero_based: bool, width: int | None, dtype: np.dtype[Any]
-) -> tuple[int, float]:
+def read_pair(start, word, zero_based, width, dtype):
     """Give the column, counted from 0, and the value of a pair."""
     written, colon, value = word.partition(b":")
     refuse_unless(colon and DIGITS.fullmatch(written), start)
@@ -119,20 +110,20 @@ def read_pair(
     return column, read_number(start + len(written) + 1, value, dtype)
 
 
-def read_number(start: int, word: bytes, dtype: np.dtype[Any]) -> float:
+def read_number(start, word, dtype):
     """Give the double nearest to a number that the dtype can hold."""
     refuse_unless(NUMBER.fullmatch(word), start)
     refuse_unless(is_finite(float(word), dtype), start)
     return float(word)
 
 
-def is_finite(value: float, dtype: np.dtype[Any]) -> bool:
+def is_finite(value, dtype):
     """Tell whether a value stays finite in a dtype."""
     with np.errstate(over="ignore"):
         return math.isfinite(dtype.type(value))
 
 
-def add_up(values: list[float]) -> float:
+def add_up(values):
     """Add values from left to right."""
     total = values[0]
     for value in values[1:]:
@@ -140,7 +131,7 @@ def add_up(values: list[float]) -> float:
     return total
 
 
-def refuse_unless(condition: object, start: int) -> None:
+def refuse_unless(condition, start):
     """Refuse the line at a position counted from 0."""
     if not condition:
         raise Refusal(start + 1)

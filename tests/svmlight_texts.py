@@ -1,10 +1,6 @@
 """Texts in the svmlight format, sound and damaged, and the parser held to its naive twin."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +14,7 @@ from rosenblatt.errors import InputError, ParseError
 
 
 @contextmanager
-def chunks_of(size: int) -> Iterator[None]:
+def chunks_of(size):
     """Split texts into chunks of this many bytes and the rest of a line."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(svmlight, "CHUNK_BYTES", size)
@@ -69,7 +65,7 @@ lines = st.one_of(examples, examples, examples, st.sampled_from(["", " ", "\t# n
 ends = st.sampled_from(["\n", "\n", "\r\n"])
 
 
-def texts_of(lines: st.SearchStrategy[str]) -> st.SearchStrategy[bytes]:
+def texts_of(lines):
     """Draw lines that make a text, with or without a mark before and an end behind them."""
     return st.builds(
         lambda mark, body, last: (mark + "".join(body) + last).encode(),
@@ -87,7 +83,7 @@ fragments = st.sampled_from(
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> bytes:
+def damaged(draw):
     """Draw a text of which a few bytes are replaced."""
     text = draw(st.one_of(texts, named_texts))
     for _ in range(draw(st.integers(1, 3))):
@@ -100,7 +96,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 # The naive twin ----------------------------------------------------------------------------------
 
 
-def assert_equal_to_naive(data: bytes, **options: Any) -> None:
+def assert_equal_to_naive(data, **options):
     """Parse a text both ways; the results or the places of the errors must be the same."""
     try:
         rows, labels = naive.parse(data, **options)

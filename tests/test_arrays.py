@@ -1,7 +1,5 @@
 """Arrays in files: .npz, .npy and idx, sound and hostile."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import struct

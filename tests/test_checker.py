@@ -3,8 +3,6 @@
 The certificates and their data are small enough to be checked by hand; the comments do it.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import json
@@ -37,17 +35,15 @@ class Example(NamedTuple):
     columns: int
     bounds: Bounds = None
 
-    def check(self) -> str:
+    def check(self):
         return check(self.certificate, self.rows, self.columns, self.bounds)
 
 
-def labelled(*rows: tuple[int, Sequence[Any]]) -> list[Row]:
+def labelled(*rows):
     return [Row(1 if sign > 0 else 2, list(enumerate(values))) for sign, values in rows]
 
 
-def example(
-    kind: str, matrix: list[Row], columns: int, bounds: Bounds = None, /, **fields: Any
-) -> Example:
+def example(kind, matrix, columns, bounds=None, /, **fields):
     data = {
         "rows": len(matrix),
         "columns": columns,
@@ -93,7 +89,7 @@ HALVES = {"rows": [0, 1], "weights": ["1/2", "0x1.0000000000000p-1"]}
 SHARES = {"rows": [0, 1], "weights": ["3/8", "5/8"]}
 
 
-def proof(rows: list[int], weights: list[str], **sides: tuple[list[int], list[str]]) -> Certificate:
+def proof(rows, weights, **sides):
     """Give the fields of a sum of rows and bounds."""
     named = {side: {"columns": j, "weights": w} for side, (j, w) in sides.items()}
     return {"rows": rows, "weights": weights, "lower": NO_BOUNDS, "upper": NO_BOUNDS, **named}
@@ -180,7 +176,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_true_claims_are_accepted(name: str) -> None:
+def test_true_claims_are_accepted(name):
     sentence = EXAMPLES[name].check()
     assert sentence.startswith("Proven for ")
     assert sentence.endswith(f": {SENTENCES[name].split(': ')[-1]}.")
@@ -423,7 +419,7 @@ OTHERS = [
 CHANGES = [*SHARED, *SEPARATOR, *MEANS, *NON_SEPARABILITY, *INSEPARABILITY, *SYSTEMS, *OTHERS]
 
 
-def changed(certificate: Certificate, path: str, value: Any) -> Certificate:
+def changed(certificate, path, value):
     """Copy a certificate and replace, add or remove what stands at a path."""
     result = copy.deepcopy(certificate)
     *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
@@ -442,7 +438,7 @@ def changed(certificate: Certificate, path: str, value: Any) -> Certificate:
     CHANGES,
     ids=[f"{name}: {path} #{k}" for k, (name, path, _, _) in enumerate(CHANGES)],
 )
-def test_changed_certificates_are_refused(name: str, path: str, value: Any, reason: str) -> None:
+def test_changed_certificates_are_refused(name, path, value, reason):
     case = EXAMPLES[name]
     wrong = case._replace(certificate=changed(case.certificate, path, value))
     with pytest.raises(Refused, match=reason) as caught:
@@ -452,19 +448,19 @@ def test_changed_certificates_are_refused(name: str, path: str, value: Any, reas
 
 
 @pytest.mark.parametrize("certificate", [None, [], "separator", 1, {}, True])
-def test_only_objects_of_the_format_are_certificates(certificate: Any) -> None:
+def test_only_objects_of_the_format_are_certificates(certificate):
     with pytest.raises(Refused):
         check(certificate, CORNER, 2)
 
 
-def test_the_longest_numbers_are_read_and_not_written() -> None:
+def test_the_longest_numbers_are_read_and_not_written():
     huge = changed(EXAMPLES["mistake bound"].certificate, "bound", TALL)
     assert "more than the number given mistakes" in check(huge, PAIR, 1)
     tiny = changed(EXAMPLES["separator"].certificate, "margin", f"1/{TALL}")
     assert "margin of at least the number given" in check(tiny, CORNER, 2)
 
 
-def test_numbers_that_would_take_too_long_to_check_are_refused() -> None:
+def test_numbers_that_would_take_too_long_to_check_are_refused():
     short = "9" * 30_000  # and the next number has no divisor in common with it
     point = EXAMPLES["feasible point"]
     long = point._replace(certificate=changed(point.certificate, "w", ["3", f"1/{short}"]))
@@ -474,12 +470,12 @@ def test_numbers_that_would_take_too_long_to_check_are_refused() -> None:
         point._replace(certificate=longer).check()
 
 
-def test_any_number_of_passes_is_checked() -> None:
+def test_any_number_of_passes_is_checked():
     lossless = changed(EXAMPLES["mistake bound"].certificate, "passes", 10**5000)
     assert "(passes: 1.00000E+5000)" in check(lossless, PAIR, 1)
 
 
-def test_what_is_said_is_rounded_to_the_safe_side() -> None:
+def test_what_is_said_is_rounded_to_the_safe_side():
     third = changed(EXAMPLES["separator"].certificate, "margin", "2/3")
     assert "at least 0.666666." in check(third, CORNER, 2)
     interval = changed(EXAMPLES["margin interval"].certificate, "upper", "5/3")
@@ -499,13 +495,13 @@ def test_what_is_said_is_rounded_to_the_safe_side() -> None:
     ],
     ids=["rows of a system", "bounds", "no rows", "labelled rows"],
 )
-def test_certificates_are_about_data_of_their_sort(forged: Any, reason: str) -> None:
+def test_certificates_are_about_data_of_their_sort(forged, reason):
     more = {"margin": "1"} if forged[0] == "separator" else {}
     with pytest.raises(Refused, match=reason):
         example(*forged, w=["1", "1"], **more).check()
 
 
-def test_bounds_alone_can_contradict() -> None:
+def test_bounds_alone_can_contradict():
     # 2 <= x and x <= 1.
     fields = proof([], [], lower=([0], ["1"]), upper=([0], ["1"]))
     assert "no point" in example("infeasibility", [], 1, [(2, 1)], **fields).check()
@@ -513,7 +509,7 @@ def test_bounds_alone_can_contradict() -> None:
         example("infeasibility", [], 1, [(1, 2)], **fields).check()
 
 
-def test_nothing_contradicts_nothing() -> None:
+def test_nothing_contradicts_nothing():
     with pytest.raises(Refused, match="no contradiction"):
         example("infeasibility", OPEN, 1, **proof([], [])).check()
 
@@ -530,14 +526,12 @@ def test_nothing_contradicts_nothing() -> None:
         ([Row(3, [])], [(None, None), (0, math.inf)], "row 2 of the data .* not finite"),
     ],
 )
-def test_rows_that_are_not_well_formed_are_refused(
-    rows: list[Row], bounds: Bounds, reason: str
-) -> None:
+def test_rows_that_are_not_well_formed_are_refused(rows, bounds, reason):
     with pytest.raises(Refused, match=reason):
         digest(rows, 2, bounds)
 
 
-def test_values_are_exact() -> None:
+def test_values_are_exact():
     # 1/10 + 1/5 - 3/10 is zero; the doubles nearest to these numbers sum to 2^-55 and more.
     thirds = {"rows": [0, 1, 2], "weights": ["1/3", "1/3", "1/3"]}
     fractions = labelled((1, (Fraction(1, 10),)), (1, (Fraction(1, 5),)), (-1, (Fraction(3, 10),)))
@@ -568,7 +562,7 @@ def test_values_are_exact() -> None:
         ("007/021", Fraction(1, 3)),
     ],
 )
-def test_numbers_mean_what_is_written(text: str, value: Fraction) -> None:
+def test_numbers_mean_what_is_written(text, value):
     assert as_number(text) == value
 
 
@@ -585,19 +579,19 @@ def test_numbers_mean_what_is_written(text: str, value: Fraction) -> None:
     ],
     ids=lambda text: repr(text)[:20],
 )
-def test_other_numbers_are_refused(text: Any) -> None:
+def test_other_numbers_are_refused(text):
     with pytest.raises(Refused):
         as_number(text)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_every_double_comes_back_from_its_hexadecimal_text(value: float) -> None:
+def test_every_double_comes_back_from_its_hexadecimal_text(value):
     assert as_number(value.hex()) == Fraction(value)
 
 
 @settings(deadline=None)
 @given(st.integers(0, 6000), st.integers(0, 6000), st.randoms(use_true_random=False))
-def test_fractions_of_any_length_come_back(above: int, below: int, random: Any) -> None:
+def test_fractions_of_any_length_come_back(above, below, random):
     p = "".join(random.choices("0123456789", k=above + 1))
     q = "7" + "".join(random.choices("0123456789", k=below))
     value = as_number(f"-{p}/{q}")
@@ -612,12 +606,12 @@ def test_fractions_of_any_length_come_back(above: int, below: int, random: Any) 
 @given(
     st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), max_size=4), st.integers(0, 4)
 )
-def test_the_rank_is_that_of_the_naive_elimination(matrix: list[list[int]], needed: int) -> None:
+def test_the_rank_is_that_of_the_naive_elimination(matrix, needed):
     vectors = [dict(enumerate(row)) for row in matrix]
     assert checker.rank_reaches(needed, vectors) == (rank(matrix) >= needed)
 
 
-def test_a_rank_that_one_prime_hides_is_seen_modulo_another() -> None:
+def test_a_rank_that_one_prime_hides_is_seen_modulo_another():
     first, second = 2**61 - 1, 2**89 - 1
     assert checker.rank_reaches(2, [{0: first, 1: 0}, {0: 1, 1: 1}])
     assert checker.rank_reaches(1, [{0: first * second}])
@@ -627,20 +621,20 @@ def test_a_rank_that_one_prime_hides_is_seen_modulo_another() -> None:
 # --- the digest ---
 
 
-def test_digests_stay_what_they_are() -> None:
+def test_digests_stay_what_they_are():
     assert digest([], 0) == "a706dd2f4d197e6f"
     assert digest(CORNER, 2) == "732c38197bd40c11"
     assert digest(SYSTEM, 2, BOX) == "851e459d1d4a4003"
     assert digest([Row(1, [(0, Fraction(1, 3))])], 1) == "42ff689f20efe3c3"
 
 
-def test_the_mixer_is_that_of_splitmix64() -> None:
+def test_the_mixer_is_that_of_splitmix64():
     # The first outputs of the generator from the seed 0, as published.
     assert checker.mix(0) == 0xE220A8397B1DCDAF
     assert checker.mix(0x9E3779B97F4A7C15) == 0x6E789E6AA1B965F4
 
 
-def test_the_digest_sees_values_and_not_how_they_are_stored() -> None:
+def test_the_digest_sees_values_and_not_how_they_are_stored():
     one = digest([Row(1, [(0, 1.0), (2, 0.5)])], 3)
     assert digest([Row(1, [(2, Fraction(1, 2)), (1, -0.0), (0, 1)])], 3) == one
     others = [
@@ -653,7 +647,7 @@ def test_the_digest_sees_values_and_not_how_they_are_stored() -> None:
     assert len({one, *others}) == 6
 
 
-def test_the_digest_takes_numbers_of_any_length() -> None:
+def test_the_digest_takes_numbers_of_any_length():
     assert digest([Row(1, [(0, 10**5000)])], 1) != digest([Row(1, [(0, 10**5000 + 1)])], 1)
 
 
@@ -664,7 +658,7 @@ CORNER_TEXT = "\ufeff# three points\n+1 1:2\n\n1.0 qid:7 2:1 2:1 # twice\r\n-1\t
 SYSTEM_TEXT = "x, relation ,y,b\n1,>=,1,2\n1,>,-1,0\n\n3,==,0,9\r\n0,<=,1,5\n0,<,-1,1\n"
 
 
-def written(folder: Path, certificate: Any, data: str) -> list[str]:
+def written(folder, certificate, data):
     """Write a certificate and its data; give the names of the files."""
     text = certificate if isinstance(certificate, str) else json.dumps(certificate)
     for name, content in {"certificate.json": text, "data": data}.items():
@@ -672,7 +666,7 @@ def written(folder: Path, certificate: Any, data: str) -> list[str]:
     return [str(folder / "certificate.json"), str(folder / "data")]
 
 
-def run(folder: Path, certificate: Any, data: str) -> tuple[int, str, str]:
+def run(folder, certificate, data):
     """Run the checker as a script that can see nothing of the package."""
     command = [sys.executable, "-I", str(CHECKER), *written(folder, certificate, data)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
@@ -680,12 +674,12 @@ def run(folder: Path, certificate: Any, data: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout.strip(), done.stderr.strip()
 
 
-def main(folder: Path, certificate: Any, data: str, *options: str) -> int:
+def main(folder, certificate, data, *options):
     """Do the same without a new process."""
     return checker.main([*written(folder, certificate, data), *options])
 
 
-def test_only_the_standard_library_is_imported() -> None:
+def test_only_the_standard_library_is_imported():
     tree = ast.walk(ast.parse(CHECKER.read_text(encoding="utf-8")))
     imports = [node for node in tree if isinstance(node, ast.Import | ast.ImportFrom)]
     names = [
@@ -697,24 +691,24 @@ def test_only_the_standard_library_is_imported() -> None:
     assert all(name.split(".")[0] in sys.stdlib_module_names for name in names)
 
 
-def test_alone_it_says_what_is_proven(tmp_path: Path) -> None:
+def test_alone_it_says_what_is_proven(tmp_path):
     code, out, _ = run(tmp_path, EXAMPLES["separator"].certificate, CORNER_TEXT)
     assert (code, out) == (0, EXAMPLES["separator"].check())
 
 
-def test_alone_it_says_why_it_refuses(tmp_path: Path) -> None:
+def test_alone_it_says_why_it_refuses(tmp_path):
     wrong = changed(EXAMPLES["separator"].certificate, "margin", "2")
     code, out, _ = run(tmp_path, wrong, CORNER_TEXT)
     assert (code, out) == (1, "Refused: the margin of w on row 0 is below margin.")
 
 
-def test_alone_it_says_what_it_cannot_read(tmp_path: Path) -> None:
+def test_alone_it_says_what_it_cannot_read(tmp_path):
     code, _, error = run(tmp_path, "{", CORNER_TEXT)
     assert code == 2
     assert error.startswith("Unreadable: ")
 
 
-def test_alone_it_reads_systems(tmp_path: Path) -> None:
+def test_alone_it_reads_systems(tmp_path):
     # 0 <= y <= 5 and y > -1 as rows: -y >= -5, y > -1.
     rows = [
         Row(3, [(0, 1.0), (1, 1.0)], 2.0),
@@ -728,19 +722,19 @@ def test_alone_it_reads_systems(tmp_path: Path) -> None:
     assert (code, out) == (0, feasible.check())
 
 
-def test_relations_may_be_left_out(tmp_path: Path) -> None:
+def test_relations_may_be_left_out(tmp_path):
     feasible = example("feasible point", FULL, 2, w=["3", "0"])
     assert main(tmp_path, feasible.certificate, "u,v,b\n1,1,3\n") == 0
 
 
-def test_columns_may_count_from_zero(tmp_path: Path) -> None:
+def test_columns_may_count_from_zero(tmp_path):
     certificate = EXAMPLES["separator"].certificate
     text = "1 0:2\n1 1:2\n-1 0:-1 1:-1\n"
     assert main(tmp_path, certificate, text, "--zero-based") == 0
     assert main(tmp_path, certificate, text) == 2
 
 
-def test_values_are_rounded_as_the_certificate_says(tmp_path: Path) -> None:
+def test_values_are_rounded_as_the_certificate_says(tmp_path):
     text = "1 1:0.1\n-1 1:-0.1 1:-0.2\n"
     sums: dict[str, tuple[float, float] | tuple[Fraction, Fraction]] = {
         "float64": (0.1, 0.1 + 0.2),
@@ -769,9 +763,7 @@ def test_values_are_rounded_as_the_certificate_says(tmp_path: Path) -> None:
         (False, True, "True 1:1\nFalse 1:-1\n"),
     ],
 )
-def test_labels_are_compared_as_numbers_or_as_text(
-    negative: Any, positive: Any, text: str, tmp_path: Path
-) -> None:
+def test_labels_are_compared_as_numbers_or_as_text(negative, positive, text, tmp_path):
     made = example("separator", PAIR, 1, w=["1"], margin="1").certificate
     classes = {"negative": negative, "positive": positive}
     assert main(tmp_path, changed(made, "classes", classes), text) == 0
@@ -799,14 +791,12 @@ def test_labels_are_compared_as_numbers_or_as_text(
         ("1 1:2 \udcff\n", 2, "utf-8"),
     ],
 )
-def test_labelled_data_that_do_not_fit(
-    text: str, code: int, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labelled_data_that_do_not_fit(text, code, reason, tmp_path, capsys):
     assert main(tmp_path, EXAMPLES["separator"].certificate, text) == code
     assert_said(capsys, code, reason)
 
 
-def assert_said(capsys: pytest.CaptureFixture[str], code: int, reason: str) -> None:
+def assert_said(capsys, code, reason):
     said = capsys.readouterr()
     sentence = said.out if code < 2 else said.err
     assert sentence.startswith(("Proven", "Refused: ", "Unreadable: ")[code])
@@ -821,9 +811,7 @@ def assert_said(capsys: pytest.CaptureFixture[str], code: int, reason: str) -> N
         ("exact", "1 1:1e1000000000\n", "'1e1000000000' is not a number that can be used"),
     ],
 )
-def test_numbers_that_no_type_holds(
-    numbers: str, text: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_numbers_that_no_type_holds(numbers, text, reason, tmp_path, capsys):
     certificate = changed(EXAMPLES["separator"].certificate, "data.numbers", numbers)
     assert main(tmp_path, certificate, text) == 2
     assert_said(capsys, 2, f"line 1 of the data: .*{reason}")
@@ -846,9 +834,7 @@ def test_numbers_that_no_type_holds(
         ("x,y,b\n1,1,3\n", 1, "for these, its digest would be"),
     ],
 )
-def test_systems_that_do_not_fit(
-    text: str, code: int, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_systems_that_do_not_fit(text, code, reason, tmp_path, capsys):
     made = example("feasible point", EQUATION[1:] + FULL[1:], 2, w=["3", "0"]).certificate
     assert main(tmp_path, made, text) == code
     assert_said(capsys, code, reason)
@@ -866,14 +852,12 @@ def test_systems_that_do_not_fit(
     ],
     ids=["empty", "object", "deep", "long", "twice", "bytes"],
 )
-def test_files_that_are_no_certificates(
-    certificate: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_that_are_no_certificates(certificate, code, tmp_path, capsys):
     assert main(tmp_path, certificate, CORNER_TEXT) == code
     assert_said(capsys, code, "")
 
 
-def test_files_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_that_are_not_there(tmp_path, capsys):
     assert checker.main([str(tmp_path / "a"), str(tmp_path / "b")]) == 2
     assert_said(capsys, 2, "No such file")
     assert checker.main(["certificate.json"]) == 2
@@ -892,7 +876,7 @@ junk = st.recursive(
 )
 
 
-def places(value: Any, way: str = "") -> list[str]:
+def places(value, way=""):
     """List the ways to everything in a certificate."""
     inside = value.items() if isinstance(value, dict) else enumerate(value)
     ways = []
@@ -905,9 +889,7 @@ def places(value: Any, way: str = "") -> list[str]:
 
 @settings(deadline=None, max_examples=300)
 @given(st.sampled_from(sorted(EXAMPLES)), junk, st.data())
-def test_hostile_content_is_refused_and_nothing_else(
-    name: str, value: Any, data: st.DataObject
-) -> None:
+def test_hostile_content_is_refused_and_nothing_else(name, value, data):
     case = EXAMPLES[name]
     path = data.draw(st.sampled_from(places(case.certificate)))
     with suppress(Refused):

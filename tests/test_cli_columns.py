@@ -1,7 +1,5 @@
 """What a model knows about its columns, as a person at a terminal meets it."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

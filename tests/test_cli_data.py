@@ -1,7 +1,5 @@
 """Data sets of every format, streams, stores and caches, as a person types them."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

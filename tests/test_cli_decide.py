@@ -1,7 +1,5 @@
 """The commands separate, margin, solve and verify, as a person types them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """How commands begin and end: outputs that cannot be written, readers that go, Ctrl-C."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import os

@@ -1,7 +1,5 @@
 """What `fit` can do: go on from a model, weigh classes, learn from pipes, tell how it goes."""
 
-from __future__ import annotations
-
 import io
 import sys
 

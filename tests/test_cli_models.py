@@ -1,7 +1,5 @@
 """Models in the shell: scaled ones, their weights, folds, the best C, the same bytes each time."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Options of the shell: each is written down once, and means what its argument means."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields
 from inspect import signature

@@ -1,7 +1,5 @@
 """Pipes in the place of files: every command sees what it would see of the file."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Importance weights of Vowpal Wabbit files, from the text to the model, as the shell has them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

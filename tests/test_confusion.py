@@ -1,7 +1,5 @@
 """What people see of an evaluation: a table that fits."""
 
-from __future__ import annotations
-
 import string
 
 from rosenblatt.cli.confusion import confusion_lines

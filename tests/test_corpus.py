@@ -4,8 +4,6 @@ Each is read correctly, or refused in one sentence that says where and what to d
 whole, block by block, and from the shell.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """The counts of a stream are those of the stream, whichever way it is fed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Decimals: floats that stand for what was written."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 
@@ -20,7 +18,7 @@ from rosenblatt.exact.products import Weights, compare
 SHORT = st.decimals(-(10**6), 10**6, places=4)
 
 
-def shares(random: np.random.Generator) -> tuple[list[list[Fraction]], np.ndarray, list[int]]:
+def shares(random):
     """Give some rows of shares with two decimals, exactly and as floats, and labels."""
     n, d = int(random.integers(4, 14)), int(random.integers(2, 5))
     cuts = np.sort(random.integers(0, 101, (n, d - 1)), axis=1)
@@ -31,7 +29,7 @@ def shares(random: np.random.Generator) -> tuple[list[list[Fraction]], np.ndarra
     return exact, percent / 100, labels
 
 
-def test_decimals_are_decided_as_fractions_are() -> None:
+def test_decimals_are_decided_as_fractions_are():
     random, differing = np.random.default_rng(1), 0
     for _ in range(100):
         exact, floats, labels = shares(random)
@@ -46,7 +44,7 @@ def test_decimals_are_decided_as_fractions_are() -> None:
     assert differing > 5  # else these data show nothing
 
 
-def test_a_tenth_and_a_fifth_are_three_tenths() -> None:
+def test_a_tenth_and_a_fifth_are_three_tenths():
     A, b = [[1, 0], [0, 1], [1, 1]], [0.1, 0.2, 0.3]
     assert rb.solve(A, b, equal=True).verdict == "infeasible"
     found = rb.solve(A, rb.as_decimals(b), equal=True)
@@ -55,7 +53,7 @@ def test_a_tenth_and_a_fifth_are_three_tenths() -> None:
     assert str(rb.verify(found.certificate, A, b, equal=True)).startswith("Proven for 3 x 2 dec")
 
 
-def test_bounds_of_decimals_are_decimals() -> None:
+def test_bounds_of_decimals_are_decimals():
     A, b = rb.as_decimals([[1.0, 1.0]]), [0.3]
     assert rb.solve(A, b, bounds=[(None, 0.1), (None, 0.2)]).verdict == "feasible"
     assert rb.solve([[1.0, 1.0]], b, bounds=[(0, 0.1), (0, 0.2)]).verdict == "feasible"
@@ -64,7 +62,7 @@ def test_bounds_of_decimals_are_decimals() -> None:
     assert rb.verify(found.certificate, A, b, bounds=[(None, 0.1), (None, Fraction(1, 6))]).ok
 
 
-def test_a_certificate_of_decimals_says_nothing_about_floats() -> None:
+def test_a_certificate_of_decimals_says_nothing_about_floats():
     X, y = [[0.1, 0.2], [0.3, 0.1]], [1, -1]
     proof = rb.separate(X, y).certificate
     assert rb.verify(proof, X, y).ok
@@ -73,7 +71,7 @@ def test_a_certificate_of_decimals_says_nothing_about_floats() -> None:
 
 
 @pytest.mark.parametrize("numbers", ["decimal", "fraction"])
-def test_python_numbers_are_taken_everywhere(numbers: str) -> None:
+def test_python_numbers_are_taken_everywhere(numbers):
     kind = Decimal if numbers == "decimal" else Fraction
     tenth, fifth, sum_ = kind("0.1"), kind("0.2"), kind("0.3")
     A, b = [[1, 0], [0, 1], [1, 1]], [tenth, fifth, sum_]
@@ -81,22 +79,22 @@ def test_python_numbers_are_taken_everywhere(numbers: str) -> None:
     assert found.verdict == "feasible"
 
 
-def test_a_decimal_of_a_billion_digits_is_refused_at_once() -> None:
+def test_a_decimal_of_a_billion_digits_is_refused_at_once():
     with pytest.raises(InputError, match="more than 50,000 digits"):
         rb.solve([[Decimal("1e999999999")]])
 
 
 @given(SHORT)
-def test_the_shortest_decimal_is_what_was_written(value: Decimal) -> None:
+def test_the_shortest_decimal_is_what_was_written(value):
     assert shortest(float(value)) == value
 
 
-def test_float32_counts_as_it_is_printed() -> None:
+def test_float32_counts_as_it_is_printed():
     X = rb.as_decimals(np.array([[0.1, 2.5]], np.float32))
     assert exact_row(X, 0) == [(0, Fraction(1, 10)), (1, Fraction(5, 2))]
 
 
-def test_parts_stay_decimals_and_results_are_floats() -> None:
+def test_parts_stay_decimals_and_results_are_floats():
     for X in (rb.as_decimals(np.eye(3) / 10), rb.as_decimals(sparse.eye(3, format="csr") / 10)):
         assert all(map(is_decimal, (X[[0, 2]], X[:, [1]], X.copy(), exact_matrix(X))))
         assert not any(map(is_decimal, (X * 2, X @ np.ones(3), abs(X))))
@@ -104,13 +102,13 @@ def test_parts_stay_decimals_and_results_are_floats() -> None:
     assert isinstance(rb.as_decimals([0.1]), Decimals)
 
 
-def test_names_stay_with_decimals() -> None:
+def test_names_stay_with_decimals():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [0.1, 0.2], "b": [1, 2]})
     assert rb.separate(rb.as_decimals(frame), [0, 1]).names == ("a", "b")
 
 
-def test_long_decimals_are_kept_beside_the_floats() -> None:
+def test_long_decimals_are_kept_beside_the_floats():
     long = Decimal("0.10000000000000001")
     X = rb.as_decimals([[long, -long], [Decimal("0.5"), 3]])
     assert exact_row(X[[0]], 0) == [(0, Fraction(long)), (1, -Fraction(long))]
@@ -120,12 +118,12 @@ def test_long_decimals_are_kept_beside_the_floats() -> None:
             rb.as_decimals(pair)
 
 
-def test_numbers_that_lose_digits_as_floats_are_no_decimals() -> None:
+def test_numbers_that_lose_digits_as_floats_are_no_decimals():
     with pytest.raises(InputError, match="1e-320 is too small"):
         rb.as_decimals([[1.0, 1e-320]])
 
 
-def naive_whole_row(row: list[float]) -> list[int] | None:
+def naive_whole_row(row):
     numbers = [Fraction(repr(value)) for value in row]
     for k in range(23):
         scaled = [number * 10**k for number in numbers]
@@ -137,7 +135,7 @@ def naive_whole_row(row: list[float]) -> list[int] | None:
 @pytest.mark.twin_of("decimals.scale_rows")
 @pytest.mark.parametrize("digits", [0, 2, 6, 12, 15, 17])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
-def test_rows_become_the_least_whole_numbers(digits: int, storage: str) -> None:
+def test_rows_become_the_least_whole_numbers(digits, storage):
     random = np.random.default_rng(digits)
     table = np.round(random.standard_normal((50, 4)) * 10.0 ** random.integers(-3, 4, 4), digits)
     X = marked(table.copy() if storage == "dense" else sparse.csr_matrix(table))
@@ -154,7 +152,7 @@ def test_rows_become_the_least_whole_numbers(digits: int, storage: str) -> None:
 
 @pytest.mark.parametrize("places", [1, 3, 17])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
-def test_products_with_decimals_have_their_exact_signs(places: int, storage: str) -> None:
+def test_products_with_decimals_have_their_exact_signs(places, storage):
     random = np.random.default_rng(places)
     table = np.round(random.standard_normal((60, 3)), places)
     w = [Fraction(1, 3), Fraction(2, 7), Fraction(-1, 9)]
@@ -173,7 +171,7 @@ def test_products_with_decimals_have_their_exact_signs(places: int, storage: str
         assert compare(X, signs, Weights([*w, 0]), ends).signs.tolist() == right
 
 
-def _numbers(ends: np.ndarray) -> list[Fraction]:
+def _numbers(ends):
     if ends.dtype == object:
         return list(ends)
     return [Fraction(shortest(end) if is_decimal(ends) else end) for end in ends.tolist()]
@@ -182,7 +180,7 @@ def _numbers(ends: np.ndarray) -> list[Fraction]:
 # ---- verdicts that hang on little
 
 
-def test_a_system_says_by_how_little_it_is_infeasible() -> None:
+def test_a_system_says_by_how_little_it_is_infeasible():
     A, b = [[1, 0], [0, 1], [1, 1]], [0.1, 0.2, 0.3]
     found = rb.solve(A, b, equal=True)
     assert "It is infeasible only by 2.8e-17: if the numbers are decimals" in found.explain()
@@ -193,7 +191,7 @@ def test_a_system_says_by_how_little_it_is_infeasible() -> None:
     assert "It is infeasible only by 1e-10; floats=True" in close.explain()
 
 
-def test_a_separation_says_how_small_its_margin_is() -> None:
+def test_a_separation_says_how_small_its_margin_is():
     X, y = [[0.1 + 0.2, 1], [0.3, 1]], [1, -1]
     assert "of the largest row: if the numbers are decimals" in rb.separate(X, y).explain()
     assert "of the largest row" not in rb.separate([[0.1, 1], [0.3, 1]], y).explain()

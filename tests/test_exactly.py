@@ -1,14 +1,10 @@
 """Tables of text, read as the decimals that are written."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 import time
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +17,7 @@ from rosenblatt.exact.numbers import exact_row
 from test_decimals import shares
 
 
-def as_text(exact: list[list[Fraction]], labels: list[int], kind: str) -> str:
+def as_text(exact, labels, kind):
     """Write shares with two decimals."""
     lines = []
     for row, label in zip(exact, labels, strict=True):
@@ -32,7 +28,7 @@ def as_text(exact: list[list[Fraction]], labels: list[int], kind: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["csv", "svm"])
-def test_shares_with_two_decimals_are_decided_as_they_are_written(kind: str, tmp_path: Any) -> None:
+def test_shares_with_two_decimals_are_decided_as_they_are_written(kind, tmp_path):
     random, differing, path = np.random.default_rng(2), 0, tmp_path / f"shares.{kind}"
     for _ in range(60):
         exact, _, labels = shares(random)
@@ -47,7 +43,7 @@ def test_shares_with_two_decimals_are_decided_as_they_are_written(kind: str, tmp
     assert differing  # else these data show nothing
 
 
-def assert_checked_alone(certificate: Any, path: Path) -> None:
+def assert_checked_alone(certificate, path):
     """Let the checker in plain Python read the same file."""
     given = json.loads(certificate.to_json())
     with path.open() as file:
@@ -57,7 +53,7 @@ def assert_checked_alone(certificate: Any, path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["separate", "margin", "bound"])
-def test_commands_take_decimals_and_verify_them(command: str, folder: Path, shell: Any) -> None:
+def test_commands_take_decimals_and_verify_them(command, folder, shell):
     (folder / "a.csv").write_text("x,z,label\n0.1,0.2,a\n0.3,0.1,b\n0.25,-0.7,b\n")
     for options, numbers in (([], "decimal"), (["--floats"], "float64")):
         assert shell(command, "a.csv", "--certificate", "p.json", *options)[0] == 0
@@ -65,7 +61,7 @@ def test_commands_take_decimals_and_verify_them(command: str, folder: Path, shel
         assert shell("verify", "p.json", "a.csv")[0] == 0
 
 
-def test_commands_say_how_to_ask_about_the_other_numbers(folder: Path, shell: Any) -> None:
+def test_commands_say_how_to_ask_about_the_other_numbers(folder, shell):
     system = "x,y,relation,b\n1,0,=,0.1\n0,1,=,0.2\n1,1,=,{}\n"
     (folder / "s.csv").write_text(system.format("0.3"))
     said = shell("solve", "s.csv", "--floats")[1]
@@ -74,13 +70,13 @@ def test_commands_say_how_to_ask_about_the_other_numbers(folder: Path, shell: An
     assert "only by 1e-13; --floats asks about the nearest floats." in shell("solve", "s.csv")[1]
 
 
-def test_a_margin_is_that_of_the_decimals(tmp_path: Any) -> None:
+def test_a_margin_is_that_of_the_decimals(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:0.3\n-1 1:0.1\n")
     found = rb.max_margin(*rb.read(tmp_path / "a.svm", exact=True))
     assert found.squared == Fraction(1, 100)
 
 
-def test_whole_numbers_stay_floats_and_columns_keep_their_names(tmp_path: Any) -> None:
+def test_whole_numbers_stay_floats_and_columns_keep_their_names(tmp_path):
     (tmp_path / "a.csv").write_text("x,z,label\n1,2,a\n3,-4,b\n")
     X, _ = rb.read(tmp_path / "a.csv", exact=True)
     assert not is_decimal(X)
@@ -101,7 +97,7 @@ def test_whole_numbers_stay_floats_and_columns_keep_their_names(tmp_path: Any) -
 @pytest.mark.parametrize(
     "number", ["0.1", "0.12345678901234567890", "1e-5", "0.30000000000000004", "9007199254740993"]
 )
-def test_every_digit_counts(name: str, text: str, number: str, tmp_path: Any) -> None:
+def test_every_digit_counts(name, text, number, tmp_path):
     if name.endswith("jsonl"):
         pytest.importorskip("polars")
     (tmp_path / name).write_text(text.format(number))
@@ -109,14 +105,14 @@ def test_every_digit_counts(name: str, text: str, number: str, tmp_path: Any) ->
     assert exact_row(X, 0)[0] == (0, Fraction(number))
 
 
-def test_decimal_commas_are_decimals_too(tmp_path: Any) -> None:
+def test_decimal_commas_are_decimals_too(tmp_path):
     (tmp_path / "a.csv").write_text("x;label\n0,1;a\n0,12345678901234567890;b\n")
     X, _ = rb.read(tmp_path / "a.csv", exact=True, decimal=",", separator=";")
     found = [exact_row(X, i)[0][1] for i in (0, 1)]
     assert found == [Fraction(1, 10), Fraction("0.12345678901234567890")]
 
 
-def test_decimals_of_one_place_are_not_added_up(tmp_path: Any) -> None:
+def test_decimals_of_one_place_are_not_added_up(tmp_path):
     path = tmp_path / "a.svm"
     path.write_text("1 1:0.5\n1 1:0.1 3:1 1:0.2\n-1 2:0.5\n")
     with pytest.raises(rb.InputError, match=r"a\.svm:2:1: column 1 comes twice, and decimals are"):
@@ -125,7 +121,7 @@ def test_decimals_of_one_place_are_not_added_up(tmp_path: Any) -> None:
     assert exact_row(rb.read(path, exact=True).X, 0) == [(0, 3), (2, 1)]
 
 
-def test_numbers_that_floats_cannot_tell_apart_are_refused(tmp_path: Any) -> None:
+def test_numbers_that_floats_cannot_tell_apart_are_refused(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:0.1\n-1 1:0.10000000000000001\n")
     with pytest.raises(rb.InputError, match=r"a\.svm: .* differ by less than float64 can tell"):
         rb.read(tmp_path / "a.svm", exact=True)
@@ -133,9 +129,7 @@ def test_numbers_that_floats_cannot_tell_apart_are_refused(tmp_path: Any) -> Non
 
 
 @pytest.mark.parametrize("number", ["1e-400", "1e-310", "1e999999999", "1e-999999999", "nan"])
-def test_numbers_that_cannot_be_used_are_refused_at_once(
-    number: str, folder: Path, shell: Any
-) -> None:
+def test_numbers_that_cannot_be_used_are_refused_at_once(number, folder, shell):
     path = folder / "a.svm"
     path.write_text(f"1 1:{number}\n-1 1:2\n")
     began = time.perf_counter()
@@ -146,7 +140,7 @@ def test_numbers_that_cannot_be_used_are_refused_at_once(
     assert time.perf_counter() - began < 20
 
 
-def test_a_number_of_many_digits_takes_no_time(tmp_path: Any) -> None:
+def test_a_number_of_many_digits_takes_no_time(tmp_path):
     path = tmp_path / "a.svm"
     path.write_text(f"1 1:0.{'3' * 40_000}\n-1 1:-2\n")
     began = time.perf_counter()
@@ -158,7 +152,7 @@ def test_a_number_of_many_digits_takes_no_time(tmp_path: Any) -> None:
         rb.read(path, exact=True)
 
 
-def test_arrays_stay_floats_and_text_from_pipes_is_exact(tmp_path: Any) -> None:
+def test_arrays_stay_floats_and_text_from_pipes_is_exact(tmp_path):
     np.savez(tmp_path / "a.npz", X=np.array([[0.1], [0.3]]), y=np.array([0, 1]))
     X, _ = rb.read(tmp_path / "a.npz", exact=True)
     assert not is_decimal(X)
@@ -170,7 +164,7 @@ def test_arrays_stay_floats_and_text_from_pipes_is_exact(tmp_path: Any) -> None:
     assert isinstance(rb.read(tmp_path / "a.npz").X, np.ndarray)
 
 
-def test_sparse_rows_stay_sparse(tmp_path: Any) -> None:
+def test_sparse_rows_stay_sparse(tmp_path):
     (tmp_path / "a.svm").write_text("1 100000:0.1\n-1 1:0.3\n")
     X, y = rb.read(tmp_path / "a.svm", exact=True)
     assert sparse.issparse(X)

@@ -1,7 +1,5 @@
 """Hyperplanes for other programs give the answers of the learner."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

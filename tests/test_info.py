@@ -1,7 +1,5 @@
 """Facts about data sets."""
 
-from __future__ import annotations
-
 import itertools
 import tracemalloc
 

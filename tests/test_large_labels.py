@@ -1,7 +1,5 @@
 """Whole numbers beyond 2^53 as labels: no format, model or proof takes two of them for one."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Blocks of a stream are learned as one data set would be; a killed run goes on where it was."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

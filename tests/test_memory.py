@@ -1,7 +1,5 @@
 """What needs more memory than there is, is refused before it is made, in one sentence."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import tracemalloc

@@ -3,8 +3,6 @@
 That everything comes back, and goes on, is among the promises of test_contract.py.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 

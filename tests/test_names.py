@@ -1,7 +1,5 @@
 """Names of columns travel with the data: from files and frames to learners and their files."""
 
-from __future__ import annotations
-
 import gc
 import warnings
 

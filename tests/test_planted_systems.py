@@ -8,7 +8,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from amount import amount
-from planted_systems import PlantedSystem, drawn
+from planted_systems import drawn
 from rosenblatt.checker import check
 from rosenblatt.decide import circuits, optimum
 
@@ -17,7 +17,7 @@ SYSTEMS, BATCHES = amount(320, 10_000), 8
 HARD_FOR_FLOATS = [13, 14, 43, 72, 83, 94, 97, 254, 500, 512, 618, 626, 744, 1397]
 
 
-def assert_decided(system: PlantedSystem) -> None:
+def assert_decided(system):
     given, options = system.given()
     found = rb.solve(*given, **options)
     assert found.verdict == system.verdict
@@ -27,16 +27,14 @@ def assert_decided(system: PlantedSystem) -> None:
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
-def test_systems_with_planted_answers_are_decided_right(batch: int) -> None:
+def test_systems_with_planted_answers_are_decided_right(batch):
     for seed in range(batch, SYSTEMS, BATCHES):
         assert_decided(drawn(seed))
 
 
 @pytest.mark.parametrize("seed", HARD_FOR_FLOATS)
-def test_floats_find_an_optimum_that_hangs_on_tiny_gaps(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
+def test_floats_find_an_optimum_that_hangs_on_tiny_gaps(seed, monkeypatch):
+    def refuse(*_):
         raise AssertionError("exact pivots took over")
 
     for module in (optimum, circuits):
@@ -44,7 +42,7 @@ def test_floats_find_an_optimum_that_hangs_on_tiny_gaps(
     assert_decided(drawn(seed))
 
 
-def test_where_a_vertex_has_long_numbers_a_point_inside_is_found() -> None:
+def test_where_a_vertex_has_long_numbers_a_point_inside_is_found():
     random = np.random.default_rng(0)
     A = sparse.random(700, 400, 0.02, "csr", random_state=0)
     A.data[:] = random.standard_normal(A.nnz)

@@ -1,7 +1,5 @@
 """Linear programs in MPS and LP files: as HiGHS reads them, or one sentence."""
 
-from __future__ import annotations
-
 import math
 import time
 from fractions import Fraction
@@ -15,7 +13,6 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt.data.lp import parse_lp
 from rosenblatt.data.mps import parse_mps
-from rosenblatt.data.program import LinearProgram
 from rosenblatt.data.systems import read_system
 from rosenblatt.exact.numbers import exact_row
 
@@ -56,18 +53,18 @@ End
 """
 
 
-def by_highs(text: str, kind: str, folder: Any) -> Any:
+def by_highs(text, kind, folder):
     """Let HiGHS read a program."""
     path = folder / f"highs.{kind}"
     path.write_text(text)
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver: Any = highspy.Highs()
     solver.setOptionValue("log_to_console", False)
     solver.setOptionValue("small_matrix_value", 1e-12)
     assert solver.readModel(str(path)).name != "kError"
     return solver.getLp()
 
 
-def assert_like_highs(program: LinearProgram, text: str, kind: str, folder: Any) -> None:
+def assert_like_highs(program, text, kind, folder):
     """Compare coefficients, ends and bounds, up to the rounding of sums."""
     lp = by_highs(text, kind, folder)
     stored = lp.a_matrix_
@@ -86,14 +83,14 @@ def assert_like_highs(program: LinearProgram, text: str, kind: str, folder: Any)
         assert [none if end is None else float(end) for end in bounds] == list(columns)
 
 
-def number(random: np.random.Generator, infinite: bool = False) -> str:
+def number(random, infinite=False):
     """Write some number in some way."""
     value = random.choice([0.1, 2.5, 12.0, 1e-3, 7.25, 1e6]) * random.choice([1, -1])
     forms = [repr(float(value)), f"{value:g}", f"{value:.3e}", f"{value:+.6f}"]
     return str(random.choice(["1e30", "-1e30"] if infinite and random.random() < 0.1 else forms))
 
 
-def random_mps(random: np.random.Generator) -> str:
+def random_mps(random):
     """Write a program with rows, ranges and bounds of every kind that HiGHS takes as we do."""
     m, n = int(random.integers(1, 6)), int(random.integers(1, 6))
     kinds = [str(kind) for kind in random.choice(list("LGE"), m)]
@@ -128,16 +125,16 @@ def random_mps(random: np.random.Generator) -> str:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_mps_is_read_as_highs_reads_it(seed: int, tmp_path: Any) -> None:
+def test_mps_is_read_as_highs_reads_it(seed, tmp_path):
     text = random_mps(np.random.default_rng(seed))
     assert_like_highs(parse_mps(text, "p.mps"), text, "mps", tmp_path)
 
 
-def random_lp(random: np.random.Generator) -> str:
+def random_lp(random):
     """Write a program in what HiGHS takes of the LP format."""
     n, m = int(random.integers(1, 5)), int(random.integers(1, 5))
 
-    def expression() -> str:
+    def expression():
         terms = []
         for j in range(n):
             if random.random() < 0.7 or not terms:
@@ -162,7 +159,7 @@ def random_lp(random: np.random.Generator) -> str:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_lp_is_read_as_highs_reads_it(seed: int, tmp_path: Any) -> None:
+def test_lp_is_read_as_highs_reads_it(seed, tmp_path):
     text = random_lp(np.random.default_rng(seed))
     assert_like_highs(parse_lp(text, "p.lp"), text, "lp", tmp_path)
 
@@ -170,7 +167,7 @@ def test_lp_is_read_as_highs_reads_it(seed: int, tmp_path: Any) -> None:
 # ---- numbers
 
 
-def test_a_tenth_and_a_fifth_are_three_tenths_in_a_file(tmp_path: Any) -> None:
+def test_a_tenth_and_a_fifth_are_three_tenths_in_a_file(tmp_path):
     path = tmp_path / "s.lp"
     path.write_text("min\nst\n a: x = 0.1\n b: y = 0.2\n c: x + y = 0.3\nend\n")
     found = rb.solve(path)
@@ -180,7 +177,7 @@ def test_a_tenth_and_a_fifth_are_three_tenths_in_a_file(tmp_path: Any) -> None:
     assert rb.solve(path, floats=True).verdict == "infeasible"
 
 
-def test_numbers_keep_every_digit(tmp_path: Any) -> None:
+def test_numbers_keep_every_digit(tmp_path):
     path = tmp_path / "s.mps"
     long = "0.1234567890123456789"
     path.write_text(MPS.replace("R3        0.1", f"R3        {long}").replace("3.0", "3.1D+1"))
@@ -190,7 +187,7 @@ def test_numbers_keep_every_digit(tmp_path: Any) -> None:
     assert found.b.tolist()[0] == 31.0
 
 
-def test_ranges_and_constants_are_added_exactly(tmp_path: Any) -> None:
+def test_ranges_and_constants_are_added_exactly(tmp_path):
     path = tmp_path / "s.mps"
     text = MPS.replace("BOUNDS", "RANGES\n    RNG  R1  0.2  R2  -0.2\n    RNG  R3  -0.2\nBOUNDS")
     path.write_text(text.replace("3.0", "0.1").replace("4.0", "0.1", 1).replace("0.5", "0.1"))
@@ -222,9 +219,7 @@ def test_ranges_and_constants_are_added_exactly(tmp_path: Any) -> None:
         (" UP b X Infinity", (0, None), ""),
     ],
 )
-def test_bounds_are_taken_as_most_take_them(
-    bounds: str, expected: tuple[Any, Any], note: str
-) -> None:
+def test_bounds_are_taken_as_most_take_them(bounds, expected, note):
     text = MPS[: MPS.index("BOUNDS")] + f"BOUNDS\n{bounds}\nENDATA\n"
     program = parse_mps(text, "s.mps")
     assert (program.unknowns.lower[0], program.unknowns.upper[0]) == expected
@@ -232,7 +227,7 @@ def test_bounds_are_taken_as_most_take_them(
     assert len(program.notes) == 1 + bool(note)  # the other one is about the objective
 
 
-def test_notes_are_part_of_the_answer(tmp_path: Any) -> None:
+def test_notes_are_part_of_the_answer(tmp_path):
     path = tmp_path / "s.mps"
     path.write_text(MPS.replace("FR BND       Z", "BV BND       Z"))
     found = rb.solve(path)
@@ -244,7 +239,7 @@ def test_notes_are_part_of_the_answer(tmp_path: Any) -> None:
     assert found.explain().endswith(" ".join(found.notes))
 
 
-def test_names_may_hold_blanks_in_fixed_places() -> None:
+def test_names_may_hold_blanks_in_fixed_places():
     text = """NAME          BLANKS
 ROWS
  N  COST
@@ -268,7 +263,7 @@ ENDATA
     assert program.unknowns.upper == [9, None]
 
 
-def test_sections_may_be_missing_empty_or_in_lower_case() -> None:
+def test_sections_may_be_missing_empty_or_in_lower_case():
     text = MPS[: MPS.index("RHS")] + "ENDATA"
     assert parse_mps(text, "s.mps").ends == [(0, None), (None, 0), (0, 0)]
     same = MPS.replace("ROWS", "rows").replace("BOUNDS", "Bounds").replace("ENDATA", "endata")
@@ -340,9 +335,7 @@ def test_sections_may_be_missing_empty_or_in_lower_case() -> None:
         ("s.lp", "Bounds", "SOS\n s1: S1:: x:1\nBounds", "s.lp:8:1: 'SOS' is no section of a lin"),
     ],
 )
-def test_what_is_wrong_is_one_sentence_with_its_line(
-    name: str, old: str, new: str, words: str, tmp_path: Any
-) -> None:
+def test_what_is_wrong_is_one_sentence_with_its_line(name, old, new, words, tmp_path):
     text = {"s.mps": MPS, "s.lp": LP}[name]
     assert old in text
     (tmp_path / name).write_bytes(text.replace(old, new, 1).encode("latin-1"))
@@ -356,7 +349,7 @@ def test_what_is_wrong_is_one_sentence_with_its_line(
     assert time.perf_counter() - began < 5
 
 
-def test_letters_of_any_encoding_may_be_in_names(tmp_path: Any) -> None:
+def test_letters_of_any_encoding_may_be_in_names(tmp_path):
     text = LP.replace(" z", " größe")
     for encoding in ("utf-8", "latin-1"):
         (tmp_path / "s.lp").write_bytes(text.encode(encoding))

@@ -1,7 +1,5 @@
 """Runs that make no progress end early, and answer by averages: the everyday case."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

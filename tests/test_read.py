@@ -1,7 +1,5 @@
 """Reading files: formats found by content, widths checked, arrays as they are."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

@@ -1,7 +1,5 @@
 """From a name to bytes: files, folders, patterns, pipes, and streams of every compression."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

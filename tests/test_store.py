@@ -1,12 +1,8 @@
 """Stores: what is written comes back, mapped; what is damaged is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import tracemalloc
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,13 +23,13 @@ LABELS = np.array([1, -1, 1, -1])
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Make a store of four sparse rows."""
     write_store(tmp_path / "four.rows", [Examples(ROWS, LABELS)])
     return tmp_path / "four.rows"
 
 
-def is_mapped(array: np.ndarray) -> bool:
+def is_mapped(array):
     """Tell whether an array is a view of a mapped file."""
     base: Any = array
     while base is not None and not isinstance(base, np.memmap):
@@ -46,7 +42,7 @@ def is_mapped(array: np.ndarray) -> bool:
 label_kinds = st.sampled_from(["none", "int", "float", "both", "strings"])
 
 
-def labels_of(kind: str, block: int, rows: int) -> Any:
+def labels_of(kind, block, rows):
     """Make labels of a kind for a block."""
     numbers = np.arange(rows) * (block + 1) - 3
     if kind == "none":
@@ -64,14 +60,7 @@ def labels_of(kind: str, block: int, rows: int) -> Any:
     st.booleans(),
     st.integers(0, 99),
 )
-def test_blocks_come_back_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory,
-    shapes: list[tuple[int, int]],
-    dtype: Any,
-    kind: str,
-    dense: bool,
-    seed: int,
-) -> None:
+def test_blocks_come_back_as_they_were(tmp_path_factory, shapes, dtype, kind, dense, seed):
     path = tmp_path_factory.mktemp("stores") / "a.rows"
     random = np.random.default_rng(seed)
     width = max(width for _, width in shapes) + dense
@@ -105,7 +94,7 @@ def test_blocks_come_back_as_they_were(
         assert found.y.tolist() == [label for block in filled for label in list(block.y)]
 
 
-def test_a_store_is_mapped_and_read_only(folder: Path) -> None:
+def test_a_store_is_mapped_and_read_only(folder):
     X, y = open_store(folder)
     arrays = (X.data, X.indices, X.indptr, y)
     assert all(is_mapped(array) and not array.flags.writeable for array in arrays)
@@ -115,7 +104,7 @@ def test_a_store_is_mapped_and_read_only(folder: Path) -> None:
     assert X[1:3].toarray().tolist() == [[2, 0, 3], [0, 0, 0]]
 
 
-def test_a_dense_store_is_mapped_too(tmp_path: Path) -> None:
+def test_a_dense_store_is_mapped_too(tmp_path):
     write_store(tmp_path / "a", [(np.asfortranarray(np.eye(3)), [0.5, 1.0, 2.0])])
     X, y = open_store(tmp_path / "a")
     assert is_mapped(X)
@@ -124,13 +113,13 @@ def test_a_dense_store_is_mapped_too(tmp_path: Path) -> None:
     assert y.tolist() == [0.5, 1, 2]
 
 
-def test_arrays_of_a_store_are_those_of_numpy(folder: Path) -> None:
+def test_arrays_of_a_store_are_those_of_numpy(folder):
     values, starts = (np.load(folder / f"{name}.npy") for name in ("values", "starts"))
     assert values.tolist() == ROWS.data.tolist()
     assert starts.tolist() == ROWS.indptr.tolist()
 
 
-def test_learning_from_a_store_is_learning_from_memory(tmp_path: Path) -> None:
+def test_learning_from_a_store_is_learning_from_memory(tmp_path):
     X, y, _ = rb.make_separable(200, 5, margin=0.1)
     write_store(tmp_path / "a", [(X[:90], y[:90]), (X[90:], y[90:])])
     expected = rb.Perceptron().fit(X, y)
@@ -140,7 +129,7 @@ def test_learning_from_a_store_is_learning_from_memory(tmp_path: Path) -> None:
     assert np.array_equal(rb.Perceptron().fit(*open_store(tmp_path / "b")).coef_, expected.coef_)
 
 
-def test_a_stream_of_text_becomes_a_store(tmp_path: Path) -> None:
+def test_a_stream_of_text_becomes_a_store(tmp_path):
     text = [b"spam 1:1\nham 3:2", b" 9:1\nspam 2:5\n"]
     write_store(tmp_path / "a.rows", svmlight_blocks(text, block_bytes=4))
     X, y = open_store(tmp_path / "a.rows", verify=True)
@@ -149,9 +138,7 @@ def test_a_stream_of_text_becomes_a_store(tmp_path: Path) -> None:
     assert y.dtype == "U4"
 
 
-def test_starts_of_64_bits_leave_the_columns_at_32(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_starts_of_64_bits_leave_the_columns_at_32(tmp_path, monkeypatch):
     monkeypatch.setattr(store_writer, "ENTRY_LIMIT", 3)
     write_store(tmp_path / "a", [(ROWS, LABELS)])
     X, y = open_store(tmp_path / "a", verify=True)
@@ -162,7 +149,7 @@ def test_starts_of_64_bits_leave_the_columns_at_32(
     assert np.array_equal(rb.Perceptron(max_iter=500).fit(X, y).coef_, expected)
 
 
-def test_repeated_and_unordered_columns_are_put_in_order(tmp_path: Path) -> None:
+def test_repeated_and_unordered_columns_are_put_in_order(tmp_path):
     untidy = csr_matrix(([1.0, 2.0, 4.0], [2, 0, 2], [0, 3]), shape=(1, 3))
     other = coo_array(([5], ([1], [0])), shape=(2, 2))
     write_store(tmp_path / "a", [(untidy, [1]), (other, [2, 3])])
@@ -171,9 +158,7 @@ def test_repeated_and_unordered_columns_are_put_in_order(tmp_path: Path) -> None
     assert untidy.nnz == 3
 
 
-def test_long_names_are_shared_by_their_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_names_are_shared_by_their_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(strings, "LARGE_STRINGS", 100)
     monkeypatch.setattr(strings, "WIDEST_STRINGS", 1)
     names = ["x" * 500, "y", "x" * 500, "z"]
@@ -188,8 +173,8 @@ def test_long_names_are_shared_by_their_rows(
 # Writing -----------------------------------------------------------------------------------------
 
 
-def test_an_earlier_store_is_replaced_only_by_a_complete_one(folder: Path) -> None:
-    def failing() -> Any:
+def test_an_earlier_store_is_replaced_only_by_a_complete_one(folder):
+    def failing():
         yield Examples(ROWS * 2, LABELS)
         raise RuntimeError("the source broke")
 
@@ -203,12 +188,10 @@ def test_an_earlier_store_is_replaced_only_by_a_complete_one(folder: Path) -> No
     assert os.listdir(folder.parent) == [folder.name]
 
 
-def test_a_failed_rename_brings_the_earlier_store_back(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_rename_brings_the_earlier_store_back(folder, monkeypatch):
     rename = os.rename
 
-    def refuse(source: Any, target: Any) -> None:
+    def refuse(source, target):
         if str(source).endswith(".part"):
             raise PermissionError(1, "not permitted")
         rename(source, target)
@@ -220,7 +203,7 @@ def test_a_failed_rename_brings_the_earlier_store_back(
     assert os.listdir(folder.parent) == [folder.name]
 
 
-def test_only_stores_and_empty_folders_are_replaced(tmp_path: Path) -> None:
+def test_only_stores_and_empty_folders_are_replaced(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     (tmp_path / "empty").mkdir()
     (tmp_path / "home").mkdir()
@@ -255,22 +238,20 @@ def test_only_stores_and_empty_folders_are_replaced(tmp_path: Path) -> None:
         ([(np.array([["a"]]), [1])], "rows must be numbers, got <U1"),
     ],
 )
-def test_blocks_that_do_not_fit_are_refused(
-    tmp_path: Path, blocks: list[Any], message: str
-) -> None:
+def test_blocks_that_do_not_fit_are_refused(tmp_path, blocks, message):
     with pytest.raises(InputError, match=message):
         write_store(tmp_path / "a", blocks)
     assert os.listdir(tmp_path) == []
 
 
-def test_a_column_outside_its_matrix_is_refused(tmp_path: Path) -> None:
+def test_a_column_outside_its_matrix_is_refused(tmp_path):
     broken = ROWS.copy()
     broken.indices[0] = 7
     with pytest.raises(InputError, match="rows have a column outside the 3 of their matrix"):
         write_store(tmp_path / "a", [(broken, LABELS)])
 
 
-def test_too_many_names_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_names_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(store_writer, "MOST_NAMES", 3)
     with pytest.raises(InputError, match="labels must be at most 3 different strings"):
         write_store(tmp_path / "a", [(ROWS, list("abcd"))])
@@ -279,7 +260,7 @@ def test_too_many_names_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         write_store(tmp_path / "a", [(ROWS, ["a", "b", "b", "c" * 1000])])
 
 
-def test_writing_takes_the_memory_of_a_block_or_two(tmp_path: Path) -> None:
+def test_writing_takes_the_memory_of_a_block_or_two(tmp_path):
     block = np.ones((1000, 100))
     tracemalloc.start()
     write_store(tmp_path / "a", ((block + number, np.arange(1000)) for number in range(30)))
@@ -291,7 +272,7 @@ def test_writing_takes_the_memory_of_a_block_or_two(tmp_path: Path) -> None:
 # Damage ------------------------------------------------------------------------------------------
 
 
-def change_header(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+def change_header(folder, change):
     """Change a header, and give it the digest of the changed one."""
     header = json.loads((folder / "header.json").read_bytes())
     del header["digest"]
@@ -300,14 +281,14 @@ def change_header(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None
     (folder / "header.json").write_text(json.dumps(header))
 
 
-def forge(folder: Path, name: str, array: np.ndarray) -> None:
+def forge(folder, name, array):
     """Put other contents into an array's file, and their digest into the header."""
     np.save(folder / f"{name}.npy", array)
     digest = store_writer.hashlib.sha256(array.tobytes()).hexdigest()
     change_header(folder, lambda header: header["arrays"][name].update(sha256=digest))
 
 
-def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_store_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"there is no store .*gone; a store is a folder"):
         open_store(tmp_path / "gone")
     with pytest.raises(InputError, match=r"is not a store: it has no usable header\.json"):
@@ -319,7 +300,7 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["starts", "columns", "values", "labels"])
-def test_a_file_of_another_size_is_refused(folder: Path, name: str) -> None:
+def test_a_file_of_another_size_is_refused(folder, name):
     file = folder / f"{name}.npy"
     content = file.read_bytes()
     for damaged in (content[:-1], content + b"\0", b""):
@@ -337,7 +318,7 @@ def test_a_file_of_another_size_is_refused(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["starts", "columns", "values", "labels", "header"])
-def test_every_flipped_bit_is_found(folder: Path, name: str) -> None:
+def test_every_flipped_bit_is_found(folder, name):
     file = folder / ("header.json" if name == "header" else f"{name}.npy")
     content = file.read_bytes()
     for place in range(len(content)):
@@ -354,7 +335,7 @@ LIES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("lie", LIES, ids=str)
-def test_a_header_that_lies_is_refused(folder: Path, lie: dict[str, Any]) -> None:
+def test_a_header_that_lies_is_refused(folder, lie):
     change_header(folder, lambda header: header.update(lie))
     with pytest.raises(InputError, match=r"header\.json (contradicts itself|is not the header)"):
         open_store(folder)
@@ -363,13 +344,13 @@ def test_a_header_that_lies_is_refused(folder: Path, lie: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     "lie", [{"dtype": "<f8"}, {"dtype": "O"}, {"shape": [6]}, {"shape": 5}, {"more": 1}]
 )
-def test_a_header_that_lies_about_an_array_is_refused(folder: Path, lie: dict[str, Any]) -> None:
+def test_a_header_that_lies_about_an_array_is_refused(folder, lie):
     change_header(folder, lambda header: header["arrays"]["values"].update(lie))
     with pytest.raises(InputError, match=r"header\.json|values\.npy is not"):
         open_store(folder)
 
 
-def test_a_header_of_another_version_is_refused(folder: Path) -> None:
+def test_a_header_of_another_version_is_refused(folder):
     change_header(folder, lambda header: header.update(version=1))
     words = (
         r"reads \(it says \('rosenblatt rows', 1\), .*write the store anew with `rosenblatt conv"
@@ -391,9 +372,7 @@ def test_a_header_of_another_version_is_refused(folder: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("step", [1, 2, 1000])
-def test_forged_indices_are_refused(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, array: Any, message: str, step: int
-) -> None:
+def test_forged_indices_are_refused(folder, monkeypatch, name, array, message, step):
     monkeypatch.setattr(store, "VERIFIED_AT_ONCE", step)
     open_store(folder, verify=True)
     forge(folder, name, array)
@@ -410,13 +389,13 @@ def test_forged_indices_are_refused(
         ("columns", np.array([1, -1, 2, 1, 2], np.int32)),
     ],
 )
-def test_no_store_is_opened_whose_indices_lead_outside(folder: Path, name: str, array: Any) -> None:
+def test_no_store_is_opened_whose_indices_lead_outside(folder, name, array):
     np.save(folder / f"{name}.npy", array)
     with pytest.raises(InputError, match=rf"{name}\.npy (does not rise|has columns outside)"):
         open_store(folder)
 
 
-def test_forged_codes_of_labels_are_refused(folder: Path) -> None:
+def test_forged_codes_of_labels_are_refused(folder):
     write_store(folder, [(ROWS, list("abab"))])
     for codes in ([0, 1, 2, 0], [0, -1, 0, 1]):
         forge(folder, "labels", np.array(codes, np.int32))

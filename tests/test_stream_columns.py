@@ -1,7 +1,5 @@
 """Columns of a stream: those met so far, as numbers or by name; and bounds that know them."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

@@ -1,7 +1,5 @@
 """Support vector machines: what they solve, and how they take and give things."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

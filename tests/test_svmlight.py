@@ -1,11 +1,8 @@
 """The svmlight parser: the same as its naive twin on everything, and as `float` on every number."""
 
-from __future__ import annotations
-
 import io
 import re
 import tracemalloc
-from typing import Any
 from unittest.mock import ANY
 
 import numpy as np
@@ -29,7 +26,7 @@ quickly = settings(deadline=None, max_examples=100)
 @pytest.mark.twin_of("data.svmlight_loop.read_rows", "data.svmlight_loop.find_labels")
 @quickly
 @given(st.one_of(texts, named_texts), st.sampled_from(DTYPES), st.sampled_from([1, 20, 1 << 20]))
-def test_texts_parse_as_the_naive_twin_does(data: bytes, dtype: Any, size: int) -> None:
+def test_texts_parse_as_the_naive_twin_does(data, dtype, size):
     with chunks_of(size):
         assert_equal_to_naive(data, dtype=dtype)
 
@@ -44,22 +41,20 @@ def test_texts_parse_as_the_naive_twin_does(data: bytes, dtype: Any, size: int) 
 @example(b"1 1:1\r\r\n", False, None, 1 << 20)
 @example(b"1 1:1\r", False, None, 1 << 20)
 @example(b"1 qi", False, None, 1 << 20)
-def test_damaged_texts_fail_where_the_naive_twin_does(
-    data: bytes, zero_based: bool, width: int | None, size: int
-) -> None:
+def test_damaged_texts_fail_where_the_naive_twin_does(data, zero_based, width, size):
     with chunks_of(size):
         assert_equal_to_naive(data, zero_based=zero_based, width=width)
 
 
 @quickly
 @given(st.binary(max_size=60))
-def test_random_bytes_fail_where_the_naive_twin_does(data: bytes) -> None:
+def test_random_bytes_fail_where_the_naive_twin_does(data):
     assert_equal_to_naive(data)
 
 
 @settings(deadline=None, max_examples=40)
 @given(texts)
-def test_indices_of_64_bits_hold_the_same_entries(data: bytes) -> None:
+def test_indices_of_64_bits_hold_the_same_entries(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(svmlight, "ENTRY_LIMIT", -1)
         assert_equal_to_naive(data)
@@ -68,7 +63,7 @@ def test_indices_of_64_bits_hold_the_same_entries(data: bytes) -> None:
 # Numbers -----------------------------------------------------------------------------------------
 
 
-def read(number: str) -> tuple[float, int, int]:
+def read(number):
     """Read a number that a newline follows."""
     text = np.frombuffer(number.encode() + b"\n", np.uint8)
     value, stop, kind = read_number(text, np.uint64(0))
@@ -87,7 +82,7 @@ def read(number: str) -> tuple[float, int, int]:
 @example("1e-999999999999999999999999")
 @example("0." + 400 * "0" + "1234e401")
 @example("1" + 30 * "0" + "e-30")
-def test_a_number_is_the_double_that_python_reads_or_is_left_to_python(number: str) -> None:
+def test_a_number_is_the_double_that_python_reads_or_is_left_to_python(number):
     value, stop, kind = read(number)
     assert stop == len(number)
     assert kind in (EXACT, HARD)
@@ -98,23 +93,23 @@ def test_a_number_is_the_double_that_python_reads_or_is_left_to_python(number: s
 @quickly
 @given(numbers)
 @example("10000000000000000001e0")
-def test_values_and_labels_are_what_python_reads(number: str) -> None:
+def test_values_and_labels_are_what_python_reads(number):
     assert_equal_to_naive(f"{number} 2:{number}".encode(), dtype=np.float64)
     assert_equal_to_naive(f"1 2:{number}".encode(), dtype=np.float32)
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.floats(2.3e-308, 8.9e307), st.integers(17, 25))
-def test_no_double_written_with_17_to_25_digits_is_left_to_python(value: float, count: int) -> None:
+def test_no_double_written_with_17_to_25_digits_is_left_to_python(value, count):
     assert read(f"{value:.{count - 1}e}") == (value, ANY, EXACT)
 
 
 @pytest.mark.parametrize("word", ["", "+", ".", "-.", "e5", ".e5", "1e", "1e+", "nan", "inf", "é"])
-def test_a_word_without_the_digits_of_a_number_is_malformed(word: str) -> None:
+def test_a_word_without_the_digits_of_a_number_is_malformed(word):
     assert read(word)[2] == MALFORMED
 
 
-def test_powers_of_ten_are_tabulated_by_their_leading_128_bits() -> None:
+def test_powers_of_ten_are_tabulated_by_their_leading_128_bits():
     for q in range(-342, 309):
         t, k = power_of_ten(q)
         assert 2**127 <= t < 2**128
@@ -125,7 +120,7 @@ def test_powers_of_ten_are_tabulated_by_their_leading_128_bits() -> None:
 # The format --------------------------------------------------------------------------------------
 
 
-def test_all_that_the_format_allows_is_read() -> None:
+def test_all_that_the_format_allows_is_read():
     text = b"\xef\xbb\xbf# head\r\n\n+1 qid:3 2:.5\t1:1e1 # tail\r\n \t\n-1.0 4:2.#x\n3"
     X, y = parse_svmlight(text)
     assert X.toarray().tolist() == [[10, 0.5, 0, 0], [0, 0, 0, 2], [0, 0, 0, 0]]
@@ -134,14 +129,14 @@ def test_all_that_the_format_allows_is_read() -> None:
     assert isinstance(X, csr_matrix)
 
 
-def test_repeated_columns_are_added_in_double_precision_before_rounding() -> None:
+def test_repeated_columns_are_added_in_double_precision_before_rounding():
     X, _ = parse_svmlight(b"1 3:16777216 1:5 3:1 3:1 2:7\n")
     assert X.toarray().tolist() == [[5, 7, 16777218]]
     X, _ = parse_svmlight(b"1 1:3e38 1:3e38 1:-3e38")
     assert X.toarray().tolist() == [[np.float32(3e38)]]
 
 
-def test_the_width_is_the_largest_column_or_as_told() -> None:
+def test_the_width_is_the_largest_column_or_as_told():
     assert parse_svmlight(b"1 3:1\n1 2:1")[0].shape == (2, 3)
     assert parse_svmlight(b"1 3:1\n1 2:1", Reading(zero_based=True))[0].shape == (2, 4)
     assert parse_svmlight(b"1 3:1\n1 2:1", Reading(width=9))[0].shape == (2, 9)
@@ -149,7 +144,7 @@ def test_the_width_is_the_largest_column_or_as_told() -> None:
     assert parse_svmlight(b"1 2147483647:1")[0].shape == (1, 2**31 - 1)
 
 
-def test_any_buffer_of_bytes_is_taken_and_left_as_it_was() -> None:
+def test_any_buffer_of_bytes_is_taken_and_left_as_it_was():
     text = b"1 2:3 1:2\n-1 1:5"
     writable = np.frombuffer(text, np.uint8).copy()
     strided = np.repeat(writable, 2)[::2]
@@ -161,7 +156,7 @@ def test_any_buffer_of_bytes_is_taken_and_left_as_it_was() -> None:
     assert len(read_rows.signatures) <= 4  # values and, in another test, indices of 32 and 64 bits
 
 
-def test_scikit_learn_reads_the_same() -> None:
+def test_scikit_learn_reads_the_same():
     sklearn_datasets = pytest.importorskip("sklearn.datasets")
     random = np.random.default_rng(3)
     values = random.standard_normal((200, 40)) * (random.random((200, 40)) < 0.3)
@@ -176,7 +171,7 @@ def test_scikit_learn_reads_the_same() -> None:
     assert y.tolist() == labels.tolist()
 
 
-def test_a_text_of_nothing_but_hard_numbers_takes_a_small_multiple_of_its_size() -> None:
+def test_a_text_of_nothing_but_hard_numbers_takes_a_small_multiple_of_its_size():
     line = b"1" + b"".join(b" %d:2e-310" % column for column in range(1, 50)) + b"\n"
     data = line * (2_000_000 // len(line))
     tracemalloc.start()
@@ -239,9 +234,7 @@ CONVERT = "decompress or convert the file first"
         (b"spam\n+iNF", 2, 1, "the label '+iNF' is not finite; change it or leave it out"),
     ],
 )
-def test_an_error_names_the_place_and_what_to_do(
-    text: bytes, line: int, column: int, message: str
-) -> None:
+def test_an_error_names_the_place_and_what_to_do(text, line, column, message):
     pattern = "^" + re.escape(f"train.svm:{line}:{column}: {message}")
     with pytest.raises(ParseError, match=pattern) as caught:
         parse_svmlight(text, Reading(file="train.svm"))
@@ -271,12 +264,12 @@ def test_an_error_names_the_place_and_what_to_do(
         (np.zeros((2, 2)), {}, "text must be one dimension of uint8, got 2 dimensions of float64"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(text: Any, options: Any, message: str) -> None:
+def test_options_that_do_not_fit_are_refused(text, options, message):
     with pytest.raises(InputError, match=re.escape(message)):
         parse_svmlight(text, Reading(file="train.svm", **options))
 
 
-def test_an_error_far_into_a_text_has_the_right_line() -> None:
+def test_an_error_far_into_a_text_has_the_right_line():
     data = b"1 1:1\n" * 400_000 + b"1 1:1 x\n"
     with pytest.raises(ParseError, match=r"^<bytes>:400001:7: 'x' is not a pair"):
         parse_svmlight(data)

@@ -1,16 +1,13 @@
 """The svmlight parser on several threads, with labels of any kind, and block by block."""
 
-from __future__ import annotations
-
 import tracemalloc
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import vstack
 
 from rosenblatt.data import strings, svmlight
 from rosenblatt.data.reading import Reading
@@ -22,7 +19,7 @@ from svmlight_texts import chunks_of, damaged, named_texts, texts
 quickly = settings(deadline=None, max_examples=60)
 
 
-def outcome(data: bytes, **options: Any) -> tuple[Any, ...]:
+def outcome(data, **options):
     """Give all that a parse says, or the words of its error."""
     try:
         X, y = parse_svmlight(data, Reading(**options))
@@ -37,7 +34,7 @@ def outcome(data: bytes, **options: Any) -> tuple[Any, ...]:
 
 @quickly
 @given(st.one_of(texts, named_texts, damaged()), st.sampled_from([1, 7, 40]))
-def test_threads_and_chunks_change_nothing(data: bytes, size: int) -> None:
+def test_threads_and_chunks_change_nothing(data, size):
     expected = outcome(data, threads=1)
     with chunks_of(size):
         assert outcome(data, threads=1) == expected
@@ -45,7 +42,7 @@ def test_threads_and_chunks_change_nothing(data: bytes, size: int) -> None:
         assert outcome(data, threads=5) == expected
 
 
-def test_the_first_error_of_the_file_is_reported_whatever_thread_finds_one_first() -> None:
+def test_the_first_error_of_the_file_is_reported_whatever_thread_finds_one_first():
     lines = [b"1 1:1 2:2"] * 200
     lines[50] = b"1 " + b" ".join(b"%d:1" % column for column in range(1, 5000)) + b" first"
     for later in range(60, 200, 7):
@@ -56,13 +53,13 @@ def test_the_first_error_of_the_file_is_reported_whatever_thread_finds_one_first
                 parse_svmlight(b"\n".join(lines), Reading(threads=4))
 
 
-def test_a_text_without_gaps_fills_its_arrays_exactly() -> None:
+def test_a_text_without_gaps_fills_its_arrays_exactly():
     X, _ = parse_svmlight(b"1 1:1 2:2\n-1 3:1\n" * 1000)
     assert X.data.base.size == X.nnz
     assert X.indices.base.size == X.nnz
 
 
-def test_threads_are_counted_from_one() -> None:
+def test_threads_are_counted_from_one():
     with pytest.raises(
         InputError, match="threads must be a whole number from 1 to 2147483648, got 0"
     ):
@@ -76,7 +73,7 @@ def test_threads_are_counted_from_one() -> None:
 @pytest.mark.twin_of("data.svmlight_loop.count_marks")
 @quickly
 @given(st.binary(max_size=600).map(lambda data: data + b"\n:" * (len(data) % 150)))
-def test_marks_are_counted_as_bytes_counts_them(data: bytes) -> None:
+def test_marks_are_counted_as_bytes_counts_them(data):
     text = np.frombuffer(data, np.uint8)
     assert tuple(count_marks(text)) == (data.count(b"\n"), data.count(b":"))
 
@@ -84,14 +81,14 @@ def test_marks_are_counted_as_bytes_counts_them(data: bytes) -> None:
 # Labels ------------------------------------------------------------------------------------------
 
 
-def test_one_long_label_does_not_widen_all_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_long_label_does_not_widen_all_the_others(monkeypatch):
     monkeypatch.setattr(strings, "LARGE_STRINGS", 1000)
     _, y = parse_svmlight(b"a\n" * 1000 + b"b" * 1000)
     assert y.dtype == object
     assert y.tolist() == ["a"] * 1000 + ["b" * 1000]
 
 
-def test_a_long_word_is_refused_in_no_time() -> None:
+def test_a_long_word_is_refused_in_no_time():
     with pytest.raises(ParseError, match="the value '1111"):
         parse_svmlight(b"1 1:" + b"1" * 1_000_000 + b"x")
 
@@ -99,13 +96,13 @@ def test_a_long_word_is_refused_in_no_time() -> None:
 # Blocks ------------------------------------------------------------------------------------------
 
 
-def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
+def pieces(data, cuts):
     """Cut bytes at some places."""
     places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
     return [data[i:j] for i, j in pairwise(places)]
 
 
-def joined(blocks: list[tuple[csr_matrix, np.ndarray]]) -> tuple[csr_matrix, list[Any]]:
+def joined(blocks):
     """Put blocks back together."""
     width = blocks[-1][0].shape[1]
     for X, _ in blocks:
@@ -114,7 +111,7 @@ def joined(blocks: list[tuple[csr_matrix, np.ndarray]]) -> tuple[csr_matrix, lis
     return X, [label for _, y in blocks for label in y.tolist()]
 
 
-def assert_blocks_equal_the_whole(data: bytes, cuts: list[int], size: int, **options: Any) -> None:
+def assert_blocks_equal_the_whole(data, cuts, size, **options):
     """Parse in blocks and as a whole; the rows or the words of the error must be the same."""
     expected = outcome(data, **options)
     if len(expected) == 1:
@@ -148,25 +145,23 @@ def assert_blocks_equal_the_whole(data: bytes, cuts: list[int], size: int, **opt
 )
 @example(b"\xef\xbb\xbf1 1:1\n\xef\xbb\xbf2 1:1\n", [1, 2], 1, None)
 @example(b"1\r\n2\r\n", [2], 1, None)
-def test_blocks_cut_anywhere_hold_what_the_whole_does(
-    data: bytes, cuts: list[int], size: int, width: int | None
-) -> None:
+def test_blocks_cut_anywhere_hold_what_the_whole_does(data, cuts, size, width):
     assert_blocks_equal_the_whole(data, cuts, size, width=width)
 
 
-def test_blocks_grow_as_wide_as_the_largest_column_so_far() -> None:
+def test_blocks_grow_as_wide_as_the_largest_column_so_far():
     blocks = list(svmlight_blocks([b"1 3:1\n1 1:1\n1 5:1\n"], block_bytes=6))
     assert [X.shape for X, _ in blocks] == [(1, 3), (1, 3), (1, 5)]
     blocks = list(svmlight_blocks([b"1 3:1\n1 1:1\n"], Reading(width=9), block_bytes=6))
     assert [X.shape for X, _ in blocks] == [(1, 9), (1, 9)]
 
 
-def test_labels_stay_strings_in_the_blocks_behind_a_word() -> None:
+def test_labels_stay_strings_in_the_blocks_behind_a_word():
     blocks = list(svmlight_blocks([b"spam\n1\n2\n"], block_bytes=1))
     assert [y.tolist() for _, y in blocks] == [["spam"], ["1"], ["2"]]
 
 
-def test_a_word_behind_blocks_of_numbers_is_refused_unless_strings_were_asked_for() -> None:
+def test_a_word_behind_blocks_of_numbers_is_refused_unless_strings_were_asked_for():
     message = r"^f:4:2: the label 'spam' is not a number, but those of the blocks before it are;"
     with pytest.raises(ParseError, match=message):
         list(svmlight_blocks([b"1\n2\n\n spam 1:1\n"], Reading(file="f"), block_bytes=1))
@@ -174,12 +169,12 @@ def test_a_word_behind_blocks_of_numbers_is_refused_unless_strings_were_asked_fo
     assert [y.tolist() for _, y in blocks] == [["1"], ["2"], ["spam"]]
 
 
-def test_a_word_and_numbers_of_one_block_are_strings() -> None:
+def test_a_word_and_numbers_of_one_block_are_strings():
     blocks = list(svmlight_blocks([b"1\nspam\n"]))
     assert [y.tolist() for _, y in blocks] == [["1", "spam"]]
 
 
-def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_without_end_is_refused(monkeypatch):
     monkeypatch.setattr(svmlight, "LONGEST_LINE", 1000)
     endless = (b"1 " for _ in range(10**9))
     with pytest.raises(InputError, match=r"^f has a line of more than 1000 bytes; write one"):
@@ -189,7 +184,7 @@ def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("piece", [1 << 12, 1 << 30])
-def test_blocks_take_a_small_multiple_of_their_size(piece: int) -> None:
+def test_blocks_take_a_small_multiple_of_their_size(piece):
     line = b"1" + b"".join(b" %d:0.125" % column for column in range(1, 50)) + b"\n"
     data = line * (8_000_000 // len(line))
     list(svmlight_blocks([line]))
@@ -202,8 +197,8 @@ def test_blocks_take_a_small_multiple_of_their_size(piece: int) -> None:
     assert peak < 12 * (1 << 18)
 
 
-def test_a_buffer_may_be_used_again_for_the_next_piece() -> None:
-    def reads() -> Any:
+def test_a_buffer_may_be_used_again_for_the_next_piece():
+    def reads():
         buffer = bytearray(4)
         for piece in pieces(b"1 1:1\n2 2:2\n3 3:3\n4", [4, 8, 12, 16]):
             buffer[: len(piece)] = piece

@@ -1,7 +1,5 @@
 """Systems in files: what is read is what is written, and what the checker in plain Python reads."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -15,7 +13,7 @@ from scipy import sparse
 import rosenblatt as rb
 from rosenblatt.check.subjects import System
 from rosenblatt.checker import digest, read_rows
-from rosenblatt.data.systems import SystemFile, read_system, write_system_csv
+from rosenblatt.data.systems import read_system, write_system_csv
 from rosenblatt.exact.numbers import exact_matrix, exact_row
 from test_programs import LP
 from test_programs import MPS as mps
@@ -40,11 +38,11 @@ def dense(system):
     return system.A.toarray() if sparse.issparse(system.A) else np.asarray(system.A)
 
 
-def own_digest(system: SystemFile) -> str:
+def own_digest(system):
     return System(system.A, system.b, system.strict, system.equal, system.bounds).digest()
 
 
-def digest_of_plain_checker(text: str) -> str:
+def digest_of_plain_checker(text):
     given = {"data": {"numbers": "decimal", "columns": 0}}
     rows, columns = read_rows(io.StringIO(text, newline="\n"), given, 1)
     return digest(rows, columns, decimal=True)

@@ -1,7 +1,5 @@
 """Tables with named columns: what becomes a feature, what a label, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

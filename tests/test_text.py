@@ -1,7 +1,5 @@
 """The text hasher: the same as its naive twin on everything, and the same columns for ever."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import tracemalloc
@@ -47,7 +45,7 @@ broken = st.lists(
 documents = st.one_of(st.text(letters, max_size=40), sentences, broken, st.binary(max_size=40))
 
 
-def spans(most: int) -> st.SearchStrategy[tuple[int, int] | None]:
+def spans(most):
     pairs = st.tuples(st.integers(1, most), st.integers(1, most))
     return st.one_of(st.none(), pairs.map(lambda pair: (min(pair), max(pair))))
 
@@ -65,7 +63,7 @@ options = st.fixed_dictionaries(
 ).filter(lambda chosen: chosen["words"] or chosen["characters"])
 
 
-def naive_matrix(texts: list[Any], dtype: Any = np.float64, **chosen: Any) -> sparse.csr_matrix:
+def naive_matrix(texts, dtype=np.float64, **chosen):
     rows = [naive.row(text, **chosen) for text in texts]
     ends = np.cumsum([0] + [len(columns) for columns, _ in rows])
     columns = np.array([c for found, _ in rows for c in found], np.int32)
@@ -75,7 +73,7 @@ def naive_matrix(texts: list[Any], dtype: Any = np.float64, **chosen: Any) -> sp
     )
 
 
-def assert_same(found: sparse.csr_matrix, expected: sparse.csr_matrix, tolerance: float) -> None:
+def assert_same(found, expected, tolerance):
     assert found.shape == expected.shape
     assert found.dtype == expected.dtype
     assert found.indices.dtype == np.int32
@@ -84,7 +82,7 @@ def assert_same(found: sparse.csr_matrix, expected: sparse.csr_matrix, tolerance
     np.testing.assert_allclose(found.data, expected.data, rtol=tolerance)
 
 
-def assert_equal(found: sparse.csr_matrix, expected: sparse.csr_matrix) -> None:
+def assert_equal(found, expected):
     assert_same(found, expected, 0.0)
 
 
@@ -93,11 +91,11 @@ LOGARITHMS = 1e-13
 
 
 @pytest.fixture
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_batches(monkeypatch):
     monkeypatch.setattr(text_module, "BATCH_GRAMS", 16)
 
 
-def english(documents: int, words: int, seed: int = 0) -> list[str]:
+def english(documents, words, seed=0):
     """Make documents of made-up words, some of them much more frequent than others."""
     random = np.random.default_rng(seed)
     alphabet = np.array(list("etaoinshrdlucmfwypvbgkjqxzETAÉ"))
@@ -113,14 +111,14 @@ def english(documents: int, words: int, seed: int = 0) -> list[str]:
 @pytest.mark.twin_of("data.text_loops.hash_rows")
 @quickly
 @given(texts=st.lists(documents, min_size=1, max_size=6), chosen=options)
-def test_every_document_gives_the_row_of_the_naive_twin(texts: list[Any], chosen: Any) -> None:
+def test_every_document_gives_the_row_of_the_naive_twin(texts, chosen):
     found = TextHasher(**chosen, dtype=np.float64).transform(texts)
     assert_same(found, naive_matrix(texts, **chosen), LOGARITHMS)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 2000, 2**18, 2**22, 2**22 + 1, 2**31 - 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_long_documents_give_the_rows_of_the_naive_twin(columns: int, dtype: Any) -> None:
+def test_long_documents_give_the_rows_of_the_naive_twin(columns, dtype):
     texts = ["", *english(3, 60), *english(2, 1500), "x"]
     found = TextHasher(columns=columns, words=(1, 2), dtype=dtype).transform(texts)
     assert_equal(found, naive_matrix(texts, dtype, columns=columns, words=(1, 2)))
@@ -128,7 +126,7 @@ def test_long_documents_give_the_rows_of_the_naive_twin(columns: int, dtype: Any
 
 @quickly
 @given(texts=st.lists(documents, min_size=1, max_size=6), chosen=options)
-def test_one_document_at_a_time_gives_the_same_rows(texts: list[Any], chosen: Any) -> None:
+def test_one_document_at_a_time_gives_the_same_rows(texts, chosen):
     hasher = TextHasher(**chosen, dtype=np.float64)
     pairs = [hasher.transform_one(text) for text in texts]
     assert {(c.dtype, v.dtype) for c, v in pairs} == {(np.dtype(np.int64), np.dtype(np.float64))}
@@ -140,7 +138,7 @@ def test_one_document_at_a_time_gives_the_same_rows(texts: list[Any], chosen: An
 
 @quickly
 @given(data=broken | sentences.map(str.encode), cuts=st.data())
-def test_parts_of_a_buffer_are_hashed_as_if_cut_out(data: bytes, cuts: Any) -> None:
+def test_parts_of_a_buffer_are_hashed_as_if_cut_out(data, cuts):
     places = st.integers(0, len(data))
     pairs = cuts.draw(st.lists(st.tuples(places, places).map(sorted), min_size=1, max_size=6))
     starts, stops = np.array(pairs).T
@@ -149,7 +147,7 @@ def test_parts_of_a_buffer_are_hashed_as_if_cut_out(data: bytes, cuts: Any) -> N
     assert_equal(found, hasher.transform([data[start:stop] for start, stop in pairs]))
 
 
-def test_two_neighbouring_documents_share_no_word() -> None:
+def test_two_neighbouring_documents_share_no_word():
     assert_equal(TextHasher().transform(["ab", "cd"]), naive_matrix(["ab", "cd"], np.float32))
 
 
@@ -176,16 +174,14 @@ GOLDEN = [
 
 
 @pytest.mark.parametrize(("text", "chosen", "columns", "signs"), GOLDEN)
-def test_columns_and_signs_are_the_same_on_every_machine_for_ever(
-    text: str, chosen: Any, columns: list[int], signs: list[int]
-) -> None:
+def test_columns_and_signs_are_the_same_on_every_machine_for_ever(text, chosen, columns, signs):
     found, values = TextHasher(**chosen, norm=None).transform_one(text)
     assert found.tolist() == columns
     assert values.tolist() == signs
 
 
 @pytest.mark.skipif(unicodedata.unidata_version != UNICODE_VERSION, reason="another Unicode")
-def test_the_table_is_that_of_its_version_of_unicode() -> None:
+def test_the_table_is_that_of_its_version_of_unicode():
     for code, step in enumerate(case_steps().tolist()):
         letter = chr(code)
         if unicodedata.category(letter)[0] not in "LMN" and letter != "_":
@@ -194,7 +190,7 @@ def test_the_table_is_that_of_its_version_of_unicode() -> None:
             assert chr(code + step) == ("i" if letter == "İ" else letter.lower())
 
 
-def test_lower_case_words_are_made_of_word_characters() -> None:
+def test_lower_case_words_are_made_of_word_characters():
     steps = case_steps()
     words = np.flatnonzero(steps != NOT_IN_WORDS)
     assert (steps[words + steps[words]] == 0).all()
@@ -202,7 +198,7 @@ def test_lower_case_words_are_made_of_word_characters() -> None:
     assert set(case_steps(False).tolist()) == {0, NOT_IN_WORDS}
 
 
-def test_columns_and_signs_are_evenly_spread() -> None:
+def test_columns_and_signs_are_evenly_spread():
     words = [f"{stem}{number}" for stem in ("", "a", "word_", "étés") for number in range(25_000)]
     X = TextHasher(columns=1000, norm=None).transform(words)
     counts = np.bincount(X.indices, minlength=1000)
@@ -214,39 +210,39 @@ def test_columns_and_signs_are_evenly_spread() -> None:
 # Rules in words ----------------------------------------------------------------------------------
 
 
-def counts_of(text: Any, **chosen: Any) -> list[float]:
+def counts_of(text, **chosen):
     hasher = TextHasher(columns=2**31 - 1, norm=None, signed=False, **chosen)
     return sorted(hasher.transform_one(text)[1].tolist())
 
 
-def same(one: Any, other: Any, **chosen: Any) -> bool:
+def same(one, other, **chosen):
     return (
         TextHasher(**chosen).transform([one]) != TextHasher(**chosen).transform([other])
     ).nnz == 0
 
 
-def test_words_of_one_character_count() -> None:
+def test_words_of_one_character_count():
     assert counts_of("a I 7 _ é - .") == [1.0] * 5
 
 
-def test_capitals_count_as_small_letters_only_if_asked() -> None:
+def test_capitals_count_as_small_letters_only_if_asked():
     assert same("ÉTÉ Zoo İ", "été zoo i")
     assert not same("Zoo", "zoo", lowercase=False)
     assert not same("ÉTÉ", "été", lowercase=False)
 
 
-def test_invalid_bytes_and_surrogates_separate_words() -> None:
+def test_invalid_bytes_and_surrogates_separate_words():
     assert same(b"one\xfftwo\xe2\x82three", "one two three")
     assert same("one\ud800two", "one two")
     assert same("one two", b"one two")
 
 
-def test_word_n_grams_keep_the_order_of_the_words() -> None:
+def test_word_n_grams_keep_the_order_of_the_words():
     assert not same("dog bites man", "man bites dog", words=(2, 2))
     assert same("dog, bites: man!", "dog bites man", words=(1, 3))
 
 
-def test_character_n_grams_are_those_of_scikit_learn() -> None:
+def test_character_n_grams_are_those_of_scikit_learn():
     text = "a bc def ghij klmnopqrst " * 2
     for span in [(1, 1), (2, 4), (3, 3), (5, 8)]:
         peer = HashingVectorizer(analyzer="char_wb", ngram_range=span).build_analyzer()(text)
@@ -256,18 +252,18 @@ def test_character_n_grams_are_those_of_scikit_learn() -> None:
         assert counts_of(text, words=None, characters=span) == expected
 
 
-def peer_grams(word: str, span: tuple[int, int]) -> list[str]:
+def peer_grams(word, span):
     return naive.grams(f" {word} ", span) or [f" {word} "]
 
 
-def test_a_count_is_weighed_as_asked() -> None:
+def test_a_count_is_weighed_as_asked():
     text = "so so so good"
     assert counts_of(text) == [1.0, 3.0]
     assert counts_of(text, counts="binary") == [1.0, 1.0]
     assert counts_of(text, counts="sublinear") == pytest.approx([1.0, 1 + math.log(3)])
 
 
-def test_signs_that_cancel_leave_no_entry() -> None:
+def test_signs_that_cancel_leave_no_entry():
     words = [str(number) for number in range(20)]
     signs = [TextHasher(columns=1, norm=None).transform_one(word)[1][0] for word in words]
     plus, minus = words[signs.index(1.0)], words[signs.index(-1.0)]
@@ -275,7 +271,7 @@ def test_signs_that_cancel_leave_no_entry() -> None:
     assert columns.size == values.size == 0
 
 
-def test_rows_have_norm_one_or_are_empty() -> None:
+def test_rows_have_norm_one_or_are_empty():
     X = TextHasher().transform(["one two two", "", " .,;"])
     assert sparse.linalg.norm(X, axis=1) == pytest.approx([1.0, 0.0, 0.0])
 
@@ -285,7 +281,7 @@ def test_rows_have_norm_one_or_are_empty() -> None:
 
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("n_jobs", [None, -1, 1, 2, 5])
-def test_threads_and_batches_change_no_result(n_jobs: int | None) -> None:
+def test_threads_and_batches_change_no_result(n_jobs):
     texts = [*english(40, 5), "", "", *english(3, 200), *(["a"] * 50)]
     hasher = TextHasher(n_jobs=n_jobs)
     expected = naive_matrix(texts, np.float32)
@@ -296,7 +292,7 @@ def test_threads_and_batches_change_no_result(n_jobs: int | None) -> None:
     assert_equal(hasher.transform_bytes(np.frombuffer(joined, np.uint8), starts, stops), expected)
 
 
-def test_memory_does_not_grow_with_the_documents_that_have_been_read() -> None:
+def test_memory_does_not_grow_with_the_documents_that_have_been_read():
     words = " ".join(english(1, 3000))
     hasher = TextHasher(columns=64, n_jobs=2)
     hasher.transform([words])  # compiles
@@ -310,7 +306,7 @@ def test_memory_does_not_grow_with_the_documents_that_have_been_read() -> None:
 # scikit-learn ------------------------------------------------------------------------------------
 
 
-def test_a_pipeline_learns_from_text() -> None:
+def test_a_pipeline_learns_from_text():
     texts = ["buy cheap pills", "meet at noon", "cheap cheap deal", "noon is fine"] * 5
     labels = ["spam", "ham", "spam", "ham"] * 5
     pipeline = make_pipeline(TextHasher(characters=(2, 4)), rb.Perceptron())
@@ -318,7 +314,7 @@ def test_a_pipeline_learns_from_text() -> None:
     assert pipeline.predict(["cheap pills", "at noon"]).tolist() == ["spam", "ham"]
 
 
-def test_a_stream_of_texts_is_learned_one_at_a_time() -> None:
+def test_a_stream_of_texts_is_learned_one_at_a_time():
     hasher, learner = TextHasher(), rb.Perceptron()
     for _ in range(3):
         learner.learn_one(hasher.transform_one("buy cheap pills"), "spam")
@@ -327,14 +323,14 @@ def test_a_stream_of_texts_is_learned_one_at_a_time() -> None:
     assert learner.predict_one(hasher.transform_one("noon")) == "ham"
 
 
-def test_a_hasher_is_cloned_and_pickled_with_its_options() -> None:
+def test_a_hasher_is_cloned_and_pickled_with_its_options():
     hasher = TextHasher(columns=99, words=(1, 3), characters=(2, 5), counts="binary")
     for copy in (clone(hasher), pickle.loads(pickle.dumps(hasher))):
         assert copy.get_params() == hasher.get_params()
         assert_equal(copy.transform(["some text"]), hasher.transform(["some text"]))
 
 
-def test_the_tags_say_that_it_takes_strings_and_needs_no_fit() -> None:
+def test_the_tags_say_that_it_takes_strings_and_needs_no_fit():
     tags = TextHasher().__sklearn_tags__()
     assert tags.input_tags.string
     assert not tags.input_tags.two_d_array
@@ -371,7 +367,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("chosen", "message"), BAD_OPTIONS)
-def test_options_that_cannot_be_used_are_refused_in_a_sentence(chosen: Any, message: str) -> None:
+def test_options_that_cannot_be_used_are_refused_in_a_sentence(chosen, message):
     hasher = TextHasher(**chosen)
     for refused in (hasher.fit, lambda: hasher.transform(["a"]), lambda: hasher.transform_one("a")):
         with pytest.raises(InputError) as caught:
@@ -381,7 +377,7 @@ def test_options_that_cannot_be_used_are_refused_in_a_sentence(chosen: Any, mess
 
 @pytest.mark.parametrize("place", [0, 5, 99])
 @pytest.mark.parametrize("stranger", [None, 3, math.nan, ["a"], bytearray(b"a")])
-def test_what_is_no_text_is_refused_with_its_position(place: int, stranger: Any) -> None:
+def test_what_is_no_text_is_refused_with_its_position(place, stranger):
     texts = ["a"] * place + [stranger] + ["b"] * 3
     message = f"^document {place} is of type {type(stranger).__name__}; documents must be str or"
     with pytest.raises(InputError, match=message):
@@ -390,7 +386,7 @@ def test_what_is_no_text_is_refused_with_its_position(place: int, stranger: Any)
         TextHasher().transform_one(stranger)
 
 
-def test_no_documents_at_all_are_refused() -> None:
+def test_no_documents_at_all_are_refused():
     with pytest.raises(InputError, match=r"^there is no document to hash; give at least one$"):
         TextHasher().transform([])
     with pytest.raises(InputError, match=r"^there is no document"):
@@ -398,7 +394,7 @@ def test_no_documents_at_all_are_refused() -> None:
 
 
 @pytest.mark.parametrize("single", ["a text", b"bytes", 7])
-def test_a_single_text_is_not_taken_for_documents(single: Any) -> None:
+def test_a_single_text_is_not_taken_for_documents(single):
     with pytest.raises(InputError, match=r"^documents must be an iterable of str or bytes, got"):
         TextHasher().transform(single)
 
@@ -414,7 +410,7 @@ def test_a_single_text_is_not_taken_for_documents(single: Any) -> None:
         ([2], [1], "document 0 goes from 2 to 1"),
     ],
 )
-def test_spans_outside_the_buffer_are_refused(starts: Any, stops: Any, message: str) -> None:
+def test_spans_outside_the_buffer_are_refused(starts, stops, message):
     with pytest.raises(InputError) as caught:
         TextHasher().transform_bytes(b"abc", starts, stops)
     assert str(caught.value).startswith(message)
@@ -431,7 +427,7 @@ lines = st.tuples(
 @pytest.mark.twin_of("data.text_loops.find_lines", "data.text_loops.count_newlines")
 @quickly
 @given(data=lines)
-def test_labelled_lines_are_those_of_the_naive_twin(data: bytes) -> None:
+def test_labelled_lines_are_those_of_the_naive_twin(data):
     expected = naive.labelled_lines(data)
     if not expected:
         with pytest.raises(InputError, match=r"^box\.tsv holds no examples; write one a line"):
@@ -446,7 +442,7 @@ def test_labelled_lines_are_those_of_the_naive_twin(data: bytes) -> None:
         assert list(zip(labels, texts, strict=True)) == expected
 
 
-def test_labelled_lines_are_hashed_without_making_strings() -> None:
+def test_labelled_lines_are_hashed_without_making_strings():
     data = np.frombuffer(b"spam\tBuy now\r\nham\tsee\tyou\n\nham\t", np.uint8)
     labels, starts, stops = label_text_lines(data)
     assert labels == ["spam", "ham", "ham"]
@@ -454,7 +450,7 @@ def test_labelled_lines_are_hashed_without_making_strings() -> None:
     assert_equal(found, TextHasher().transform(["buy now", "see you", ""]))
 
 
-def test_text_that_is_no_array_of_bytes_is_refused() -> None:
+def test_text_that_is_no_array_of_bytes_is_refused():
     with pytest.raises(InputError, match=r"^text must be one dimension of uint8, got 1 dimensions"):
         label_text_lines(np.zeros(3))
     with pytest.raises(InputError, match=r"^text must be bytes or an array of uint8, got str$"):

@@ -1,7 +1,5 @@
 """Threads: many may ask a learner at once, and those that teach it take turns."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import sys

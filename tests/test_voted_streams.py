@@ -1,7 +1,5 @@
 """Voted output in a stream: one ballot for each mistake, at a cost that does not grow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

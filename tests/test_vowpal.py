@@ -1,7 +1,5 @@
 """Vowpal Wabbit's format: the compiled loop against the slow reader, and every complaint."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Writing: what is read back is what was written, and a failure leaves the old file."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
