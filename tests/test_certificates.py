@@ -82,21 +82,6 @@ def test_an_interval_without_a_lift_is_written_without_one():
     assert an_interval(lift=0.5, w=[1, 2, 3]).as_dict()["lift"] == "0x1.0000000000000p-1"
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"lift": 1}, "w has 2 numbers in place of 3"),
-        ({"lift": 0, "w": [1, 2, 3]}, "lift is not positive"),
-        ({"lift": -1, "w": [1, 2, 3]}, "lift is not positive"),
-        ({"lift": 1, "intercept": True, "w": [1, 2, 3]}, "an intercept besides it"),
-        ({"lift": "1", "w": [1, 2, 3]}, "lift holds '1', which is no finite number"),
-    ],
-)
-def test_an_interval_has_its_shape(fields, message):
-    with pytest.raises(CertificateError, match=message):
-        an_interval(**fields)
-
-
 # ---- numbers
 
 
@@ -208,66 +193,53 @@ def test_two_labels_are_needed(classes):
 # ---- shapes
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"w": [1]}, "w has 1 numbers in place of 2"),
-        ({"intercept": True}, "w has 2 numbers in place of 3"),
-        ({"intercept": 1}, "intercept is neither true nor false"),
-        ({"w": 1}, "w is no list"),
-        ({"data": {}}, "data is not an object of type Data"),
-    ],
-)
-def test_a_separator_has_its_shape(fields, message):
-    with pytest.raises(CertificateError, match=message):
-        a_separator(**fields)
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"rows": [0, 0], "weights": [1, 1]}, "rows names something twice"),
-        ({"rows": [3]}, "rows names something outside of 0 to 2"),
-        ({"rows": [-1]}, "rows names something outside of 0 to 2"),
-        ({"rows": [True]}, "rows holds True, which is no integer"),
-        ({"rows": [1.0]}, "rows holds 1.0, which is no integer"),
-        ({"weights": [1, 2]}, "the weights of rows has 2 numbers in place of 1"),
-        ({"unused": [2]}, "unused names something outside of 0 to 1"),
-        ({"complement": [[1]]}, "a vector of the complement has 1 numbers in place of 2"),
-    ],
-)
-def test_a_proof_has_its_shape(fields, message):
+def a_proof(**fields):
     plain = {"data": DATA, "classes": CLASSES, "intercept": False, "rows": [0], "weights": [1]}
-    with pytest.raises(CertificateError, match=message):
-        Inseparability(**plain | fields)
+    return Inseparability(**plain | fields)
+
+
+def a_contradiction(**fields):
+    return Infeasible(**{"data": DATA, "rows": [0], "weights": [1]} | fields)
+
+
+def some_data(**fields):
+    return Data(**{"rows": 1, "columns": 1, "digest": "0123456789abcdef"} | fields)
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
+    ("make", "fields", "message"),
     [
-        ({"lower": ([2], [1])}, "lower names something outside of 0 to 1"),
-        ({"upper": ([1], [])}, "the weights of upper has 0 numbers in place of 1"),
-        ({"upper": [1]}, "upper is not a pair of columns and weights"),
+        (a_separator, {"w": [1]}, "w has 1 numbers in place of 2"),
+        (a_separator, {"intercept": True}, "w has 2 numbers in place of 3"),
+        (a_separator, {"intercept": 1}, "intercept is neither true nor false"),
+        (a_separator, {"w": 1}, "w is no list"),
+        (a_separator, {"data": {}}, "data is not an object of type Data"),
+        (an_interval, {"lift": 1}, "w has 2 numbers in place of 3"),
+        (an_interval, {"lift": 0, "w": [1, 2, 3]}, "lift is not positive"),
+        (an_interval, {"lift": -1, "w": [1, 2, 3]}, "lift is not positive"),
+        (an_interval, {"lift": 1, "intercept": True, "w": [1, 2, 3]}, "an intercept besides it"),
+        (an_interval, {"lift": "1", "w": [1, 2, 3]}, "lift holds '1', which is no finite number"),
+        (a_proof, {"rows": [0, 0], "weights": [1, 1]}, "rows names something twice"),
+        (a_proof, {"rows": [3]}, "rows names something outside of 0 to 2"),
+        (a_proof, {"rows": [-1]}, "rows names something outside of 0 to 2"),
+        (a_proof, {"rows": [True]}, "rows holds True, which is no integer"),
+        (a_proof, {"rows": [1.0]}, "rows holds 1.0, which is no integer"),
+        (a_proof, {"weights": [1, 2]}, "the weights of rows has 2 numbers in place of 1"),
+        (a_proof, {"unused": [2]}, "unused names something outside of 0 to 1"),
+        (a_proof, {"complement": [[1]]}, "a vector of the complement has 1 numbers in place of"),
+        (a_contradiction, {"lower": ([2], [1])}, "lower names something outside of 0 to 1"),
+        (a_contradiction, {"upper": ([1], [])}, "the weights of upper has 0 numbers in place of 1"),
+        (a_contradiction, {"upper": [1]}, "upper is not a pair of columns and weights"),
+        (some_data, {"rows": -1}, "data.rows is negative"),
+        (some_data, {"columns": 1.5}, "data.columns holds 1.5, which is no integer"),
+        (some_data, {"digest": "0123456789ABCDEF"}, "data.digest is not made of 16 hexadecimal"),
+        (some_data, {"digest": 1}, "data.digest is not made of 16 hexadecimal digits"),
+        (some_data, {"numbers": "float16"}, "data.numbers is none of float64, float32, decimal"),
     ],
 )
-def test_a_proof_about_a_system_has_its_shape(fields, message):
+def test_certificates_have_the_shape_of_their_kind(make, fields, message):
     with pytest.raises(CertificateError, match=message):
-        Infeasible(**{"data": DATA, "rows": [0], "weights": [1]} | fields)
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"rows": -1}, "data.rows is negative"),
-        ({"columns": 1.5}, "data.columns holds 1.5, which is no integer"),
-        ({"digest": "0123456789ABCDEF"}, "data.digest is not made of 16 hexadecimal digits"),
-        ({"digest": 1}, "data.digest is not made of 16 hexadecimal digits"),
-        ({"numbers": "float16"}, "data.numbers is none of float64, float32, decimal"),
-    ],
-)
-def test_data_are_described_in_full(fields, message):
-    with pytest.raises(CertificateError, match=message):
-        Data(**{"rows": 1, "columns": 1, "digest": "0123456789abcdef"} | fields)
+        make(**fields)
 
 
 # ---- text

@@ -2,11 +2,9 @@
 
 import bz2
 import gzip
-import io
 import json
 import lzma
 import os
-import sys
 import time
 from contextlib import nullcontext
 
@@ -142,16 +140,6 @@ def test_one_pass_over_labels_that_turn_into_words_reads_the_file_whole(shell, f
     assert rb.load("m").classes_.tolist() == ["1", "ham"]
 
 
-def test_a_stream_from_standard_input_has_one_pass(shell, monkeypatch, folder):
-    status, _, complaint = shell("fit", "-", "-m", "m", "--stream")
-    assert status == 2
-    assert "read but once" in complaint
-    text = io.BytesIO((folder / "data.svm").read_bytes())
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(text))
-    assert shell("fit", "-", "-m", "m", "--stream", "--max-iter", "1")[0] == 0
-    assert rb.load("m").run_.operations.dot_products == 400
-
-
 def test_a_checkpoint_of_a_file_that_has_changed_is_refused(shell, folder):
     Checkpoint(folder / "c", fingerprint("data.svm", DEFAULT)).write(
         rb.Perceptron().fit(X, Y), Place()
@@ -280,30 +268,6 @@ def test_predictions_are_written_as_a_whole_or_not_at_all(shell, folder):
     assert (folder / "answers").read_text() == "old"
     assert shell("predict", "m", "data.svm", "--out", "answers")[0] == 0
     assert len((folder / "answers").read_text().splitlines()) == 400
-
-
-def test_columns_of_tables_are_found_by_name(shell, folder):
-    (folder / "train.csv").write_text("size,age,label\n1,0,no\n5,0,yes\n2,9,no\n6,1,yes\n")
-    (folder / "turned.csv").write_text("age,size,label\n0,1,no\n0,5,yes\n9,2,no\n1,6,yes\n")
-    (folder / "short.csv").write_text("size,label\n1,no\n")
-    (folder / "more.csv").write_text("size,age,weight,label\n1,0,x,no\n5,0,,yes\n")
-    assert shell("fit", "train.csv", "-m", "m")[0] == 0
-    assert accuracy(shell, "m", "train.csv") == accuracy(shell, "m", "turned.csv") == 1
-    assert shell("predict", "m", "short.csv")[0] == 2
-    assert "has no column 'age'" in shell("predict", "m", "short.csv")[2]
-    for stream in ([], ["--stream"]):
-        status, shown, told = shell("predict", "m", "more.csv", *stream)
-        assert (status, shown.split()) == (0, ["no", "yes"])
-        assert told.count("left out: 'weight'") == 1
-
-
-def test_words_that_the_model_has_not_seen_count_as_nothing(shell, folder):
-    (folder / "train.csv").write_text("colour,label\nred,yes\nblue,no\ngreen,no\nred,yes\n")
-    (folder / "new.csv").write_text("colour,label\nviolet,yes\nred,yes\nyellow,no\ngreen,no\n")
-    assert shell("fit", "train.csv", "-m", "m", "--no-intercept")[0] == 0
-    shown = shell("predict", "m", "new.csv", "--csv")[1].split()[1:]
-    assert [line.split(",")[0] for line in shown][1::2] == ["yes", "no"]
-    assert [float(line.split(",")[1]) for line in shown][::2] == [0, 0]
 
 
 def test_tables_are_known_by_their_first_line(shell, folder):

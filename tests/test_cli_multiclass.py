@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.data.streams import Checkpoint, fit_stream
-from rosenblatt.learners.perceptron import Perceptron
 from test_multiclass import planted_classes
 
 X, y, _ = planted_classes(300, 6, 4, seed=5)
@@ -62,22 +60,6 @@ def test_one_pass_over_a_file_is_one_pass_over_its_rows(facts, folder, monkeypat
         whole = averaged.partial_fit(X[rows], y[rows], classes=range(4))
         assert found["mistakes"] == whole.run_.mistakes
         np.testing.assert_allclose(rb.load("m").coef_, whole.coef_, atol=1e-12)
-
-
-def test_a_killed_stream_goes_on_from_its_checkpoint(tmp_path):
-    def blocks(killed_at=None):
-        for number, begin in enumerate(range(0, len(X), 40)):
-            if number == killed_at:
-                raise RuntimeError("killed")
-            yield rb.Examples(X[begin : begin + 40], y[begin : begin + 40])
-
-    note = Checkpoint(tmp_path / "c", "data", seconds=0.0)
-    with pytest.raises(RuntimeError, match="killed"):
-        fit_stream(Perceptron(max_iter=3), lambda: blocks(4), checkpoint=note)
-    again = fit_stream(Perceptron(max_iter=3), blocks, checkpoint=note)
-    whole = fit_stream(Perceptron(max_iter=3), blocks)
-    assert again.run_.mistakes_per_pass == whole.run_.mistakes_per_pass
-    assert again.coef_.tolist() == whole.coef_.tolist()
 
 
 def test_info_and_export_know_all_classes(shell, facts):

@@ -12,7 +12,7 @@ import naive_decide
 from rosenblatt.decide.answers import Clock, OutOfTimeError
 from rosenblatt.decide.optimum import by_floats, by_pivots, optimum
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
-from rosenblatt.exact.linear import peeled, refined, solved
+from rosenblatt.exact.linear import refined, solved
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program, is_optimal
 from rosenblatt.exact.spans import Span, orthogonal, pivots
 
@@ -110,16 +110,6 @@ def test_equations_are_solved_exactly(size, share, digits):
             assert times(listed, found.numbers) == [value * found.denominator for value in right]
 
 
-def test_refinement_finds_what_elimination_finds():
-    random = plain_random.Random(1)
-    listed = random_rows(random, 25, 25, 0.4, 30)
-    K, right = integers(listed, 25), random_rows(random, 1, 25, 1, 30)[0]
-    first, second = refined(K, right, no_pause), solved(K, right, no_pause)
-    assert [Fraction(v, first.denominator) for v in first.numbers] == [
-        Fraction(v, second.denominator) for v in second.numbers
-    ]
-
-
 def test_refinement_takes_rows_and_columns_of_all_sizes():
     random, size = plain_random.Random(2), 60
     rows, columns = ([random.randint(0, 90) for _ in range(size)] for _ in range(2))
@@ -140,13 +130,6 @@ def test_singular_equations_have_no_solution():
     large = [[int(i == j) for j in range(60)] for i in range(60)]
     large[1] = list(large[0])
     assert solved(integers(large, 60), [1] * 60, no_pause) is None
-
-
-def test_triangles_are_peeled_away():
-    listed = [[int(j <= i) for j in range(50)] for i in range(50)]
-    order = peeled(integers(listed, 50))
-    assert order.rows == order.columns == []
-    assert len(order.forward) + len(order.backward) == 50
 
 
 def test_refinement_can_be_stopped():

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 import naive
@@ -307,17 +306,6 @@ def test_the_bound_knows_the_start_the_rate_and_the_weights():
     zero, there = (fitted(X, y, fit_intercept=False, initial=s) for s in ("zero", 50 * W_STAR))
     assert there.run_.mistakes == 0
     assert there.bound(X, y, W_STAR).value < zero.bound(X, y, W_STAR).value
-
-
-def test_digits_keep_the_bound():
-    A, codes = load_digits(return_X_y=True)
-    A = np.ascontiguousarray(A / 16)
-    learner = fitted(A, codes, max_iter=None, max_seconds=60)
-    assert learner.run_.converged
-    planes = np.column_stack([learner.coef_, learner.intercept_])
-    assert learner.run_.mistakes <= learner.bound(A, codes, planes).value
-    averaged = fitted(A[:1200], codes[:1200], max_iter=5, output="averaged")
-    assert averaged.score(A[1200:], codes[1200:]) > 0.9
 
 
 def test_a_bound_needs_a_comparator_that_separates():

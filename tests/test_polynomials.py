@@ -2,7 +2,7 @@
 
 import pickle
 from collections import Counter
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement
 from math import comb, factorial, prod, sqrt
 
 import numpy as np
@@ -14,11 +14,9 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import naive
 import rosenblatt as rb
 from rosenblatt.data import polynomials
 from rosenblatt.data.polynomial_loops import multinomials
-from rosenblatt.kernel.functions import Polynomial
 
 quickly = settings(max_examples=60, deadline=None)
 DEGREES = [1, 2, 3, 4, 5]
@@ -83,26 +81,6 @@ def test_the_theorys_example_gives_nine():
     assert x[:1] @ z[:1] == pytest.approx(4)  # the constant
     assert x[1:3] @ z[1:3] == pytest.approx(4)  # linear terms
     assert x[3:] @ z[3:] == pytest.approx(1)  # products
-
-
-def test_all_products_in_order_have_the_same_inner_products():
-    X = whole_numbers(d=3)
-    ordered = np.array([[prod(factors) for factors in product(x, repeat=3)] for x in X])
-    Z = rb.PolynomialFeatures(3, 0).fit_transform(X)
-    assert ordered.shape[1] == 3**3
-    assert Z.shape[1] == comb(3 + 3 - 1, 3)
-    np.testing.assert_allclose(Z @ Z.T, ordered @ ordered.T, rtol=1e-13, atol=1e-12)
-
-
-def test_a_constant_is_a_column_that_holds_its_root():
-    X = whole_numbers()
-    lifted = np.hstack([X, np.full((len(X), 1), np.sqrt(2.0))])
-    Z, lifted_Z = (
-        rb.PolynomialFeatures(3, 2.0).fit_transform(X),
-        rb.PolynomialFeatures(3, 0.0).fit_transform(lifted),
-    )
-    assert Z.shape == lifted_Z.shape
-    np.testing.assert_allclose(np.sort(Z), np.sort(lifted_Z), rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.twin_of("data.polynomial_loops.multinomials")
@@ -285,13 +263,6 @@ def test_constants_that_no_kernel_has_are_refused(c):
     refused("c must be a finite number from 0 on, got", c=c)
 
 
-def test_a_map_and_a_kernel_of_the_same_options_agree():
-    X = whole_numbers()
-    for options in ({"degree": 3}, {"degree": 2, "c": 0.5}):
-        Z = rb.PolynomialFeatures(**options).fit_transform(X)
-        np.testing.assert_allclose(Z @ Z.T, Polynomial(**options)(X, X), rtol=1e-13, atol=1e-11)
-
-
 def test_numbers_of_other_types_are_taken():
     map = rb.PolynomialFeatures(np.int64(2), np.float32(1))
     np.testing.assert_array_equal(
@@ -362,8 +333,3 @@ def test_other_columns_and_no_fit_are_refused():
         rb.PolynomialFeatures().transform(np.eye(3))
     with pytest.raises(rb.InputError, match="expecting 3 features"):
         rb.PolynomialFeatures().fit(np.eye(3)).transform(np.eye(2))
-
-
-def test_the_six_points_need_no_more_than_degree_one():
-    Z = rb.PolynomialFeatures(1, 0).fit_transform(naive.SIX_X)
-    np.testing.assert_array_equal(Z, naive.SIX_X)
