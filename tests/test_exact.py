@@ -13,6 +13,7 @@ from rosenblatt.decide.answers import Clock, OutOfTimeError
 from rosenblatt.decide.optimum import by_floats, by_pivots, optimum
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.linear import refined, solved
+from rosenblatt.exact.modular import lifted
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program, is_optimal
 from rosenblatt.exact.spans import Span, orthogonal, pivots
 
@@ -124,6 +125,42 @@ def test_refinement_takes_rows_and_columns_of_all_sizes():
     assert times(listed, found.numbers) == [value * found.denominator for value in right]
 
 
+def test_digits_modulo_a_prime_solve_what_no_float_can():
+    size, most = 60, math.lcm(*range(1, 120))
+    hilbert = integers([[most // (i + j + 1) for j in range(size)] for i in range(size)], size)
+    right = [most * (-1) ** i // (i + 1) for i in range(size)]
+    assert refined(hilbert, right, no_pause) is None
+    found = solved(hilbert, right, no_pause)
+    assert times(dense(hilbert), found.numbers) == [value * found.denominator for value in right]
+
+
+def test_digits_modulo_a_prime_are_those_of_elimination():
+    random = plain_random.Random(3)
+    for size in (1, 2, 7, 20):
+        listed = random_rows(random, size, size, 0.5, 30)
+        K, right = integers(listed, size), random_rows(random, 1, size, 1, 30)[0]
+        expected, found = solved(K, right, no_pause), lifted(K, right, no_pause)
+        if expected is None:
+            assert found is None
+        else:
+            numbers, one = found
+            pairs = zip(numbers, expected.numbers, strict=True)
+            assert all(a * expected.denominator == b * one for a, b in pairs)
+
+
+def test_digits_modulo_a_prime_can_be_stopped():
+    random, calls = plain_random.Random(2), []
+    K = integers(random_rows(random, 60, 60, 0.5, 50), 60)
+
+    def pause():
+        calls.append(1)
+        if len(calls) == 20:
+            raise OutOfTimeError
+
+    with pytest.raises(OutOfTimeError):
+        lifted(K, [1] * 60, pause)
+
+
 def test_singular_equations_have_no_solution():
     twice = [[1, 2, 3], [2, 4, 6], [1, 1, 1]]
     assert solved(integers(twice, 3), [1, 2, 3], no_pause) is None
@@ -157,7 +194,7 @@ def test_pivots_are_as_many_as_the_rank_and_the_first_ones():
     for _ in range(60):
         count, width = random.randint(1, 6), random.randint(1, 6)
         listed = deficient(random, count, width, random.randint(1, 3))
-        found = pivots(integers(listed, width))
+        found = pivots(integers(listed, width), no_pause)
         greedy = []
         for i in range(count):
             chosen = [listed[k] for k in [*greedy, i]]
@@ -188,7 +225,7 @@ def test_rows_off_a_span_are_told_from_those_in_it():
         listed = deficient(random, random.randint(1, 4), width, random.randint(1, 3))
         inside = times(list(zip(*listed, strict=True)), [2] * len(listed))
         asked = [inside, *random_rows(random, 8, width, 0.5, 2)]
-        outside = Span(integers(listed, width)).outside(integers(asked, width))
+        outside = Span(integers(listed, width), no_pause).outside(integers(asked, width))
         ranks = [naive_decide.rank([*listed, row]) > naive_decide.rank(listed) for row in asked]
         assert outside.tolist() == ranks
 

@@ -18,7 +18,7 @@ from layouts import DENSE, LAYOUTS, ROUNDING, SPARSE, close, normal_rows, whole_
 from naive import exact_dot
 from rosenblatt.data.exactly import TOLD, has_long
 from rosenblatt.exact.extremes import class_extremes
-from rosenblatt.exact.spans import eliminate
+from rosenblatt.exact.modular import eliminate
 from rosenblatt.kernel import walk as walking
 from rosenblatt.kernel.voting import count
 from rosenblatt.kernel.walk import DONE, DOUBT, UNKNOWN, UNUSABLE_SCORE, Doubt, Found, Within
@@ -310,7 +310,7 @@ def test_weights_gains_and_losses_of_a_joint_problem_follow_their_formulas(layou
 # ---- elimination
 
 
-@pytest.mark.twin_of("exact.spans.eliminate")
+@pytest.mark.twin_of("exact.modular.eliminate")
 def test_elimination_modulo_a_prime_keeps_rows_as_plain_integers_do():
     random, prime = np.random.default_rng(0), 2**26 - 5
     for _ in range(30):
@@ -318,7 +318,8 @@ def test_elimination_modulo_a_prime_keeps_rows_as_plain_integers_do():
         rows = random.integers(-9, 9, (n, rank)) @ random.integers(-9, 9, (rank, d)) % prime
         kept, leading = np.zeros((2, n), np.int64)
         found = rows.astype(np.float64)
-        count = eliminate(found, float(prime), kept, leading)
+        half = eliminate(found, float(prime), kept, leading, 0, 0, n // 2)
+        count = eliminate(found, float(prime), kept, leading, half, n // 2, n)
         echelon = []  # rows that begin with 1, by the column in which they do
         for i, row in enumerate(rows.tolist()):
             for column, other in echelon:

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
-from rosenblatt.decide.floats import OPTIONS
+from rosenblatt.decide.floats import load, run, solver_with
 from rosenblatt.decide.separate import decide
 from rosenblatt.decide.separation import SEPARABLE, UNDECIDED
 from rosenblatt.errors import InputError, InseparableError
@@ -244,23 +244,14 @@ def _solved(
     clock: Clock,
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Give a point of least cost with lower <= A x <= upper, and multipliers; None if none is."""
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
-    starts, indices = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
-    solver.addVars(costs.size, least, np.full(costs.size, np.inf))
-    solver.changeColsCost(costs.size, np.arange(costs.size, dtype=np.int32), costs)
-    solver.addRows(lower.size, lower, upper, matrix.nnz, starts, indices, matrix.data)
-    options = {**OPTIONS, "solver": "choose", "presolve": "choose"}
+    solver = solver_with({"solver": "choose"})
+    load(solver, costs, (least, np.full(costs.size, np.inf)), (lower, upper), matrix)
     for strategy in (DUAL_SIMPLEX, PRIMAL_SIMPLEX):  # where one breaks down, the other may not
-        options |= {"simplex_strategy": strategy, "time_limit": clock.left()}
-        for name, value in options.items():
-            solver.setOptionValue(name, value)
-        solver.run()
+        solver.setOptionValue("simplex_strategy", strategy)
+        run(solver, clock.left())
         if solver.getModelStatus() != highspy.HighsModelStatus.kNotset:
             break
     status, kinds = solver.getModelStatus(), highspy.HighsModelStatus
-    if status == kinds.kTimeLimit:
-        raise OutOfTimeError
     if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):
         return None  # no cost is negative, so that it is not unbounded
     if status != kinds.kOptimal:

@@ -18,14 +18,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import highspy
 import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.circuits import spanning
-from rosenblatt.decide.floats import basis_of, run, solver_with
+from rosenblatt.decide.floats import basis_of, load, run, solver_with
 from rosenblatt.decide.optimum import optimum
 from rosenblatt.decide.signed import SignedRows
 from rosenblatt.exact.integers import Integers, row_sizes
@@ -106,7 +105,7 @@ class FaceSearch:
         """
         if self.cone.size * self.cone.dimension > AT_ONCE or not self.taken.all():
             return None
-        base = pivots(self.rows).rows
+        base = pivots(self.rows, self.clock.left).rows
         found = spanning(self.rows, base, self.clock) if base else None
         if found is None:
             return None
@@ -133,17 +132,10 @@ class FaceSearch:
         shifts = np.array([1 - size.bit_length() for size in row_sizes(rows)], np.int64)
         floats = rows.floats(entry_powers(rows, shifts, np.zeros(rows.width, np.int64)))
         n, d = floats.shape
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = 2 * n, d
-        model.col_cost_ = np.repeat([-1.0, 0.0], n)
-        model.col_lower_, model.col_upper_ = np.zeros(2 * n), np.repeat([1.0, np.inf], n)
-        model.row_lower_ = model.row_upper_ = np.zeros(d)
-        twice = sparse.vstack([floats, floats], format="csr")  # by columns of the program
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_, model.a_matrix_.index_ = twice.indptr, twice.indices
-        model.a_matrix_.value_ = twice.data
+        twice = sparse.hstack([floats.T, floats.T], format="csc")
         solver: Any = solver_with({"presolve": "off"})
-        solver.passModel(model)
+        ends, nothing = (np.zeros(2 * n), np.repeat([1.0, np.inf], n)), np.zeros(d)
+        load(solver, np.repeat([-1.0, 0.0], n), ends, (nothing, nothing), twice)
         run(solver, self.clock.left())
         found = solver.getSolution()
         shares = np.array(found.col_value)
@@ -200,7 +192,7 @@ class FaceSearch:
             wrong = wrong[np.argpartition(products[wrong], most)[:most]]
         zero = np.flatnonzero((signs == 0) & ~self.taken)
         if zero.size:
-            span = Span(self.rows.part(face, np.arange(self.cone.dimension)))
+            span = Span(self.rows.part(face, np.arange(self.cone.dimension)), self.clock.left)
             full = span.rank == self.cone.used.size  # so that nothing lies outside
             zero = zero[:0] if full else zero[self._outside(span, zero)]
         return np.union1d(wrong, zero[:most])

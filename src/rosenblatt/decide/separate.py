@@ -377,7 +377,7 @@ class _Problem:
 
     def _not_separable(self, face: Face) -> Separation:
         self.lower, self.upper = 0.0, 0.0
-        base = pivots(face.integers)
+        base = pivots(face.integers, self.clock.left)
         self.basis = face.rows[base.rows]
         if face.point is not None:
             on = np.flatnonzero(self._signs(face.point) == 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 Number = float | int | Fraction
+Pause = Callable[[], object]  # called now and then during long work, and may raise
 
 WORD = 2**62  # sums up to this one are computed in machine words
 FAR = 2**30  # in the place of the exponent of zero

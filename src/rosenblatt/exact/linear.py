@@ -6,31 +6,31 @@ Peeling     a row with one unknown gives it at once; an unknown in one row only 
             little is left: the *core*
 Core        small: FLINT. Large: K is factorised in floats, and the residual, an exact integer, is
             solved for again and again, each time for some more binary digits; from enough of them
-            the rational solution is told, and confirmed by one exact product
+            the rational solution is told, and confirmed by one exact product. Where floats do
+            not converge: the same digits modulo a prime (`modular`)
 Sources     Wan 2006 (numeric-symbolic); Applegate, Cook, Dash & Espinoza 2007
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import flint
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from rosenblatt.exact.integers import FAR, Integers
+from rosenblatt.exact.integers import FAR, Integers, Pause
+from rosenblatt.exact.modular import LIMB, lifted, limbs_of, product
 
 SMALL = 40  # unknowns up to which FLINT is quicker than refinement
-LIMB, WORD_DIGITS = 24, 62  # binary digits of pieces of entries, and of sums of their products
+WORD_DIGITS = 62  # binary digits of sums of products in machine words
 FIRST = 128  # binary digits after which a solution is looked for
 RECENT = 4096  # binary digits of x that are kept apart from those before them
 FEWEST = 3  # digits gained at once, below which the floats are of no use
-Pause = Callable[[], object]
 
 
 class Rationals(NamedTuple):
@@ -161,8 +161,10 @@ def _neighbours(K: Integers) -> list[set[int]]:
 def _solved_core(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
     if K.size > SMALL:
         found = refined(K, right, pause)
-        if found is not None:
-            return found
+        if found is None:
+            pair = lifted(K, right, pause)
+            found = None if pair is None else reduced(*pair)
+        return found
     pause()
     dense = flint.fmpz_mat(_dense(K))
     try:
@@ -214,7 +216,7 @@ def _refined(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | Non
             pause()
             if not search.step():
                 return None
-        found = _reconstructed(search.sums(), search.digits, K, right)
+        found = _reconstructed(search.sums(), search.digits, K, right, pause)
         if found is not None:
             return found
         wanted *= 2
@@ -227,7 +229,7 @@ class _Refinement:
         self.row_powers, self.column_powers = balance(K)
         self.floats = K.floats(entry_powers(K, self.row_powers, self.column_powers))
         self.factors = splu(self.floats.tocsc())
-        self.limbs = _limbs(K)
+        self.limbs = limbs_of(K)
         self.step_digits = WORD_DIGITS - LIMB - int(np.diff(K.starts).max()).bit_length()
         self.residual, self.digits = list(right), 0
         self.long, self.recent, self.recent_digits = [0] * K.width, [0] * K.width, 0
@@ -258,7 +260,8 @@ class _Refinement:
 
     def _add(self, whole: np.ndarray, power: int) -> None:
         """Add whole·2^-power to the last of the digits known."""
-        products, up, down = self._times(whole), max(0, power), max(0, -power)
+        products = product(self.limbs, whole)
+        up, down = max(0, power), max(0, -power)
         pairs = zip(self.residual, products, strict=True)
         self.residual = [(value << up) - (product << down) for value, product in pairs]
         pairs = zip(self.recent, whole.tolist(), strict=True)
@@ -279,14 +282,6 @@ class _Refinement:
         """Give x·2^digits, rounded."""
         self._join()
         return self.long
-
-    def _times(self, whole: np.ndarray) -> list[int]:
-        """Give K·whole."""
-        total: list[int] = (self.limbs[-1] @ whole).tolist()
-        for limb in self.limbs[-2::-1]:
-            pairs = zip(total, (limb @ whole).tolist(), strict=True)
-            total = [(high << LIMB) + low for high, low in pairs]
-        return total
 
 
 def balance(K: Integers) -> tuple[np.ndarray, np.ndarray]:
@@ -310,24 +305,14 @@ def entry_powers(K: Integers, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
     return np.asarray(np.repeat(rows, np.diff(K.starts)) + columns[K.columns])
 
 
-def _limbs(K: Integers) -> list[sparse.csr_matrix]:
-    """Cut the entries into pieces of few digits, whose products fit into machine words."""
-    signs, left = np.sign(K.entries).astype(np.int64), np.abs(K.entries)
-    limbs: list[sparse.csr_matrix] = []
-    while not limbs or left.any():
-        piece = (left & (2**LIMB - 1)).astype(np.int64) * signs
-        limbs.append(sparse.csr_matrix((piece, K.columns, K.starts), shape=(K.size, K.width)))
-        left = left >> LIMB
-    return limbs
-
-
 def _reconstructed(
-    sums: list[int], digits: int, K: Integers, right: Sequence[int]
+    sums: list[int], digits: int, K: Integers, right: Sequence[int], pause: Pause
 ) -> Rationals | None:
     """Tell the rational numbers whose binary digits were found, if there are enough of them."""
     common, one = 1, 1 << digits
     numbers: list[int] = []
     for value in sums:
+        pause()
         scaled = value * common
         nearest = (scaled + (one >> 1)) >> digits
         miss = abs(scaled - (nearest << digits))

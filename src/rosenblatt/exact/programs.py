@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.exact.integers import Integers
-from rosenblatt.exact.linear import Pause, Rationals, over_one_denominator, reduced, solved
+from rosenblatt.exact.integers import Integers, Pause
+from rosenblatt.exact.linear import Rationals, over_one_denominator, reduced, solved
 
 BASIC, AT_LOWER, AT_UPPER, AT_ZERO = range(4)
 End = Fraction | int | None

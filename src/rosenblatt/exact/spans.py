@@ -12,11 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.exact.integers import Integers
-from rosenblatt.exact.linear import Pause, solved
-from rosenblatt.loops import exact_loop
-
-PRIMES = (2**26 - 5, 2**26 - 27, 2**26 - 45)  # products of two remainders, and one, are floats
+from rosenblatt.exact.integers import Integers, Pause
+from rosenblatt.exact.linear import solved
+from rosenblatt.exact.modular import PRIMES, eliminated, remainders
 
 
 class Pivots(NamedTuple):
@@ -26,59 +24,22 @@ class Pivots(NamedTuple):
     columns: list[int]
 
 
-def pivots(rows: Integers) -> Pivots:
+def pivots(rows: Integers, pause: Pause) -> Pivots:
     """Give independent rows that span all of them, and independent columns, first ones first."""
     most, best = min(rows.size, rows.width), Pivots([], [])
     for prime in PRIMES:
-        found, _ = _reduced(rows, prime)
+        found, _ = _reduced(rows, prime, pause)
         best = max(found, best, key=lambda base: len(base.rows))
         if len(best.rows) == most:
             break
     return best
 
 
-def _reduced(rows: Integers, prime: int) -> tuple[Pivots, np.ndarray]:
+def _reduced(rows: Integers, prime: int, pause: Pause) -> tuple[Pivots, np.ndarray]:
     """Give pivots modulo a prime, and rows of the same span that begin with 1, in this order."""
-    dense = np.zeros((rows.size, rows.width))
-    owners = np.repeat(np.arange(rows.size), np.diff(rows.starts))
-    dense[owners, rows.columns] = (rows.entries % prime).astype(np.float64)
-    kept, leading = np.zeros(rows.size, np.int64), np.zeros(rows.size, np.int64)
-    rank = int(eliminate(dense, float(prime), kept, leading))
-    return Pivots(kept[:rank].tolist(), sorted(leading[:rank].tolist())), dense[kept[:rank]]
-
-
-@exact_loop
-def eliminate(rows: np.ndarray, prime: float, kept: np.ndarray, leading: np.ndarray) -> int:
-    """Subtract from each row those kept before it, modulo a prime, and keep what is not zero.
-
-    Writes which rows are kept, and in which column each begins, with 1 there; gives their number.
-    """
-    rank = 0
-    for i in range(rows.shape[0]):
-        for k in range(rank):
-            factor = rows[i, leading[k]]
-            if factor != 0.0:
-                for j in range(rows.shape[1]):
-                    total = rows[i, j] + (prime - factor) * rows[kept[k], j]
-                    rows[i, j] = total - np.floor(total / prime) * prime
-        first = 0
-        while first < rows.shape[1] and rows[i, first] == 0.0:
-            first += 1
-        if first == rows.shape[1]:
-            continue
-        inverse = 1.0  # by Fermat's little theorem, rows[i, first]^(prime - 2)
-        power, exponent = rows[i, first], int(prime) - 2
-        while exponent:
-            if exponent & 1:
-                inverse = inverse * power - np.floor(inverse * power / prime) * prime
-            power = power * power - np.floor(power * power / prime) * prime
-            exponent >>= 1
-        for j in range(rows.shape[1]):
-            total = rows[i, j] * inverse
-            rows[i, j] = total - np.floor(total / prime) * prime
-        kept[rank], leading[rank] = i, first
-        rank += 1
-    return rank
+    dense = remainders(rows, prime)
+    kept, leading = eliminated(dense, prime, pause)
+    return Pivots(kept.tolist(), sorted(leading.tolist())), dense[kept]
 
 
 def orthogonal(rows: Integers, pause: Pause) -> Iterator[tuple[int, list[int]]]:
@@ -87,7 +48,7 @@ def orthogonal(rows: Integers, pause: Pause) -> Iterator[tuple[int, list[int]]]:
     Each comes with a column that depends on those before it, the last in which v is not zero; in
     the dependent columns of the others, it is.
     """
-    found = _orthogonal(rows, pivots(rows), pause)
+    found = _orthogonal(rows, pivots(rows, pause), pause)
     if found is None:
         raise ArithmeticError("three primes have hidden the rank of a matrix")
     return iter(found)
@@ -116,9 +77,9 @@ def _orthogonal(rows: Integers, base: Pivots, pause: Pause) -> list[tuple[int, l
 class Span:
     """The span of some rows modulo primes, by a vector at random that is orthogonal to it."""
 
-    def __init__(self, rows: Integers) -> None:
+    def __init__(self, rows: Integers, pause: Pause) -> None:
         random = np.random.default_rng(0)
-        made = [_orthogonal_at_random(rows, prime, random) for prime in PRIMES[:2]]
+        made = [_orthogonal_at_random(rows, prime, random, pause) for prime in PRIMES[:2]]
         self.vectors, self.rank = [vector for vector, _ in made], max(rank for _, rank in made)
 
     def outside(self, rows: Integers) -> np.ndarray:
@@ -132,13 +93,13 @@ class Span:
 
 
 def _orthogonal_at_random(
-    rows: Integers, prime: int, random: np.random.Generator
+    rows: Integers, prime: int, random: np.random.Generator, pause: Pause
 ) -> tuple[np.ndarray, int]:
     """Draw a vector modulo a prime, orthogonal to rows, and give their rank.
 
     The columns in which reduced rows begin follow from the others.
     """
-    vector, echelon = random.integers(0, prime, rows.width), _reduced(rows, prime)[1]
+    vector, echelon = random.integers(0, prime, rows.width), _reduced(rows, prime, pause)[1]
     leading = (echelon != 0).argmax(axis=1) if rows.width else np.zeros(0, np.int64)
     for k in np.argsort(-leading):
         column = leading[k]
