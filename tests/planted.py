@@ -47,3 +47,13 @@ def fit(X, y, comparator=None, **options):
 def seed_of(random_state):
     """The seed of the orders that a learner draws from its random_state."""
     return np.random.RandomState(random_state).randint(2**31 - 1)
+
+
+def worst_case(K):
+    """The signed rows of F10."""
+    return np.array([[1, 1], [1, 0], [1 / K, 1], [0, -1]], float)
+
+
+def interrupted(*_, **__):
+    """Stand in for what is interrupted as soon as it begins."""
+    raise KeyboardInterrupt

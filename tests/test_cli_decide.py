@@ -15,6 +15,7 @@ import pytest
 
 import rosenblatt as rb
 from commands import alone
+from planted import interrupted
 from rosenblatt.certificates import Data, Feasible
 from rosenblatt.data.systems import read_system, write_system_csv
 
@@ -187,9 +188,6 @@ def test_out_of_time_is_undecided_and_writes_nothing(shell, folder):
 def test_an_interrupt_of_separate_tells_what_is_known_and_has_its_own_status(
     place, shell, monkeypatch
 ):
-    def interrupted(*words, **options):
-        raise KeyboardInterrupt
-
     if place == "rb":
         monkeypatch.setattr(rb, "separate", interrupted)
     else:
@@ -274,9 +272,6 @@ def test_a_margin_out_of_time_is_undecided_and_writes_nothing(shell, folder):
 
 
 def test_an_interrupt_of_margin_leaves_it_undecided_and_has_its_own_status(shell, monkeypatch):
-    def interrupted(*words, **options):
-        raise KeyboardInterrupt
-
     monkeypatch.setattr(rb, "max_margin", interrupted)
     status, found = facts(shell, "margin", "apart.svm")
     assert (status, found["verdict"], found["margin"]) == (130, "undecided", [0.0, None])

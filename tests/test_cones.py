@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from planted import planted, quickly, whole
+from planted import planted, quickly, whole, worst_case
 from rosenblatt.methods.cones import Ending, SearchLimits, plain
 from rosenblatt.methods.rescaled import Pairs, multiply, normalise, rescaled, shorten
 from rosenblatt.methods.smoothed import smoothed
@@ -22,11 +22,6 @@ WORST_CASES = (10, 1e3, 1e6, 1e9, 1e15)
 
 every_search = pytest.mark.parametrize("search", SEARCHES)
 either_layout = pytest.mark.parametrize("layout", [np.ascontiguousarray, sparse.csr_matrix])
-
-
-def worst_case(K):
-    """The signed rows of F10."""
-    return np.array([[1, 1], [1, 0], [1 / K, 1], [0, -1]], float)
 
 
 def thin_cone(n, d, margin, seed=0):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from planted import worst_case as worst_case_of
 from rosenblatt.lab.catalogue import find
 from rosenblatt.lab.experiment import Table, slope
 from rosenblatt.lab.experiments import outputs, stream, worst_case
@@ -33,10 +34,6 @@ def test_the_margin_of_a_slab_is_the_largest_and_no_point_is_two_away(margin):
 # ---- the worst case
 
 
-def signed_rows(K):
-    return np.array([[1, 1], [1, 0], [1 / K, 1], [0, -1]])
-
-
 def test_every_method_solves_the_worst_case(tables):
     assert set(tables["worst-case"]["verdict"]) == {"feasible"}
 
@@ -60,7 +57,7 @@ def test_the_plain_grows_with_the_square_the_smoothed_linearly_the_rescaled_hard
 
 @pytest.mark.parametrize("K", [2.0, 10.0, 1e4])
 def test_bounds_of_the_worst_case_rest_on_its_largest_margins(K):
-    A, signs = signed_rows(K), np.array([1, 1, 1, -1])
+    A, signs = worst_case_of(K), np.array([1, 1, 1, -1])
     plain = rb.max_margin(A * signs[:, None], signs, fit_intercept=False).lower
     assert plain == pytest.approx(1 / np.sqrt(4 * K**2 + 1))
     units = A / np.linalg.norm(A, axis=1, keepdims=True)
@@ -73,7 +70,7 @@ def test_bounds_of_the_worst_case_rest_on_its_largest_margins(K):
 def test_the_bound_of_the_rescaled_method_counts_phases_until_the_cone_is_a_half():
     K = 5.0
     t = np.linspace(0, 2 * np.pi, 1_000_000, endpoint=False)
-    share = np.mean((signed_rows(K) @ [np.cos(t), np.sin(t)] > 0).all(axis=0))
+    share = np.mean((worst_case_of(K) @ [np.cos(t), np.sin(t)] > 0).all(axis=0))
     phases = 1
     while share * (16 / 11) ** phases <= 0.5:
         phases += 1

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer
 import rosenblatt as rb
 from layouts import LAYOUTS, ROUNDING, normal_rows
 from naive import ORDERS, SIX_X, SIX_Y, exact_dot, exact_rows
-from planted import fit, planted, quickly
+from planted import fit, interrupted, planted, quickly
 from rosenblatt import checker
 from rosenblatt.bounds.theorem import best_length
 from rosenblatt.exact.extremes import weighted_loss, write_margins
@@ -330,9 +330,6 @@ def test_the_proof_that_no_bound_holds_is_about_the_labels_given():
 
 
 def test_an_interrupt_of_a_bound_is_an_interrupt(monkeypatch):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
     monkeypatch.setattr("rosenblatt.decide.separate._Problem.decide", interrupted)
     with pytest.raises(KeyboardInterrupt):
         rb.mistake_bound(SIX_X, SIX_Y, passes=None)

@@ -14,6 +14,7 @@ import naive_decide
 import rosenblatt as rb
 from amount import amount
 from naive_decide import INSEPARABLE, SEPARABLE, WEAKLY
+from planted import interrupted
 from rosenblatt.check.verification import verify
 from rosenblatt.checker import Refused, check
 from rosenblatt.decide.answers import Clock, OutOfTimeError
@@ -713,9 +714,6 @@ def test_a_search_that_is_stopped_tells_what_it_knows(monkeypatch, error, interc
 
 
 def test_an_interrupt_of_the_first_passes_ends_the_search(monkeypatch):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
     monkeypatch.setattr("rosenblatt.decide.separate.relaxed", interrupted)
     random = np.random.default_rng(0)
     assert_undecided(separate(random.standard_normal((200, 3)), random.integers(0, 2, 200)))

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 import rosenblatt as rb
+from planted import interrupted
 from rosenblatt.checker import Refused
 from rosenblatt.decide.separate import _Problem as Question
 
@@ -498,9 +499,6 @@ def test_a_hard_margin_that_is_not_decided_says_why(monkeypatch):
 
 
 def test_only_an_interrupt_interrupts_a_hard_margin(monkeypatch):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
     monkeypatch.setattr("rosenblatt.decide.separate._Problem.decide", interrupted)
     with pytest.raises(KeyboardInterrupt):
         rb.HardMarginSVM(max_seconds=60).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
