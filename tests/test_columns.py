@@ -292,6 +292,10 @@ def test_a_table_in_the_place_of_a_file_is_refused(path):
     ("options", "words"),
     [
         ({"n": 10.5}, "n >= 2.*got n=10.5"),
+        ({"n": 1}, "n >= 2.*got n=1"),
+        ({"d": 0}, "a planted problem needs .*d=0"),
+        ({"margin": 0.0}, "a planted problem needs .*margin=0.0"),
+        ({"margin": 1.0}, "a planted problem needs .*margin=1.0"),
         ({"margin": "wide"}, "margin between 0 and 1, got .*margin='wide'"),
         ({"seed": -1}, "seed must be None or a whole number from 0 on, got -1"),
         ({"seed": "x"}, "seed must be None or a whole number from 0 on, got 'x'"),

@@ -340,15 +340,6 @@ def test_a_seed_decides_the_order(order):
     assert len({tuple(count) for count in counts[2:5]}) == 3
 
 
-def test_a_seed_decides_a_random_start():
-    starts = [
-        rb.Perceptron(initial="random", random_state=seed).partial_fit(X[:1], y[:1], [-1, 1]).coef_
-        for seed in (1, 1, 2)
-    ]
-    assert (starts[0] == starts[1]).all()
-    assert (starts[0] != starts[2]).any()
-
-
 # ---- going on
 
 

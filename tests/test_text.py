@@ -147,10 +147,6 @@ def test_parts_of_a_buffer_are_hashed_as_if_cut_out(data, cuts):
     assert_equal(found, hasher.transform([data[start:stop] for start, stop in pairs]))
 
 
-def test_two_neighbouring_documents_share_no_word():
-    assert_equal(TextHasher().transform(["ab", "cd"]), naive_matrix(["ab", "cd"], np.float32))
-
-
 # Fixed for ever ----------------------------------------------------------------------------------
 
 GOLDEN = [

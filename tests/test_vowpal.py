@@ -107,12 +107,6 @@ def test_hashing_spreads_evenly():
     assert ((counts - 100) ** 2 / 100).sum() < 370
 
 
-def test_blank_lines_and_a_byte_order_mark_are_skipped():
-    found = parse_vowpal(b"\xef\xbb\xbf\n1 | 1\n \t \r\n2 | 2\r\n\n", Reading(columns=4))
-    assert found.y.tolist() == [1, 2]
-    assert found.X.toarray().tolist() == [[0, 1, 0, 0], [0, 0, 1, 0]]
-
-
 def test_lines_without_labels_have_none():
     assert parse_vowpal(b"| 1\n'tag| 2\n", Reading(columns=4)).y is None
 
