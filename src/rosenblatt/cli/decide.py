@@ -51,8 +51,7 @@ def separate_file(
     source: Source, certificate: Path | None, options: dict[str, Any], *, json: bool
 ) -> int:
     """Decide about two classes, write the proof, report; give the exit status."""
-    if certificate is not None:
-        check_writable(certificate, source.data)
+    check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
     names = examples.names or source.column_numbers(examples.X.shape[1])
     found = replace(found or _unknown(examples.y), names=names)
@@ -84,8 +83,7 @@ def separate_many(
     source: Source, certificate: Path | None, options: dict[str, Any], *, json: bool
 ) -> int:
     """Decide about more than two classes, write the proofs, report; give the exit status."""
-    if certificate is not None:
-        check_writable(certificate, source.data)
+    check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
     answers = []
     for k, each in enumerate((found or {}).values(), start=1):
@@ -163,8 +161,7 @@ def margin_file(
     source: Source, certificate: Path | None, options: dict[str, Any], *, json: bool
 ) -> int:
     """Enclose the largest margin, write the proof, report; give the exit status."""
-    if certificate is not None:
-        check_writable(certificate, source.data)
+    check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.max_margin(X, y, **options))
     if found is None:
         found = _unknown_margin(examples.y, options["tol"])

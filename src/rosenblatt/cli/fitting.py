@@ -80,7 +80,9 @@ def fit_file(
     with doing(f"reading {source.data}") as say, quiet, telling():
         examples = source.labelled(source.examples()) if begin.needs_all else None
         if examples is not None and begin.recipe.is_open:
-            learner = _best(begin, examples)
+            from rosenblatt.cli.folds import best_C
+
+            learner = best_C(begin.recipe, examples, begin.scale).make()
         if examples is not None and begin.scale is not None:
             source, examples = _scaled(source, begin.scale, examples)
         learner, examples, seconds = _learned(learner, source, examples, checkpoint, say, json)
@@ -89,7 +91,8 @@ def fit_file(
     facts = {
         "data": str(source.data),
         **source.label_fact(learner.columns_, json),
-        "rows": len(examples) if examples is not None else _rows_of_stream(learner),
+        # Those of a stream are known after one pass.
+        "rows": learner.run_.counts.size or None if examples is None else len(examples),
         **described(learner, source.scaling),
         **error,
         "seconds": round(seconds, 6),
@@ -98,7 +101,8 @@ def fit_file(
     }
     show(facts, json)
     _hint_at_order(learner, error["misclassified"])
-    return INTERRUPTED if _ended(learner) is rb.Stop.INTERRUPTED else 0
+    interrupted = hasattr(learner, "run_") and learner.run_.stop is rb.Stop.INTERRUPTED
+    return INTERRUPTED if interrupted else 0
 
 
 def _begun(begin: Beginning, source: Source) -> tuple[Any, Source]:
@@ -118,27 +122,12 @@ def _begun(begin: Beginning, source: Source) -> tuple[Any, Source]:
     return learner, source
 
 
-def _best(begin: Beginning, examples: rb.Examples) -> Any:
-    from rosenblatt.cli.folds import best_C
-
-    return best_C(begin.recipe, examples, begin.scale).make()
-
-
 def _scaled(source: Source, scale: str, examples: rb.Examples) -> tuple[Source, rb.Examples]:
     """Bring columns to a scale, which the source has from then on."""
     scaling = Scaling.of(scale, examples.X)
     if scale == "standard" and scaling.centre is None:
         tell("sparse columns are divided by their standard deviations, and not centred")
     return replace(source, scaling=scaling), scaling.rows(examples)
-
-
-def _ended(learner: Any) -> rb.Stop | None:
-    return learner.run_.stop if hasattr(learner, "run_") else None
-
-
-def _rows_of_stream(learner: Any) -> int | None:
-    """Give the number of rows where it is known, that is after one pass."""
-    return learner.run_.counts.size or None
 
 
 def _learned(

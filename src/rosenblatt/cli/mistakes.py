@@ -31,8 +31,7 @@ def bound_file(
     json: bool,
 ) -> None:
     """Read, learn, bound the mistakes, write the proof, report."""
-    if certificate is not None:
-        check_writable(certificate, source.data)
+    check_writable(certificate, source.data)
     with doing(f"reading {source.data}") as say, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says why the run ended
         examples = source.labelled(source.examples())

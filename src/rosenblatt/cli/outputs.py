@@ -9,8 +9,10 @@ from rosenblatt.data.sources import Name, files, is_pipe
 from rosenblatt.errors import InputError
 
 
-def check_writable(path: Path, *inputs: Name) -> None:
+def check_writable(path: Path | None, *inputs: Name) -> None:
     """Find out before the work, not after it, that a file cannot or should not be written."""
+    if path is None:
+        return
     if os.path.isdir(path):
         raise InputError(f"{path} is a folder; give the name of a file to write")
     folder = path.absolute().parent

@@ -85,10 +85,11 @@ def plot_file(
         say("drawing")
         pairs = None if columns is None else _columns(columns, scene, source.data)
         figures, left_out = _drawn(scene, wanted, pairs, strict=what != "all")
-        contents = {
-            name: as_bytes(f, files[name].suffix[1:].lower()) for name, f in figures.items()
-        }
-    _write({files[name]: content for name, content in contents.items()})
+        kinds = {name: path.suffix[1:].lower() for name, path in files.items()}
+        contents = {name: as_bytes(figure, kinds[name]) for name, figure in figures.items()}
+    for name, content in contents.items():
+        make_folder(files[name].parent)
+        write_atomically(files[name], content)
     seen = {
         name: (str(files[name]), spoken(figure.get_label())) for name, figure in figures.items()
     }
@@ -123,12 +124,6 @@ def _check_folder(out: Path) -> None:
         raise InputError(f"cannot write to the folder {known}: permission denied")
 
 
-def _write(contents: dict[Path, bytes]) -> None:
-    for path, content in contents.items():
-        make_folder(path.parent)
-        write_atomically(path, content)
-
-
 # ---- what
 
 
@@ -138,10 +133,16 @@ def _given(source: Source, path: Path, json: bool) -> Exhibit:
     source = source.settled()
     with telling():
         examples = source.labelled(source.examples())
-    names = list(examples.names or ())
-    first = _first(source)
-    label = source.label_fact(examples.columns, json)
-    return Exhibit(learner, examples.X, examples.y, names, first, label, fitted=False)
+    return _exhibit(source, learner, examples, json, fitted=False)
+
+
+def _exhibit(
+    source: Source, learner: Any, examples: rb.Examples, json: bool, **how: Any
+) -> Exhibit:
+    # The first column has the number 1 in svmlight's files, else 0.
+    first = int(source.is_svmlight and not source.reading.zero_based)
+    told = (list(examples.names or ()), first, source.label_fact(examples.columns, json))
+    return Exhibit(learner, examples.X, examples.y, *told, **how)
 
 
 def _fitted(
@@ -170,15 +171,7 @@ def _fitted(
             learner.train(X, y, comparator=comparator)
     if learner.run_.stop is rb.Stop.INTERRUPTED:
         raise KeyboardInterrupt
-    names = list(examples.names or ())
-    first = _first(source)
-    label = source.label_fact(examples.columns, json)
-    return Exhibit(learner, X, y, names, first, label, fitted=True, bound=bound)
-
-
-def _first(source: Source) -> int:
-    """Give the number of the first column: that of svmlight's files, else 0."""
-    return int(source.is_svmlight and not source.reading.zero_based)
+    return _exhibit(source, learner, examples, json, fitted=True, bound=bound)
 
 
 def _columns(text: str, scene: Exhibit, data: Name) -> list[Any]:

@@ -26,8 +26,7 @@ def predict_file(
     path: Path, source: Source, out: Path | None, *, format: str, scores: bool
 ) -> None:
     """Predict every row of a data set, block by block."""
-    if out is not None:
-        check_writable(out, path, source.data)
+    check_writable(out, path, source.data)
     learner, source = opened(path, source.with_options(labels=False))
     pieces = _predictions(learner, source, format, scores)
     with telling():

@@ -45,13 +45,9 @@ def print_columns(rows: Sequence[Sequence[str]]) -> None:
 def table(rows: Sequence[Sequence[Any]]) -> list[str]:
     """Give rows as lines, the first column to the left and numbers to the right."""
     cells = [[*map(str, row)] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return ["  ".join(_aligned(row, widths)).rstrip() for row in cells]
-
-
-def _aligned(row: list[str], widths: list[int]) -> list[str]:
-    first, *others = zip(row, widths, strict=True)
-    return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    first, *others = (max(map(len, column)) for column in zip(*cells, strict=True))
+    form = "  ".join([f"{{:{first}}}", *(f"{{:>{width}}}" for width in others)])
+    return [form.format(*row).rstrip() for row in cells]
 
 
 def plain(label: Any) -> Any:

@@ -27,13 +27,11 @@ def weights_file(path: Path, top: int, data: str | None, *, json: bool) -> None:
     learner, notes, scaling = read_model(path)
     if not hasattr(learner, "coef_") or getattr(learner, "output", None) == "voted":
         raise InputError(f"{path}, a {kind_of(learner)}, has no hyperplane whose weights to tell")
-    coef, intercept = (
-        scaling.hyperplanes(learner) if scaling else (learner.coef_, learner.intercept_)
-    )
-    columns, first = (
-        wanted_by(learner).columns,
-        0 if notes.get("reading", {}).get("zero_based") else 1,
-    )
+    coef, intercept = learner.coef_, learner.intercept_
+    if scaling:
+        coef, intercept = scaling.hyperplanes(learner)
+    columns = wanted_by(learner).columns
+    first = 0 if notes.get("reading", {}).get("zero_based") else 1
     names: Sequence[Any] = columns.names or range(first, first + coef.shape[1])
     heads = {"for": "for {}", "against": "against {}"}
     if data is not None:
@@ -65,10 +63,7 @@ def _largest(
     """Give the largest weights of each class; those against one of two are for the other one."""
     if len(coef) == 1:
         low, high = _ends(names, coef[0], top)
-        sides: list[tuple[Any, list[Any], list[Any]]] = [
-            (classes[1], high, []),
-            (classes[0], low, []),
-        ]
+        sides: list[Any] = [(classes[1], high, []), (classes[0], low, [])]
     else:
         ends = [_ends(names, weights, top) for weights in coef]
         sides = [(label, high, low) for label, (low, high) in zip(classes, ends, strict=True)]
@@ -78,12 +73,9 @@ def _largest(
 def _ends(names: Sequence[Any], weights: np.ndarray, top: int) -> tuple[list[Any], list[Any]]:
     """Give the most negative weights and the largest ones, with their names."""
     order = np.argsort(weights, kind="stable")
-    low = [k for k in order[:top].tolist() if weights[k] < 0]
-    high = [k for k in order[::-1][:top].tolist() if weights[k] > 0]
-    least, most = (
-        [{"name": names[k], "weight": float(weights[k])} for k in some] for some in (low, high)
-    )
-    return least, most
+    pairs = [{"name": names[k], "weight": float(weights[k])} for k in order[:top].tolist()]
+    others = [{"name": names[k], "weight": float(weights[k])} for k in order[::-1][:top].tolist()]
+    return [p for p in pairs if p["weight"] < 0], [p for p in others if p["weight"] > 0]
 
 
 def _of_words(data: str, columns: Columns, coef: np.ndarray) -> tuple[list[str], np.ndarray]:

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from rosenblatt.blocks import cores, in_blocks
 from rosenblatt.data.polynomial_loops import (
@@ -56,6 +56,7 @@ from rosenblatt.rows import Sparse, span
 MOST_COLUMNS = 2**31 - 1
 HIGHEST_DEGREE = 1000  # the coefficients of higher ones leave the range of floats
 NAME_BYTES = 100  # of memory, about
+UNFITTED = "the columns are not known yet; call fit first"
 MOST_WRITTEN_OUT = 10**9  # under a root in a name; longer numbers are rounded
 
 
@@ -162,7 +163,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray or csr_matrix of shape (n_samples, n_output_features_)
             Dense for dense samples, sparse for sparse ones.
         """
-        self._check_fitted()
+        check_is_fitted(self, msg=UNFITTED)
         matrix = as_matrix(X)
         try:
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -187,9 +188,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of str
             A name for each output feature.
         """
-        from sklearn.utils.validation import _check_feature_names_in
-
-        self._check_fitted()
+        check_is_fitted(self, msg=UNFITTED)
         columns = _check_feature_names_in(self, input_features)
         polynomials = self._polynomials(self.n_features_in_)
         size = polynomials.size(polynomials.columns)
@@ -206,12 +205,6 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _polynomials(self, columns: int) -> Polynomials:
         degree = checked_whole("degree", self.degree, 1, HIGHEST_DEGREE)
         return Polynomials(degree, from_zero("c", self.c), columns)
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("the columns are not known yet; call fit first")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_output_features_")
