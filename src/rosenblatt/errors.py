@@ -24,6 +24,7 @@ Every message is one sentence or two: what is wrong, where, and what to do.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 __all__ = [
@@ -125,6 +126,14 @@ class MissingExtraError(RosenblattError, ImportError):
         super().__init__(
             f"{package} is not installed; run: pip install 'rosenblatt[{extra}]'", name=package
         )
+
+
+def optional_module(name: str, extra: str) -> Any:
+    """Import an optional dependency, or say how to install it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError(name.partition(".")[0], extra) from None
 
 
 class GuessWarning(UserWarning):

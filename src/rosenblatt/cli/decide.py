@@ -164,7 +164,9 @@ def margin_file(
     check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, lambda X, y: rb.max_margin(X, y, **options))
     if found is None:
-        found = _unknown_margin(examples.y, options["tol"])
+        none = _unknown(examples.y)
+        known = (0.0, math.inf, 1.0, None, None, none.rows, np.zeros(0), None, None)
+        found = rb.Margin("undecided", *known, none.classes, options["tol"], stop=none.stop)
     facts = {
         "data": str(source.data),
         **source.label_fact(examples.columns, json),
@@ -190,13 +192,6 @@ def _ends(found: rb.Margin, json: bool) -> Any:
     if json:
         return [end if math.isfinite(end) else None for end in ends]
     return " to ".join(map(repr, dict.fromkeys(ends)))
-
-
-def _unknown_margin(labels: Any, tol: float) -> rb.Margin:
-    """Give the answer of an interrupt that came before the first step."""
-    none = _unknown(labels)
-    known = (0.0, math.inf, 1.0, None, None, none.rows, np.zeros(0), None, None)
-    return rb.Margin("undecided", *known, none.classes, tol, stop=none.stop)
 
 
 def _named(places: np.ndarray, names: Sequence[Any]) -> list[Any]:

@@ -13,6 +13,7 @@ import json
 import os
 from pathlib import Path
 
+from rosenblatt.data.files import explained
 from rosenblatt.data.read import read_blocks
 from rosenblatt.data.reading import DEFAULT, Reading
 from rosenblatt.data.sources import Name, files, is_pipe, shown
@@ -42,10 +43,8 @@ def fingerprint(path: Name, reading: Reading) -> str:
     """Give a short digest of a data set as it is now, and of how it is read."""
     if is_pipe(path):
         raise InputError(f"{shown(path)} cannot be read again; give a file")
-    try:
+    with explained(f"read {path}"):
         facts = [(name, os.stat(name).st_mtime_ns, *_content(name)) for name in files(path)]
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     chosen = {name: str(value) for name, value in sorted(reading.changed().items())}
     return hashlib.sha256(json.dumps([facts, chosen]).encode()).hexdigest()[:12]
 

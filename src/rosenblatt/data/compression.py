@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.errors import InputError, MissingExtraError, optional_module
 
 # What the names of compressed files end in.
 SUFFIXES = (".gz", ".zst", ".bz2", ".xz")
@@ -35,11 +35,7 @@ class Compression(NamedTuple):
 
 
 def _zstandard() -> Any:
-    try:
-        import zstandard
-    except ImportError:
-        raise MissingExtraError("zstandard", "files") from None
-    return zstandard.ZstdDecompressor().decompressobj()
+    return optional_module("zstandard", "files").ZstdDecompressor().decompressobj()
 
 
 COMPRESSIONS = (

@@ -15,7 +15,7 @@ import numpy as np
 
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.scaling import taken_apart
-from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.errors import InputError, optional_module
 from rosenblatt.names import wanted_by
 
 JSON_FORMAT, JSON_FORMAT_MANY = "rosenblatt hyperplane 1", "rosenblatt hyperplanes 1"
@@ -79,10 +79,9 @@ def as_json(model: Any, coef: np.ndarray, intercept: np.ndarray) -> bytes:
 
 def as_onnx(model: Any, coef: np.ndarray, intercept: np.ndarray) -> bytes:
     """Give hyperplanes, with the classes of a model, as an ONNX graph of one linear classifier."""
-    try:
-        from onnx import TensorProto, helper
-    except ImportError:
-        raise MissingExtraError("onnx", "onnx") from None
+    optional_module("onnx", "onnx")
+    from onnx import TensorProto, helper
+
     labels = _plain_labels(model.classes_)
     words = isinstance(labels[0], str)
     names: dict[str, Any] = {"classlabels_strings" if words else "classlabels_ints": labels}

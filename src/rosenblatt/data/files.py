@@ -20,12 +20,19 @@ def write_atomically(path: Name, content: bytes) -> None:
         file.write(content)
 
 
+@contextmanager
+def explained(doing: str) -> Iterator[None]:
+    """Turn what the system says into an error that says what could not be done."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot {doing}: {error.strerror or error}") from error
+
+
 def make_folder(folder: Name) -> None:
     """Make a folder and those around it, if they are not there."""
-    try:
+    with explained(f"make the folder {folder}"):
         Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -47,14 +54,12 @@ def replacing(path: Name) -> Iterator[IO[bytes]]:
         raise InputError(f"{target} is a folder; give the name of a file to write")
     if "\0" in str(target):
         raise InputError(f"cannot write {str(target)!r}: a name holds no NUL")
-    try:
+    with explained(f"write {target}"):
         if os.path.exists(target) and not os.path.isfile(target):
             with target.open("wb") as file:
                 yield file
         else:
             yield from _beside(target)
-    except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
 
 
 def _beside(target: Path) -> Iterator[IO[bytes]]:

@@ -11,8 +11,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.lib.format import open_memmap, write_array_header_1_0
 from scipy.sparse import issparse
 
-from rosenblatt.data.files import flush_folder, write_atomically
+from rosenblatt.data.files import explained, flush_folder, write_atomically
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_labels
 from rosenblatt.matrices import check_structure
@@ -52,33 +51,25 @@ def write_store(path: str | os.PathLike[str], blocks: Iterable[Any]) -> None:
     target = Path(os.path.realpath(path))
     check_replaceable(target)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    writing = f"write {target}"
     try:
-        with naming(target):
+        with explained(writing):
             part.mkdir()
         writer = Writer(part)
         try:
             for block in blocks:
                 X, y = block
-                with naming(target):
+                with explained(writing):
                     known, weights = (getattr(block, k, None) for k in ("columns", "weights"))
                     writer.add(X, y, known, weights)
-            with naming(target):
+            with explained(writing):
                 writer.finish()
         finally:
             writer.close()
-        with naming(target):
+        with explained(writing):
             put_in_place(part, target)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-
-
-@contextmanager
-def naming(target: Path) -> Iterator[None]:
-    """Turn what the system says into an error that names the store."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
 
 
 def check_replaceable(target: Path) -> None:

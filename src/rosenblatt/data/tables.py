@@ -352,7 +352,7 @@ def _gathered(origin: Origin, reading: Reading) -> Examples:
     for frame in _batches(origin, reading, ROWS_AT_ONCE):
         stop = done + frame.height
         if stop > X.shape[0]:
-            X = _with_room(X, done, 2 * stop)
+            X = np.concatenate((X[:done], np.empty((2 * stop - done, X.shape[1]), X.dtype)))
         X[done:stop] = tables_layout.numbers_of(frame, layout.numbers, reading, done)
         if layout.label is not None:
             labels.append(frame[layout.label])
@@ -363,12 +363,6 @@ def _gathered(origin: Origin, reading: Reading) -> Examples:
         else None
     )
     return Examples(X[:done], y, columns=layout.columns)
-
-
-def _with_room(X: np.ndarray, done: int, rows: int) -> np.ndarray:
-    roomy = np.empty((rows, X.shape[1]), X.dtype)
-    roomy[:done] = X[:done]
-    return roomy
 
 
 def _batches(origin: Origin, reading: Reading, rows: int) -> Iterator[pl.DataFrame]:

@@ -24,7 +24,7 @@ from rosenblatt.data.tables_text import (
     pointed,
     quoted,
 )
-from rosenblatt.errors import EmptyError, InputError, MissingExtraError
+from rosenblatt.errors import EmptyError, InputError, optional_module
 from rosenblatt.examples import Examples
 from rosenblatt.names import Columns, TableColumns
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 # Names that stand for the label, in any case.
 LABEL_NAMES = ("label", "class", "target", "y")
 ANYTHING = "anything"
+MISSING = "is missing; leave such rows out, or give a number for them with missing="
 LARGEST_WHOLE = 2.0**53
 # So many distinct labels are made into strings once each, and copied from there.
 FEW_WORDS = 1000
@@ -70,11 +71,7 @@ class Layout(NamedTuple):
 
 def polars_module() -> Any:
     """Import Polars, or say how to install it."""
-    try:
-        import polars
-    except ImportError:
-        raise MissingExtraError("polars", "files") from None
-    return polars
+    return optional_module("polars", "files")
 
 
 def label_column(names: list[str], reading: Reading) -> str | None:
@@ -238,24 +235,16 @@ def numbers_of(frame: pl.DataFrame, names: list[str], reading: Reading, row: int
         sound = np.isfinite(X.sum())  # far cheaper than a look at each
     if sound:
         return X
-    _refuse_infinite(floats.select(polars.all().is_infinite().fill_null(False)), reading, row)
+    infinite = floats.select(polars.all().is_infinite().fill_null(False))
+    advice = "change it or leave the row out"
+    _refuse_first(infinite, reading, row, f"is not finite as {reading.dtype}; {advice}")
     if reading.missing == "refuse":
-        _refuse_missing(floats.select(polars.all().is_null() | polars.all().is_nan()), reading, row)
+        absent = floats.select(polars.all().is_null() | polars.all().is_nan())
+        _refuse_first(absent, reading, row, MISSING)
         return X  # the sum was too large, not what was added up
     X = X if X.flags.writeable else X.copy()
     X[np.isnan(X)] = reading.missing
     return X
-
-
-def _refuse_missing(absent: pl.DataFrame, reading: Reading, row: int) -> None:
-    number = "give a number for them with missing="
-    advice = f"leave such rows out, or {number}"
-    _refuse_first(absent, reading, row, f"is missing; {advice}")
-
-
-def _refuse_infinite(infinite: pl.DataFrame, reading: Reading, row: int) -> None:
-    advice = "change it or leave the row out"
-    _refuse_first(infinite, reading, row, f"is not finite as {reading.dtype}; {advice}")
 
 
 def _refuse_first(marked: pl.DataFrame, reading: Reading, row: int, complaint: str) -> None:
@@ -281,7 +270,7 @@ def _with_words(
     for j, (name, known) in enumerate(layout.words.items(), numbers):
         words = frame[name].cast(polars.String)
         if reading.missing == "refuse" and words.null_count():
-            _refuse_missing(words.is_null().to_frame(), reading, row)
+            _refuse_first(words.is_null().to_frame(), reading, row, MISSING)
         if isinstance(known, str):
             distinct, room = words.unique().drop_nulls().to_list(), layout.table.hashed
             known = {word: numbers + hashed(known, word, room) for word in distinct}

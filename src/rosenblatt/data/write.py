@@ -29,7 +29,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.data.files import replacing
-from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.errors import InputError, optional_module
 from rosenblatt.examples import Examples
 from rosenblatt.memory import check_memory
 
@@ -167,10 +167,7 @@ def _label_name(examples: Examples, names: list[str]) -> str:
 
 def _frames(examples: Examples, whole: bool = False) -> Iterator[Any]:
     """Give the examples as Polars frames, one for each piece, after all checks."""
-    try:
-        import polars
-    except ImportError:
-        raise MissingExtraError("polars", "files") from None
+    polars = optional_module("polars", "files")
     X, y = _checked(examples)
     width = X.shape[1]
     check_memory(

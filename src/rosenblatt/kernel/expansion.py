@@ -137,7 +137,7 @@ class Expansion:
 
     def learn(self, block: Block, code: int, weight: float) -> bool:
         """Present one row, in float64; tell whether it was a mistake."""
-        scores = self._last_scores(block)
+        scores = weighed(self.space, block.doubled(), self.store, self.alphas, in_turn)[0]
         rival, lead, wrong = judge(scores, code)
         if not abs(lead) < np.inf:
             raise InputError("the row is too large for float64; divide it by a constant")
@@ -147,9 +147,6 @@ class Expansion:
         self.tally[[LOOKS, SEEN, CLOCK]] += 1
         self.tally[WORK] += self.size * self.store.width
         return bool(wrong)
-
-    def _last_scores(self, block: Block) -> np.ndarray:
-        return weighed(self.space, block.doubled(), self.store, self.alphas, in_turn)[0]
 
     # ---- answering
 

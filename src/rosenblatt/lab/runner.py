@@ -26,7 +26,7 @@ from typing import Any
 import rosenblatt
 from rosenblatt.blocks import cores
 from rosenblatt.data.files import make_folder, write_atomically
-from rosenblatt.errors import InputError, MissingExtraError, RosenblattError
+from rosenblatt.errors import InputError, RosenblattError, optional_module
 from rosenblatt.lab.catalogue import find
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 
@@ -342,8 +342,5 @@ def _check_names(names: Sequence[str]) -> None:
 
 def _check_extras() -> None:
     """Find out before the work, not after it, that a library is missing."""
-    try:
-        import matplotlib  # noqa: F401
-        import polars  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(str(error.name), "lab") from None
+    for name in ("matplotlib", "polars"):
+        optional_module(name, "lab")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.data.files import write_atomically
-from rosenblatt.errors import MissingExtraError
+from rosenblatt.errors import optional_module
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 SKY, YELLOW, BLACK, GREY = "#56B4E9", "#E69F00", "#222222", "#767676"
@@ -42,11 +42,7 @@ def look() -> Any:
 
     Everything that makes or changes a figure belongs inside: text takes its size when it is made.
     """
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtraError("matplotlib", "lab") from None
-    return matplotlib.rc_context(_LOOK)
+    return optional_module("matplotlib", "lab").rc_context(_LOOK)
 
 
 def new_figure(width: float = 7.2, height: float = 4.2) -> Any:

@@ -53,18 +53,11 @@ def _accurate_dot(a: np.ndarray, b: np.ndarray) -> float:
     a, b = a.astype(np.float64), b.astype(np.float64)
     products = a * b
     with np.errstate(all="ignore"):
-        errors = _product_errors(a, b, products)
+        high_a, high_b = _high_half(a), _high_half(b)
+        low_a, low_b = a - high_a, b - high_b
+        errors = (high_a * high_b - products) + high_a * low_b + low_a * high_b + low_a * low_b
     errors[~np.isfinite(errors)] = 0.0  # of numbers too large to be split
     return math.fsum([*products.tolist(), *errors.tolist()])
-
-
-def _product_errors(a: np.ndarray, b: np.ndarray, products: np.ndarray) -> np.ndarray:
-    high_a, high_b = _high_half(a), _high_half(b)
-    low_a, low_b = a - high_a, b - high_b
-    rest: np.ndarray = (
-        (high_a * high_b - products) + high_a * low_b + low_a * high_b
-    ) + low_a * low_b
-    return rest
 
 
 def _high_half(a: np.ndarray) -> np.ndarray:
