@@ -41,7 +41,7 @@ OPTIONS = (
 PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'  # the browser listens at 3 and speaks at 4
 
 
-def find() -> str | None:
+def find():
     """Give the browser: that of the variable CHROMIUM, or the first one on the path."""
     chosen = os.environ.get("CHROMIUM")
     names = [chosen] if chosen else NAMES
@@ -92,15 +92,7 @@ addEventListener("load", async () => {
 }"""
 
 
-def visit(
-    path: Path,
-    script: str = "",
-    *,
-    milliseconds: int = 20_000,
-    width: int = 1000,
-    height: int = 800,
-    calm: bool = False,
-) -> Visit:
+def visit(path, script="", *, milliseconds=20_000, width=1000, height=800, calm=False):
     """Open a page, run a script in it, and give what was seen.
 
     `milliseconds` is the virtual time that the page gets, the script's waiting included; `calm`
@@ -118,9 +110,7 @@ def visit(
     raise AssertionError("unreachable")
 
 
-def _visit(
-    path: Path, script: str, milliseconds: int, size: dict[str, Any], motion: dict[str, str]
-) -> Visit:
+def _visit(path, script, milliseconds, size, motion):
     window = _browser().window()
     for domain in ("Page", "Runtime", "Log"):
         window(f"{domain}.enable")
@@ -142,7 +132,7 @@ def _visit(
     return Visit(list(dict.fromkeys(errors + seen["errors"])), seen["requests"], seen["value"])
 
 
-def _complaints(method: str, params: dict[str, Any], **_: Any) -> list[str]:
+def _complaints(method, params, **_):
     """Give what an event says of things that went wrong."""
     if method == "Runtime.exceptionThrown":
         details = params["exceptionDetails"]
@@ -155,7 +145,7 @@ def _complaints(method: str, params: dict[str, Any], **_: Any) -> list[str]:
 
 
 @cache
-def _browser() -> "_Browser":
+def _browser():
     """Start the browser, for all visits."""
     return _Browser()
 
@@ -163,7 +153,7 @@ def _browser() -> "_Browser":
 class _Browser:
     """A running browser with a profile of its own, that ends with the tests."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.complaints = open(Path(self.profile.name) / "stderr", "w+")  # noqa: SIM115
         command = [
@@ -182,7 +172,7 @@ class _Browser:
         self.call("Browser.getVersion")
         self.context = self.call("Target.createBrowserContext")["browserContextId"]
 
-    def close(self) -> None:
+    def close(self):
         """End the browser, as it does when nobody speaks to it, and remove its profile."""
         self.process.stdin.close()
         try:
@@ -194,14 +184,14 @@ class _Browser:
         self.complaints.close()
         self.profile.cleanup()
 
-    def window(self) -> "_Window":
+    def window(self):
         """Open an empty window."""
         options = {"url": "about:blank", "browserContextId": self.context}
         target = self.call("Target.createTarget", **options)["targetId"]
         found = self.call("Target.attachToTarget", targetId=target, flatten=True)
         return _Window(self, target, found["sessionId"])
 
-    def call(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
+    def call(self, method, session=None, **params):
         """Give the answer to a message; events that come meanwhile are kept."""
         self.sent += 1
         message = {"id": self.sent, "method": method, "params": params}
@@ -214,7 +204,7 @@ class _Browser:
                 return answer["result"]
             self.events.append(answer)
 
-    def listen(self) -> dict[str, Any]:
+    def listen(self):
         """Give the next message of the browser."""
         until = time.monotonic() + SECONDS
         while b"\0" not in self.said:
@@ -228,7 +218,7 @@ class _Browser:
         message, _, self.said = self.said.partition(b"\0")
         return json.loads(message)
 
-    def last_words(self) -> str:
+    def last_words(self):
         self.complaints.seek(0)
         return self.complaints.read()[-2000:]
 
@@ -240,10 +230,10 @@ class _Window(NamedTuple):
     target: str
     session: str
 
-    def __call__(self, method: str, **params: Any) -> dict[str, Any]:
+    def __call__(self, method, **params):
         return self.browser.call(method, self.session, **params)
 
-    def until(self, *methods: str) -> list[dict[str, Any]]:
+    def until(self, *methods):
         """Give this window's events up to one of some kinds."""
         found: list[dict[str, Any]] = []
         while not found or found[-1]["method"] not in methods:
@@ -251,5 +241,5 @@ class _Window(NamedTuple):
             found += [event] if event.get("sessionId") == self.session else []
         return found
 
-    def close(self) -> None:
+    def close(self):
         self.browser.call("Target.closeTarget", targetId=self.target)

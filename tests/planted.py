@@ -35,6 +35,13 @@ def whole_vectors(draw, width, largest=6):
     return np.array(draw(st.lists(values, min_size=width, max_size=width)), float)
 
 
+def noisy(n=400, d=6, margin=0.1, share=0.15, seed=0):
+    """Planted rows, a share of them with the wrong label: not separable, or hardly."""
+    X, y, _ = rb.make_separable(n, d, margin, seed)
+    wrong = np.random.default_rng(seed).random(n) < share
+    return X, np.where(wrong, -y, y)
+
+
 def fit(X, y, comparator=None, **options):
     """Fit to convergence; through the origin unless told otherwise.
 

@@ -769,30 +769,46 @@ def test_labels_are_compared_as_numbers_or_as_text(negative, positive, text, tmp
     assert main(tmp_path, changed(made, "classes", classes), text) == 0
 
 
+PLANE = EXAMPLES["separator"].certificate
+POINT = example("feasible point", EQUATION[1:], 2, w=["3", "0"]).certificate
+
+
 @pytest.mark.parametrize(
-    ("text", "code", "reason"),
+    ("certificate", "text", "code", "reason"),
     [
-        ("", 1, "for these, its rows would be 0"),
-        ("2 1:1\n", 1, "line 1 of the data: the label belongs to neither class"),
-        ("x 1:1\n", 1, "line 1 of the data: the label belongs to neither class"),
-        ("1:2 2:1\n", 1, "line 1 of the data: the label belongs to neither class"),
-        ("1 3:1\n1 1:1\n1 1:1\n", 1, "row 0 of the data has a column .* out of range"),
-        ("1 1:1e999\n1 1:1\n1 1:1\n", 1, "row 0 of the data has a value that is not finite"),
-        ("1 1:2\n\n1 0:1\n", 2, "line 3 of the data: '0:1' is not a column from 1 on"),
-        ("1 1:2\n1 -1:1\n", 2, "line 2 of the data: '-1:1' is not a column"),
-        ("1 11111111111:1\n", 2, "is not a column"),
-        ("1 1:nan\n", 2, "line 1 of the data: 'nan' is not a number"),
-        ("1 1:0x1p0\n", 2, "is not a number"),
-        ("1 1:1_0\n", 2, "is not a number"),
-        ("1 1:\n", 2, "'' is not a number"),
-        ("1 1\n", 2, "'1' is not a column"),
-        ("1 1:2 qid:1\n", 2, "'qid:1' is not a column"),
-        ("1 1:\u0663\n", 2, "is not a number"),
-        ("1 1:2 \udcff\n", 2, "utf-8"),
+        (PLANE, "", 1, "for these, its rows would be 0"),
+        (PLANE, "2 1:1\n", 1, "line 1 of the data: the label belongs to neither class"),
+        (PLANE, "x 1:1\n", 1, "line 1 of the data: the label belongs to neither class"),
+        (PLANE, "1:2 2:1\n", 1, "line 1 of the data: the label belongs to neither class"),
+        (PLANE, "1 3:1\n1 1:1\n1 1:1\n", 1, "row 0 of the data has a column .* out of range"),
+        (PLANE, "1 1:1e999\n1 1:1\n1 1:1\n", 1, "row 0 of the data has a value that is not finite"),
+        (PLANE, "1 1:2\n\n1 0:1\n", 2, "line 3 of the data: '0:1' is not a column from 1 on"),
+        (PLANE, "1 1:2\n1 -1:1\n", 2, "line 2 of the data: '-1:1' is not a column"),
+        (PLANE, "1 11111111111:1\n", 2, "is not a column"),
+        (PLANE, "1 1:nan\n", 2, "line 1 of the data: 'nan' is not a number"),
+        (PLANE, "1 1:0x1p0\n", 2, "is not a number"),
+        (PLANE, "1 1:1_0\n", 2, "is not a number"),
+        (PLANE, "1 1:\n", 2, "'' is not a number"),
+        (PLANE, "1 1\n", 2, "'1' is not a column"),
+        (PLANE, "1 1:2 qid:1\n", 2, "'qid:1' is not a column"),
+        (PLANE, "1 1:\u0663\n", 2, "is not a number"),
+        (PLANE, "1 1:2 \udcff\n", 2, "utf-8"),
+        (POINT, "", 2, "the header of the data does not name b"),
+        (POINT, "x,y\n1,1\n", 2, "the header of the data does not name b"),
+        (POINT, "x,x,b\n1,1,3\n", 2, "names something twice"),
+        (POINT, "x,y,b\n1,1\n", 2, "line 2 of the data: the number of cells is 2 and not 3"),
+        (POINT, "x,y,b\n1,1,3,4\n", 2, "line 2 of the data: the number of cells is 4 and not 3"),
+        (POINT, "x,y,b\n1,,3\n", 2, "line 2 of the data: '' is not a number"),
+        (POINT, "x,y,b\n1,1,inf\n", 2, "line 2 of the data: 'inf' is not a number"),
+        (POINT, "x,y,relation,b\n1,1,=>,3\n", 2, "line 2 of the data: '=>' is not a relation"),
+        (POINT, "x,y,relation,b\n1,1,,3\n", 2, "line 2 of the data: '' is not a relation"),
+        (POINT, 'x,y,b\n"1,1,3\n', 2, "line 2 of the data"),
+        (POINT, "x,b\n1,3\n", 1, "for these, its columns would be 1"),
+        (POINT, "x,y,b\n1,1,3\n", 1, "for these, its digest would be"),
     ],
 )
-def test_labelled_data_that_do_not_fit(text, code, reason, tmp_path, capsys):
-    assert main(tmp_path, EXAMPLES["separator"].certificate, text) == code
+def test_data_that_do_not_fit(certificate, text, code, reason, tmp_path, capsys):
+    assert main(tmp_path, certificate, text) == code
     assert_said(capsys, code, reason)
 
 
@@ -815,29 +831,6 @@ def test_numbers_that_no_type_holds(numbers, text, reason, tmp_path, capsys):
     certificate = changed(EXAMPLES["separator"].certificate, "data.numbers", numbers)
     assert main(tmp_path, certificate, text) == 2
     assert_said(capsys, 2, f"line 1 of the data: .*{reason}")
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "reason"),
-    [
-        ("", 2, "the header of the data does not name b"),
-        ("x,y\n1,1\n", 2, "the header of the data does not name b"),
-        ("x,x,b\n1,1,3\n", 2, "names something twice"),
-        ("x,y,b\n1,1\n", 2, "line 2 of the data: the number of cells is 2 and not 3"),
-        ("x,y,b\n1,1,3,4\n", 2, "line 2 of the data: the number of cells is 4 and not 3"),
-        ("x,y,b\n1,,3\n", 2, "line 2 of the data: '' is not a number"),
-        ("x,y,b\n1,1,inf\n", 2, "line 2 of the data: 'inf' is not a number"),
-        ("x,y,relation,b\n1,1,=>,3\n", 2, "line 2 of the data: '=>' is not a relation"),
-        ("x,y,relation,b\n1,1,,3\n", 2, "line 2 of the data: '' is not a relation"),
-        ('x,y,b\n"1,1,3\n', 2, "line 2 of the data"),
-        ("x,b\n1,3\n", 1, "for these, its columns would be 1"),
-        ("x,y,b\n1,1,3\n", 1, "for these, its digest would be"),
-    ],
-)
-def test_systems_that_do_not_fit(text, code, reason, tmp_path, capsys):
-    made = example("feasible point", EQUATION[1:] + FULL[1:], 2, w=["3", "0"]).certificate
-    assert main(tmp_path, made, text) == code
-    assert_said(capsys, code, reason)
 
 
 @pytest.mark.parametrize(

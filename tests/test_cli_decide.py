@@ -175,15 +175,6 @@ def test_each_answer_about_more_classes_has_a_proof_of_its_own_for_the_whole_fil
     assert "c-2.json" in shell("separate", "three.svm", many, "--certificate", "c.json")[1]
 
 
-def test_out_of_time_is_undecided_and_writes_nothing(shell, folder):
-    words = ("separate", "xor.svm", "--certificate", "c.json", "--max-seconds", "1e-9")
-    status, found = facts(shell, *words)
-    assert status == 3
-    assert (found["verdict"], found["certificate"]) == ("undecided", None)
-    assert "Undecided" in shell(*words)[1]
-    assert not (folder / "c.json").exists()
-
-
 @pytest.mark.parametrize("place", ["rosenblatt.decide.separate._Problem.decide", "rb"])
 def test_an_interrupt_of_separate_tells_what_is_known_and_has_its_own_status(
     place, shell, monkeypatch
@@ -197,13 +188,6 @@ def test_an_interrupt_of_separate_tells_what_is_known_and_has_its_own_status(
     assert "it was interrupted" in found["explanation"]
     assert sorted(found["classes"]) == [0, 1]
     assert shell("separate", "three.svm", "--pairs")[0] == 130
-
-
-def test_labels_and_names_are_shown_as_they_are(shell, folder):
-    (folder / "[bold].svm").write_text("[red] 1:1\n[/a] 1:-1\n")
-    status, shown, _ = shell("separate", "[bold].svm", "--certificate", "[c].json")
-    assert status == 0
-    assert all(word in shown for word in ("[bold].svm", "[red]", "[/a]", "[c].json"))
 
 
 # ---- margin
@@ -260,15 +244,6 @@ def test_a_long_square_is_for_machines(shell, folder):
     (folder / "long.svm").write_text("1 1:0.123456789 2:0.3\n0 1:0.7 2:1.23456789e-9\n")
     assert "exact square" not in shell("margin", "long.svm")[1]
     assert len(facts(shell, "margin", "long.svm")[1]["exact_square"]) > 40
-
-
-def test_a_margin_out_of_time_is_undecided_and_writes_nothing(shell, folder):
-    words = ("margin", "apart.svm", "--certificate", "c.json", "--max-seconds", "1e-9")
-    status, found = facts(shell, *words)
-    assert status == 3
-    assert (found["verdict"], found["certificate"]) == ("undecided", None)
-    assert found["margin"][0] == 0
-    assert not (folder / "c.json").exists()
 
 
 def test_an_interrupt_of_margin_leaves_it_undecided_and_has_its_own_status(shell, monkeypatch):
@@ -484,6 +459,15 @@ def test_strict_is_for_systems(shell):
 
 
 # ---- all of them
+
+
+@pytest.mark.parametrize("words", [("separate", "xor.svm"), ("margin", "apart.svm")], ids=" ".join)
+def test_out_of_time_is_undecided_and_writes_nothing(words, shell, folder):
+    words = (*words, "--certificate", "c.json", "--max-seconds", "1e-9")
+    status, found = facts(shell, *words)
+    assert (status, found["verdict"], found["certificate"]) == (3, "undecided", None)
+    assert "Undecided" in shell(*words)[1]
+    assert not (folder / "c.json").exists()
 
 
 def test_bad_input_gets_one_sentence_status_2_and_leaves_nothing(shell, folder):

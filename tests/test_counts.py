@@ -273,6 +273,19 @@ def test_options_that_cannot_be_used_are_refused(options, match):
         rb.cheapest_counts(*SIX, **options)
 
 
+@pytest.mark.parametrize(
+    ("X", "y", "match"),
+    [
+        (SIX[0], SIX[1][:-1], "give one for each row"),
+        (SIX[0], [0, 1, 2, 0, 1, 2], "labels must be two classes, got 3"),
+        (np.where(SIX[0] == 2, np.nan, SIX[0]), SIX[1], "NaN"),
+    ],
+)
+def test_rows_and_labels_that_cannot_be_used_are_refused(X, y, match):
+    with pytest.raises(rb.InputError, match=match):
+        rb.cheapest_counts(X, y)
+
+
 def test_gram_matrices_that_cannot_be_used_are_refused():
     y = [0, 1]
     with pytest.raises(rb.InputError, match="the precomputed kernel is not symmetric"):
@@ -283,16 +296,6 @@ def test_gram_matrices_that_cannot_be_used_are_refused():
                 rb.cheapest_counts(np.array([[1e200], [-1e200]] * n), y * n, kernel=kernel)
     found = rb.cheapest_counts(sparse.csr_matrix(np.diag([2.0, 4.0])), y, kernel="precomputed")
     assert found.total == pytest.approx(0.75)
-
-
-def test_rows_and_labels_that_cannot_be_used_are_refused():
-    X, y = SIX
-    with pytest.raises(rb.InputError, match="give one for each row"):
-        rb.cheapest_counts(X, y[:-1])
-    with pytest.raises(rb.InputError, match="labels must be two classes, got 3"):
-        rb.cheapest_counts(X, [0, 1, 2, 0, 1, 2])
-    with pytest.raises(rb.InputError, match="NaN"):
-        rb.cheapest_counts(np.where(X == 2, np.nan, X), y)
 
 
 def test_too_many_rows_for_a_gram_matrix_are_refused():

@@ -7,7 +7,7 @@ import pytest
 from browser import needs_browser, visit
 from experiments import rows_of
 from rosenblatt.lab.catalogue import NAMES, find
-from rosenblatt.lab.experiment import Table, slope
+from rosenblatt.lab.experiment import slope
 from rosenblatt.lab.style import look, new_figure
 
 WITHOUT_BOUND = {"outputs"}  # no theorem bounds test errors
@@ -32,14 +32,6 @@ def test_no_written_row_lies_above_its_bound(tables, name):
         rows = with_both(tables[name], low, high)
         assert rows, (low, high)
         assert all(row[low] <= row[high] for row in rows), (low, high)
-
-
-@every_experiment
-def test_a_row_pushed_above_a_bound_is_found(tables, name):
-    found = find(name)
-    for low, high in found.bounds:
-        row = with_both(tables[name], low, high)[0]
-        assert found.above(Table([{**row, low: row[high] + 1}]))
 
 
 def test_mistakes_grow_no_faster_than_the_square_of_the_inverse_margin(tables):

@@ -84,15 +84,6 @@ def test_signs_are_counted(precision, share):
         assert signs.negative.tolist() == [sum(x < 0 for x in row) for row in given]
 
 
-def test_rows_that_must_not_be_written_are_read():
-    rows = rows_with_zeros(9, 20, 0.3)
-    expected = entries_of(rows), Signs.of(rows)
-    rows.flags.writeable = False
-    found = entries_of(rows), Signs.of(rows)
-    assert found[0].starts.tolist() == expected[0].starts.tolist()
-    assert found[1].entries.tolist() == expected[1].entries.tolist()
-
-
 def test_skipping_pays_where_few_entries_are_not_zero_and_panels_fit_the_cache():
     assert skipping_pays(rows_with_zeros(100, 200, 0.1))
     assert not skipping_pays(rows_with_zeros(100, 200, 0.5))

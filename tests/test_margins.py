@@ -39,13 +39,8 @@ def proved(X, y, **options):
     """Ask for a margin whose certificate both checks accept, and whose fields fit together."""
     found = rb.max_margin(X, y, **options)
     assert rb.verify(found.certificate, X, y).ok
-    rows = (
-        X.tolist()
-        if isinstance(X, np.ndarray)
-        else X.toarray().tolist()
-        if hasattr(X, "toarray")
-        else X
-    )
+    rows = X.toarray() if sparse.issparse(X) else X
+    rows = rows.tolist() if isinstance(rows, np.ndarray) else rows
     tags = [1 if label == found.classes[1] else 2 for label in y]
     entries = [[(j, value) for j, value in enumerate(x) if value] for x in rows]
     given = json.loads(found.certificate.to_json())

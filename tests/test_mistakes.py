@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer
 import rosenblatt as rb
 from layouts import LAYOUTS, ROUNDING, normal_rows
 from naive import ORDERS, SIX_X, SIX_Y, exact_dot, exact_rows
-from planted import fit, interrupted, planted, quickly
+from planted import fit, interrupted, noisy, planted, quickly
 from rosenblatt import checker
 from rosenblatt.bounds.theorem import best_length
 from rosenblatt.exact.extremes import weighted_loss, write_margins
@@ -30,15 +30,12 @@ def cancer():
     return np.ascontiguousarray((X - X.mean(axis=0)) / X.std(axis=0)), y
 
 
-def noisy(n=60, d=4, seed=0, share=0.1):
-    """Planted rows, some with the wrong label: not separable, or hardly."""
-    X, y, _ = rb.make_separable(n, d, margin=0.1, seed=seed)
-    wrong = np.random.default_rng(seed).random(n) < share
-    return X, np.where(wrong, -y, y)
-
-
 noisy_problems = st.builds(
-    noisy, st.integers(4, 40), st.integers(1, 4), st.integers(0, 10**6), st.sampled_from([0.1, 0.4])
+    noisy,
+    st.integers(4, 40),
+    st.integers(1, 4),
+    share=st.sampled_from([0.1, 0.4]),
+    seed=st.integers(0, 10**6),
 )
 
 

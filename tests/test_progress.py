@@ -8,17 +8,11 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
+from planted import noisy
 from rosenblatt.data.streams import fit_stream
 from rosenblatt.examples import Examples
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.online.growth import Length, stalled
-
-
-def noisy(n=400, d=6, share=0.15, seed=0):
-    """Give a planted problem with a share of its labels flipped."""
-    X, y, _ = rb.make_separable(n, d, margin=0.05, seed=seed)
-    flipped = np.random.default_rng(seed).random(n) < share
-    return X, np.where(flipped, -y, y)
 
 
 def overlapping(k, n=900, d=5, seed=0):

@@ -44,11 +44,7 @@ def test_a_width_that_was_expected_is_checked(tmp_path):
         rb.read(tmp_path / "dense.npz", width=3)
 
 
-def test_files_that_cannot_be_read_are_refused_by_name(tmp_path):
-    with pytest.raises(rb.InputError, match="no file"):
-        rb.read(tmp_path / "missing.svm")
-    with pytest.raises(rb.InputError, match="holds no file"):
-        rb.read(tmp_path)
+def test_formats_that_there_are_not_are_refused(tmp_path):
     with pytest.raises(rb.InputError, match="the format must be one of"):
         rb.read(tmp_path, format="pdf")
 

@@ -179,16 +179,3 @@ def test_rows_are_not_kept_by_reference():
         scores = learner.decision_function(np.eye(2, learner.n_features_in_)).tolist()
         x[0] = 100.0
         assert learner.decision_function(np.eye(2, learner.n_features_in_)).tolist() == scores
-
-
-def test_the_run_of_a_stream_counts_every_row():
-    learner = rb.Perceptron()
-    wrong = [learner.learn_one(x, label) for x, label in zip(X, y.tolist(), strict=True)]
-    run = learner.run_
-    assert run.mistakes == run.updates == sum(wrong)
-    assert run.operations.dot_products == len(X)
-    assert run.operations.additions == sum(wrong)
-    assert run.stop is rb.Stop.STREAM
-    learner.partial_fit(X, y)
-    assert learner.run_.operations.dot_products == 2 * len(X)
-    assert learner.fit(X, y).run_.stop is rb.Stop.CONVERGED
