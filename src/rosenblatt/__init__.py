@@ -49,6 +49,7 @@ _HOMES = {
     "Repair": "rosenblatt.decide.repairs",
     "Solution": "rosenblatt.decide.solve",
     "Stop": "rosenblatt.run",
+    "StoreError": "rosenblatt.errors",
     "TextHasher": "rosenblatt.data.text",
     "UnknownColumnsWarning": "rosenblatt.errors",
     "animate": "rosenblatt.lab.animation",

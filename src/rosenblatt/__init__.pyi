@@ -36,6 +36,7 @@ from rosenblatt.errors import ModelFileError as ModelFileError
 from rosenblatt.errors import ParseError as ParseError
 from rosenblatt.errors import ReadTwiceWarning as ReadTwiceWarning
 from rosenblatt.errors import RosenblattError as RosenblattError
+from rosenblatt.errors import StoreError as StoreError
 from rosenblatt.errors import UnknownColumnsWarning as UnknownColumnsWarning
 from rosenblatt.exact.numbers import as_decimals as as_decimals
 from rosenblatt.examples import Examples as Examples

@@ -7,6 +7,7 @@
     │   ├── EmptyError               a data set without rows
     │   ├── ParseError               a text file that breaks its format: file, line and column
     │   ├── ModelFileError           a model file that is foreign, damaged or of another version
+    │   ├── StoreError               a store that is damaged, full, read-only or of another version
     │   ├── CertificateError         a certificate that breaks its format
     │   └── InseparableError         classes that no hyperplane separates, with the proof
     ├── ClusterError (RuntimeError)  a cluster that cannot be reached, or lost what it needs
@@ -41,6 +42,7 @@ __all__ = [
     "ParseError",
     "ReadTwiceWarning",
     "RosenblattError",
+    "StoreError",
     "UnknownColumnsWarning",
 ]
 
@@ -85,6 +87,10 @@ class ParseError(InputError):
 
 class ModelFileError(InputError):
     """A model file that is foreign, damaged or written by another version."""
+
+
+class StoreError(InputError):
+    """A store of corrections that is damaged, full, read-only or of another version."""
 
 
 class CertificateError(InputError):

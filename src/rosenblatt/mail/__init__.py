@@ -1,0 +1,1 @@
+"""Mail that learns from corrections: messages, their features, the filter and its commands."""
