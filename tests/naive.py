@@ -352,8 +352,8 @@ def exact_steepest(X, y, u, lift, weights):
     return max(exact_dot(z, z) / exact_dot(z, u) for z in exact_rows(X, y, lift, weights))
 
 
-def exact_bound(X, y, u, start, eta=1.0, lift=0.0, weights=()):
-    """K of F7 to about 60 digits, with the R² of F16 if there are weights.
+def exact_bound(X, y, u, start, eta=1.0, lift=0.0, weights=(), beta=0.0):
+    """K of F7 to about 60 digits, with the R² of F16 if there are weights, and of F17.
 
     u and start are vectors of the lifted space. With w* = u/‖u‖, γ² and γ·c₁ are fractions, so only
     one root is taken.
@@ -361,6 +361,8 @@ def exact_bound(X, y, u, start, eta=1.0, lift=0.0, weights=()):
     square, g = exact_extremes(X, y, u, lift, weights)
     if len(weights):
         square = g * exact_steepest(X, y, u, lift, weights)
+    heaviest = Fraction(max(map(float, weights), default=1.0))
+    square += 2 * heaviest * Fraction(beta) / Fraction(float(eta))  # F17
     u = [Fraction(float(v)) for v in u]
     w0 = [Fraction(float(v)) / Fraction(float(eta)) for v in start]
     g2, gc1, c0 = g * g / exact_dot(u, u), g * exact_dot(w0, u) / exact_dot(u, u), exact_dot(w0, w0)

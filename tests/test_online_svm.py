@@ -6,11 +6,14 @@ to the last bit is compared so.
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 import rosenblatt as rb
 from layouts import LAYOUTS, close
 from naive_window import WindowLearner
+from planted import planted, quickly
 from rosenblatt.learners.parts import online_svm_from, online_svm_parts
 from rosenblatt.online.machine import Machine, WindowPresenter
 from rosenblatt.online.perceptron import MISTAKES, UPDATES, Allowance, Rule
@@ -95,6 +98,70 @@ def test_a_window_over_everything_in_many_passes_approaches_the_soft_margin():
     best = rb.SoftMarginSVM(C=1.0, intercept="lifted", tol=1e-9).fit(X, y)
     found = np.append(learner.coef_[0], learner.intercept_)
     np.testing.assert_allclose(found, np.append(best.coef_[0], best.intercept_), atol=1e-5)
+
+
+# ---- F18
+
+
+@given(
+    planted(),
+    st.sampled_from([0.1, 1.0, 30.0]),
+    st.sampled_from([1, 3, 100]),
+    st.booleans(),
+    st.sampled_from([None, {-1: 0.5, 1: 3.0}]),
+)
+@quickly
+def test_no_window_makes_more_mistakes_than_the_bound(problem, C, window, lifted, class_weight):
+    X, y, u = problem
+    X, y = np.vstack([X, u, u]), np.append(y, [1, -1])  # so that nothing separates them
+    options = {"C": C, "window": window, "fit_intercept": lifted, "class_weight": class_weight}
+    learner = rb.OnlineSVM(max_iter=2, **options).fit(X, y)
+    least, by_u = learner.bound(X, y), learner.bound(X, y, u)
+    assert learner.run_.mistakes <= least.value
+    assert class_weight or least.value <= 1.01 * by_u.value  # boxes that differ are not searched
+    assert (least.theorem, least.passes) == (3, 2)
+
+
+@pytest.mark.parametrize("window", [1, 5, 100])
+def test_no_window_makes_more_mistakes_on_many_classes_than_the_bound(window):
+    random = np.random.default_rng(3)
+    W = random.standard_normal((4, 6))
+    X = random.standard_normal((300, 6))
+    ranked = np.sort(X @ W.T, axis=1)
+    X = X[ranked[:, -1] - ranked[:, -2] > 0.3]
+    y = (X @ W.T).argmax(axis=1)
+    learner = rb.OnlineSVM(window=window, C=2.0, fit_intercept=False).fit(X, y)
+    bound = learner.bound(X, y, W)
+    square = np.sum(np.square(bound.comparator))
+    assert learner.run_.mistakes <= bound.value == pytest.approx(2 * bound.radius**2 * square)
+    with pytest.raises(rb.InputError, match="must separate them"):
+        learner.bound(X, y, -W)
+    with pytest.raises(rb.InputError, match="needs a comparator"):
+        learner.bound(X, y)
+
+
+def test_the_bound_is_the_formula_of_the_theory():
+    X, y = examples()
+    learner, u = rb.OnlineSVM(C=0.5, fit_intercept=False).fit(X, y), np.arange(6) - 2.5
+    found, signs = learner.bound(X, y, u), 2 * y - 1
+    loss = 0.5 * np.maximum(0, 1 - signs * (X @ found.comparator[:-1])).sum()
+    longest = max(np.square(X).sum(axis=1).max(), 1 / 0.5)
+    w = found.comparator
+    assert found.value == pytest.approx(longest * (w @ w + 2 * loss), rel=1e-9)
+    lengths = [learner.bound(X, y, u * t).value for t in (0.1, 1, 10)]
+    assert lengths == pytest.approx([found.value] * 3)
+    shorter = 0.9 * w, 1.1 * w
+    for other in shorter:
+        loss = 0.5 * np.maximum(0, 1 - signs * (X @ other[:-1])).sum()
+        assert longest * (other @ other + 2 * loss) >= found.value * (1 - 1e-9)
+
+
+def test_a_part_of_a_stream_gets_no_bound():
+    X, y = examples()
+    learner = rb.OnlineSVM().partial_fit(X, y).partial_fit(X, y)
+    with pytest.raises(rb.InputError, match="each of them once"):
+        learner.bound(X, y)
+    assert learner.run_.mistakes <= learner.bound(np.vstack([X, X]), np.append(y, y)).value
 
 
 # ---- one state, however it is fed

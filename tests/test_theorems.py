@@ -188,6 +188,7 @@ any_run = st.fixed_dictionaries(
         "lift": st.sampled_from([0.5, 1.0, 4.0]),
         "class_weight": st.sampled_from([None, {-1: 0.5}, {-1: 3.0, 1: 2.0}]),
         "tie": st.sampled_from(["mistake", "positive"]),
+        "margin": st.sampled_from([0.0, 0.5, 4.0]),
     }
 )
 
@@ -199,13 +200,13 @@ def lifted(vector, options):
 
 @given(st.data(), st.one_of(whole(), planted()), any_run)
 @quickly
-def test_no_run_makes_more_mistakes_than_its_bound(data, problem, options):
+def test_no_run_makes_more_updates_than_its_bound(data, problem, options):
     X, y, u = problem
     start = data.draw(whole_vectors(X.shape[1] + options["fit_intercept"]))
     learner = fit(X, y, initial=start, random_state=7, **options)
     bound = learner.bound(X, y, u)
     assert learner.run_.converged
-    assert learner.run_.mistakes <= bound.value
+    assert learner.run_.mistakes <= learner.run_.updates <= bound.value
 
 
 @given(st.data(), st.one_of(whole(), planted()), any_run)
@@ -218,11 +219,36 @@ def test_the_bound_is_the_exact_formula_rounded_up(data, problem, options):
     start = lifted(start, options) if lift else np.append(start, 0)
     factors = [weights.get(label, 1.0) for label in y.tolist()] if weights else ()
     u = np.append(u, 0)
-    exact = exact_bound(X, y, u, start, options["eta0"], lift, factors)
-    from_zero = exact_bound(X, y, u, 0 * start, 1.0, lift, factors)
+    eta, beta = options["eta0"], options["margin"]
+    exact = exact_bound(X, y, u, start, eta, lift, factors, beta)
+    from_zero = exact_bound(X, y, u, 0 * start, eta, lift, factors, beta)
     # Where the discriminant of F7 is 0, an error of 1e-15 in it becomes 3e-8 under the root.
     above = Decimal("1e-9") * exact + (Decimal("1e-6") * from_zero if start.any() else 0)
     assert exact - Decimal("1e-40") <= Decimal(found) <= exact + above
+
+
+@given(planted(), st.sampled_from([0.1, 2.0]), st.sampled_from([0.5, 1.0]), st.integers(1, 3))
+@quickly
+def test_flipped_labels_cost_no_more_updates_than_theorem_two_with_a_margin(
+    problem, margin, eta, passes
+):
+    X, y, u = problem
+    y = np.append(y, [1, -1])
+    X, options = np.vstack([X, u, u]), {"margin": margin, "eta0": eta, "fit_intercept": False}
+    learner = rb.Perceptron(max_iter=passes, patience=None, output="averaged", **options)
+    run = learner.fit(X, y).run_
+    given_one = rb.mistake_bound(X, y, u, passes=passes, **options)
+    assert (given_one.theorem, given_one.certificate) == (2, None)
+    assert run.mistakes <= run.updates <= rb.mistake_bound(X, y, passes=passes, **options).value
+    assert run.updates <= learner.bound(X, y).value <= (1 + 0.011) * given_one.value
+
+
+def test_the_six_points_with_a_margin():
+    learner = fit(SIX_X, SIX_Y, margin=2.0)
+    assert (learner.run_.mistakes, learner.run_.updates) == (2, 5)
+    assert learner.run_.counts.tolist() == [2, 1, 1, 0, 1, 0]
+    assert learner.coef_.tolist() == [[5, -1]]
+    assert learner.bound(SIX_X, SIX_Y, [1, 0]).value == pytest.approx(9, rel=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1e-100, 1e100, 1e160])

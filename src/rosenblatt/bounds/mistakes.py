@@ -27,6 +27,7 @@ from rosenblatt.bounds.theorem import (
     check_radius,
     lifted,
     named_run,
+    reach,
     theorem_one,
     unit,
 )
@@ -53,6 +54,7 @@ from rosenblatt.margin.two_classes import SoftMargin, TwoClasses
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.online.perceptron import ALL_ONE
+from rosenblatt.options import from_zero
 
 TIGHTER = (1.0, 1 / 8, 1 / 64)  # what the tolerance is multiplied by, one after the other
 SHORTEST = 1e-140  # norm of rows below which their squares lose digits
@@ -71,6 +73,7 @@ class Runs:
     eta : the learning rate.
     weights : the factors of the updates on each row, `ALL_ONE` if all of them are 1.
     passes : how often a row is looked at, or a mistake, at most; None for any number of times.
+    margin : leads up to this one call for updates, too (theory F17).
     """
 
     lift: float
@@ -78,6 +81,7 @@ class Runs:
     eta: float = 1.0
     weights: np.ndarray = field(default_factory=lambda: ALL_ONE)
     passes: int | None = 1
+    margin: float = 0.0
 
     @property
     def from_zero(self) -> bool:
@@ -100,6 +104,7 @@ def mistake_bound(
     passes: int | None = 1,
     initial: Any = None,
     eta0: float = 1.0,
+    margin: float = 0.0,
     tol: float = 0.005,
     max_seconds: float | None = None,
 ) -> MistakeBound:
@@ -132,6 +137,8 @@ def mistake_bound(
         bound, so that the classes must be separable.
     eta0 : float, default=1.0
         Learning rate of the run.
+    margin : float, default=0.0
+        That of the learner (theory D23). If it is not 0, updates are bounded, mistakes among them.
     tol : float, default=0.005
         Without a comparator, the bound is at most 1 + 2·tol times the smallest one that any
         comparator gives, if time allows.
@@ -172,6 +179,7 @@ def mistake_bound(
         lifted(start, X.shape[1], constant, name="initial"),
         _positive("eta0", eta0),
         passes=_checked_passes(passes),
+        margin=from_zero("margin", margin),
     )
     clock = Clock(checked_seconds(max_seconds))
     problem = Problem(X, as_signs(labels, classes), classes, runs, _positive("tol", tol), clock)
@@ -222,7 +230,8 @@ class Problem:
             found = self._widest()
         else:
             found = self._least()
-        return self._proved(found) if runs.from_zero and not runs.weighted else found
+        plain = runs.from_zero and not (runs.weighted or runs.margin)
+        return self._proved(found) if plain else found
 
     # ---- a comparator that is given
 
@@ -266,7 +275,7 @@ class Problem:
     def _soft_margin(self, longest: float, tol: float, near: SoftMargin | None) -> SoftMargin:
         """Minimise half of Theorem 2 over the passes; its dual is a bound from below."""
         X, intercept = self._as_solved()
-        lam, lift = longest**2 / (2.0 * self._passes), self.runs.lift
+        lam, lift = self._reach(longest) ** 2 / (2.0 * self._passes), self.runs.lift
         return soft_margin(
             TwoClasses.of(X, self.signs, lam, intercept=intercept, lift=lift),
             tol=tol,
@@ -306,7 +315,7 @@ class Problem:
             return best
         if self.runs.weighted:
             return best  # another comparator may have a smaller R of F16
-        least = (best.radius / self._largest_margin(wide.alphas)) ** 2
+        least = (self._reach(best.radius) / self._largest_margin(wide.alphas)) ** 2
         return replace(best, minimum=min(least, best.value))
 
     def _separator(self) -> np.ndarray:
@@ -384,6 +393,9 @@ class Problem:
     def _spread(self, w: np.ndarray) -> Extremes:
         return spread(self.X, self.signs, w, self.runs.lift, self.runs.weights)
 
+    def _reach(self, longest: float) -> float:
+        return reach(longest, self.runs.margin / self.runs.eta, self.runs.weights)
+
     def _theorem_one(self, comparator: np.ndarray) -> MistakeBound:
         runs = self.runs
         return theorem_one(
@@ -394,17 +406,18 @@ class Problem:
             lift=runs.lift,
             eta=runs.eta,
             weights=runs.weights,
+            beta=runs.margin,
         )
 
     def _theorem_two(self, direction: np.ndarray, longest: float, margin: float) -> MistakeBound:
         """Give the bound by the best multiple of a unit vector, or by zero."""
-        runs, w = self.runs, direction
+        runs, w, far = self.runs, direction, self._reach(longest)
         if w.any():
             margins = margins_of(self.X, self.signs, w, runs.lift, runs.weights)
-            w = w * best_length(margins, longest**2, 2.0 * self._passes)
+            w = w * best_length(margins, far**2, 2.0 * self._passes)
         loss = self._loss(w)
-        value = self._above(w, longest, 2.0 * self._passes * loss)
-        run = named_run(runs.lift, self._passes, runs.start, runs.weights)
+        value = self._above(w, far, 2.0 * self._passes * loss)
+        run = named_run(runs.lift, self._passes, runs.start, runs.weights, runs.margin)
         return MistakeBound(value, longest, margin, loss, w, run, 2, self._passes)
 
     def _proved(self, found: MistakeBound) -> MistakeBound:

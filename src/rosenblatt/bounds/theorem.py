@@ -11,6 +11,8 @@ Classes     of more than two, w* has a row for each, and y·(w*·x) becomes the 
             Theorem 1 with 2R² for R²                                                   (F15)
 Symbols     R = max ‖x‖; w* of norm 1; γ = min y·(w*·x); c0 = ‖w0‖², c1 = w0·w*, w0 = start / η;
             L = Σ max(0, 1 - y·(w*·x)), where w* is of any length
+Margin      updates on leads of at most β > 0 make ‖w‖² grow by η²c²‖x‖² + 2ηcβ at most: all of
+            this holds of updates, mistakes among them, with R² + 2·max c·β/η for R²     (F17)
 Lifting     R, γ and w* are those of the lifted rows (x, c)                          (F9)
 Weights     the update η·c·y·x makes the mistakes of the plain one on rows c·x, so R and γ are
             those of the weighted rows; and R² may be γ·max ‖x‖²/(y·(w*·x)), which is less (F16)
@@ -42,8 +44,8 @@ class MistakeBound:
     Attributes
     ----------
     value : float
-        At most this many mistakes, in any order and at every moment of the run. Samples of weight
-        0 are never mistakes.
+        At most this many mistakes, in any order and at every moment of the run; of a run with a
+        margin, at most this many updates, mistakes among them. Samples of weight 0 are neither.
     radius : float
         R, the largest norm of a (lifted, weighted) sample, rounded up.
     margin : float
@@ -56,9 +58,10 @@ class MistakeBound:
         scaled to make the bound smallest for Theorem 2.
     run : str
         The runs that the bound is about: "one pass in any order, from zero, …".
-    theorem : {1, 2}
+    theorem : {1, 2, 3}
         1 for (R/γ)², or its form for any start (Block, Novikoff), or 2(R/γ)² for more than two
-        classes, where γ is the smallest lead of a class (F15); 2 for R²‖w*‖² + 2·passes·L.
+        classes, where γ is the smallest lead of a class (F15); 2 for R²‖w*‖² + 2·passes·L; 3 for
+        max(R², 1/C)·(‖w*‖² + 2C·passes·L) of an online SVM (F18), whose `hinge_loss` is C·L.
     passes : int or None
         How often a sample is presented at most; None for any number of times, as in Theorem 1.
     minimum : float or None
@@ -94,7 +97,9 @@ class MistakeBound:
         )
 
 
-def named_run(lift: float, passes: int | None, start: np.ndarray, weights: np.ndarray) -> str:
+def named_run(
+    lift: float, passes: int | None, start: np.ndarray, weights: np.ndarray, beta: float = 0.0
+) -> str:
     """Say which runs a bound is about."""
     often = "any number of passes in any order"
     if passes is not None:
@@ -105,24 +110,27 @@ def named_run(lift: float, passes: int | None, start: np.ndarray, weights: np.nd
         )
     begun = "the given start" if start.any() else "zero"
     weighted = "with weighted updates, " if weights.size else ""
+    if beta:
+        weighted += f"with updates up to a margin of {beta:g} counted as mistakes, "
     intercept = f"the intercept as a lifted coordinate of {lift:g}" if lift else "no intercept"
     return f"{often}, from {begun}, {weighted}with {intercept}"
 
 
-def best_length(margins: np.ndarray, square: float, factor: float) -> float:
-    """Give the t >= 0 that minimises square·t² + factor·Σ max(0, 1 - t·m), up to rounding.
+def best_length(margins: np.ndarray, square: float, factors: float | np.ndarray) -> float:
+    """Give the t >= 0 that minimises square·t² + Σ factor·max(0, 1 - t·m), up to rounding.
 
     Examples
     --------
     >>> best_length(np.array([1.0, 1.0, -1.0]), 1.0, 2.0)
     1.0
     """
-    helpful = np.sort(margins[margins > 0])[::-1]
+    order = np.argsort(-margins, kind="stable")[: np.count_nonzero(margins > 0)]
+    pulls = factors * margins
     # Behind the k-th kink, rows k + 1, … of those still count, and all rows of margin <= 0.
-    pull = margins.sum() - np.concatenate([[0.0], np.cumsum(helpful)])
-    bottoms = factor * pull / (2 * square)
+    pull = pulls.sum() - np.concatenate([[0.0], np.cumsum(pulls[order])])
+    bottoms = pull / (2 * square)
     with np.errstate(over="ignore"):
-        kinks = np.append(1 / helpful, np.inf)
+        kinks = np.append(1 / margins[order], np.inf)
     piece = int(np.argmax(bottoms <= kinks))  # the first piece whose slope turns positive
     reached = kinks[piece - 1] if piece else 0.0
     return float(max(bottoms[piece], reached))
@@ -137,8 +145,9 @@ def theorem_one(
     lift: float,
     eta: float,
     weights: np.ndarray,
+    beta: float = 0.0,
 ) -> MistakeBound:
-    """Give the bound of F7, or of F15, for a run from `start`.
+    """Give the bound of F7, or of F15, for a run from `start` with the margin `beta` (F17).
 
     Comparator and start are lifted vectors of two classes, or have a row for each of more.
     """
@@ -175,9 +184,18 @@ def theorem_one_of(
     longest = (found.effective_radius if weights.size else radius) * (1 + 4 * UNIT)
     if many:
         longest *= math.sqrt(2) * (1 + 4 * UNIT)
+    longest = reach(longest, beta / eta, weights)
     value = largest_count(longest, margin * (1 - 4 * UNIT), square, along)
-    run = named_run(lift, None, start, weights)
+    run = named_run(lift, None, start, weights, beta)
     return MistakeBound(value, radius, margin, 0.0, direction, run)
+
+
+def reach(radius: float, beta: float, weights: np.ndarray) -> float:
+    """Give what takes the place of R where leads of at most β call for updates, rounded up."""
+    if not beta:
+        return radius
+    excess = 2.0 * beta * float(weights.max(initial=0.0) if weights.size else 1.0)
+    return math.sqrt(radius * radius + excess) * (1 + 8 * UNIT)
 
 
 def check_radius(radius: float) -> None:

@@ -191,7 +191,12 @@ class ProgressiveError:
 
     def watch(self, progress: Progress) -> None:
         """Count a block; tell of each power of 2 in it."""
-        assert progress.latest is not None
+        if progress.latest is None:  # updates inside a margin are no mistakes: told block by block
+            self.examples += progress.block[0]
+            self.mistakes += progress.block[1]
+            if self.examples >= max(1, 2 * self.rows[-1][0]):
+                self._tell(self.examples, self.mistakes)
+            return
         total = np.cumsum(progress.latest > 0)
         due = max(1, 2 * self.rows[-1][0])
         while due <= self.examples + total.size:

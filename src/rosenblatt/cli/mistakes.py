@@ -70,6 +70,7 @@ def _facts(learner: Perceptron, bound: rb.MistakeBound, shape: tuple[int, int]) 
         "examples_scored": run.operations.dot_products,
         "passes": run.passes,
         "mistakes": run.mistakes,
+        "updates": run.updates,
         "converged": run.converged,
         "bound": bound.value,
         "run": bound.run,
@@ -103,7 +104,9 @@ def _for_people(facts: dict[str, Any], bound: rb.MistakeBound) -> dict[str, Any]
         "norm": f"‖w*‖ = {facts['norm']:.6g}" if bound.theorem == 2 else None,
         "minimum": _tightness(bound),
     }
-    left_out = ("run", "passes", "examples_scored", "bound_passes", "converged", "stop")
+    left_out = {"run", "passes", "examples_scored", "bound_passes", "converged", "stop"}
+    if facts["updates"] == facts["mistakes"]:
+        left_out.add("updates")
     return {name: told.get(name, value) for name, value in facts.items() if name not in left_out}
 
 

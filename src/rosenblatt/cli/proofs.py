@@ -96,6 +96,7 @@ def margin(
 )
 @options.intercept
 @click.option("--lift", type=LIFT, help="Constant feature for the intercept, or radius.")
+@click.option("--margin", type=float, help="Of the learner: then its updates are bounded.")
 @click.option("--seed", type=int, help="Seed of the random orders.")
 @click.option(
     "--max-seconds", type=float, help="Time limit of the search for a small bound, and of the run."
@@ -111,6 +112,7 @@ def bound(
     order: str | None,
     intercept: bool,
     lift: float | str | None,
+    margin: float | None,
     seed: int | None,
     max_seconds: float | None,
     floats: bool,
@@ -131,6 +133,7 @@ def bound(
             "order": order,
             "fit_intercept": intercept,
             "lift": lift,
+            "margin": margin,
             "random_state": seed,
             "max_seconds": max_seconds,
         }

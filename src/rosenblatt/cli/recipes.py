@@ -51,6 +51,8 @@ def recipe_of(given: dict[str, Any]) -> Recipe:
     if learner == "perceptron" and "kernel" in chosen:
         learner = "kernel"
     _refuse_foreign(learner, chosen)
+    if learner == "online-svm" and chosen.get("C") == "auto":
+        raise click.UsageError("--C auto goes with --learner svm; give online-svm a number")
     if "lam" in chosen and "C" in chosen:
         raise click.UsageError("--lam and --C say the same thing; give one of them")
     chosen = {n: v or None if n in WITHOUT_LIMIT else v for n, v in chosen.items()}

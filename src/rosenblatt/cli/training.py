@@ -81,6 +81,9 @@ OF_LEARNERS = (
     ),
     choice("--initial", "zero", "unit", "random", help="Starting weights. [default: zero]"),
     click.option("--eta0", type=float, help="Learning rate. [default: 1]"),
+    click.option(
+        "--margin", type=float, help="Update also on right answers inside this margin. [default: 0]"
+    ),
     flag("--renormalize", help="Scale the weights to norm 1 after each update.", default=None),
     choice(
         "--intercept",
@@ -95,12 +98,19 @@ OF_LEARNERS = (
         *("auto", "last", "averaged", "voted"),
         help="Weights to predict with; auto: last if the run converges, else averaged.",
     ),
+    click.option(
+        "--window",
+        type=int,
+        help="Online SVM: how many of the newest examples each update learns again; 1 is "
+        "passive-aggressive. [default: 100]",
+    ),
     click.option("--lam", type=float, help="SVM: λ of Σ hinge + λ‖w‖². [default: 1]"),
     click.option(
         "--C",
         "C",
         type=Taken("number", or_word("C", "auto")),
-        help="SVM: the same as --lam 1/(2C); auto takes the best of a path by 5 folds.",
+        help="SVM: the same as --lam 1/(2C); auto takes the best of a path by 5 folds. Online SVM: "
+        "the largest share of an example. [default: 1]",
     ),
     click.option(
         "--tol", type=float, help="SVMs: relative gap to stop at. [default: 1e-3, hard 1e-6]"
@@ -113,7 +123,8 @@ OF_LEARNERS = (
     click.option(
         "--max-iter",
         type=click.IntRange(0),
-        help="Most passes (epochs); 0 for no limit. [default: 1000 for the perceptron]",
+        help="Most passes (epochs); 0 for no limit. [default: 1000 for the perceptron, 1 for the "
+        "online SVM]",
     ),
     click.option(
         "--patience",

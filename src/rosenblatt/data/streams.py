@@ -212,15 +212,16 @@ class _Walk:
         mistakes, updates = learner.mistakes_so_far, learner.updates_so_far
         if weighty:
             learner.present_block(block)
-        nothing = np.zeros(len(block), np.uint32)
-        self.latest = self.learner.take_counts() if weighty else nothing
+        counts = learner.take_counts() if weighty else np.zeros(len(block), np.uint32)
         if self.countable:
-            self.counts.append(self.latest)
+            self.counts.append(counts)
+        mistakes, updates = learner.mistakes_so_far - mistakes, learner.updates_so_far - updates
+        self.block, self.latest = (len(block), mistakes), counts if mistakes == updates else None
         self.place = replace(
             self.place,
             blocks=number + 1,
-            mistakes=self.place.mistakes + learner.mistakes_so_far - mistakes,
-            updates=self.place.updates + learner.updates_so_far - updates,
+            mistakes=self.place.mistakes + mistakes,
+            updates=self.place.updates + updates,
         )
 
     def _shuffled(self, number: int, size: int) -> np.ndarray:
@@ -243,7 +244,7 @@ class _Walk:
             passes = len(self.place.per_pass)
             seconds = now - self.began
             mistakes = self.learner.mistakes_so_far
-            self.watch(Progress(passes, mistakes, seconds, self.latest))
+            self.watch(Progress(passes, mistakes, seconds, self.block, self.latest))
         if self.checkpoint is not None and now - self.saved >= self.checkpoint.seconds:
             self.checkpoint.write(self.learner, self.place)
             self.saved = time.perf_counter()

@@ -27,7 +27,7 @@ from rosenblatt.labels import (
 )
 from rosenblatt.learners.one_row import as_one_row_matrix
 from rosenblatt.learners.stream import StreamLearner
-from rosenblatt.matrices import Matrix, as_matrix
+from rosenblatt.matrices import Matrix, as_matrix, check_finite, without_duplicates
 from rosenblatt.online.driver import Limits, Watch
 from rosenblatt.online.growth import Length, length_of
 from rosenblatt.online.perceptron import LOST, Rule
@@ -340,6 +340,35 @@ class OnlineLearner(StreamLearner):
             codes = as_few_codes(shown.labels, self.classes_)
             wrong += self._learned.errors(shown.X, codes, shown.weights)
         return wrong
+
+    # ---- bounds
+
+    def _examples_of_the_run(self, X: Any, y: Any, sample_weight: Any) -> Presented:
+        """Take examples that a bound may speak of."""
+        if self._learned.rule.renormalize:
+            raise InputError("neither theorem speaks of runs that renormalise their weights")
+        matrix, width = self._take(X), self._learned.width
+        if matrix.shape[1] < width:
+            raise InputError(
+                f"X has {matrix.shape[1]} columns, but the learner knows {width}; the bound of a "
+                "run needs all examples that were presented"
+            )
+        check_finite(matrix)
+        return self._presented_again(without_duplicates(matrix), y, sample_weight)
+
+    def _most_on_a_row(self, rows: int) -> int | None:
+        """Give how often one of these rows was a mistake at most; None if that is not known.
+
+        In passes over a data set, that is their number, or more where orders begin anew after a
+        mistake. Of a stream it is known that the rows are all that was presented, each once, if
+        there are as many of them as there were looks.
+        """
+        run = self.run_so_far()
+        if run is None:
+            return 1
+        if run.stop is Stop.STREAM:
+            return 1 if run.operations.dot_products == rows else None
+        return max(run.passes, int(run.counts.max(initial=0)), 1)
 
 
 def _as_one_row(row: OneRow, width: int) -> Matrix:

@@ -6,20 +6,23 @@ was learned into attributes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from rosenblatt import options
+from rosenblatt.bounds.theorem import MistakeBound
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Presented
-from rosenblatt.labels import ALL_ONE, class_factors
-from rosenblatt.learners.online import UNKNOWN, OnlineLearner
+from rosenblatt.labels import ALL_ONE, as_few_codes, as_signs, class_factors, joint_classes
+from rosenblatt.learners.online import UNKNOWN, OnlineLearner, lifted_comparator
 from rosenblatt.matrices import Matrix
 from rosenblatt.online.driver import Watch
 from rosenblatt.online.machine import Machine
 from rosenblatt.online.perceptron import Rule
 from rosenblatt.online.separator import Separator, check_start
+from rosenblatt.run import Run, Stop
 
 ORDERS = ("cycle", "shuffle")
 OUTPUTS = ("last", "averaged")
@@ -186,11 +189,62 @@ class OnlineSVM(OnlineLearner):
             raise InputError("the proof of a comparator is recorded for a Perceptron only")
         return super().train(X, y, sample_weight, watch=watch)
 
+    def _hold(self, learned: Any, classes: np.ndarray, run: Run | None) -> None:
+        if run is not None and run.stop is Stop.PASSES and run.passes == 1:
+            run = replace(run, stop=Stop.STREAM)  # one pass is no limit, but what was asked for
+        super()._hold(learned, classes, run)
+
     @property
     def machine(self) -> Machine:
         """What was learned: weights, and the newest examples with their shares in them."""
         self.check_fitted()
         return self._learned
+
+    def bound(
+        self, X: Any, y: Any, comparator: Any = None, sample_weight: Any = None
+    ) -> MistakeBound:
+        """Bound the mistakes of the run that was made (theory F18).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The examples that were presented, all of them.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        comparator : array-like or None, default=None
+            Any vector of shape (n_features,), or (n_features + 1,) with an intercept; None finds
+            the best one. With more than two classes it has a row for each, must separate them and
+            cannot be left out.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            The weights with which the examples were presented, if there were any.
+
+        Returns
+        -------
+        MistakeBound
+            The bound, and what it is computed from.
+        """
+        from rosenblatt.bounds import dual  # learning starts without it
+
+        self.check_fitted()
+        shown = self._examples_of_the_run(X, y, sample_weight)
+        machine = self._widened(shown.X.shape[1])
+        joint_classes(shown.labels, self.classes_, None)  # which refuses strangers
+        codes = as_few_codes(shown.labels, self.classes_)
+        passes = self._most_on_a_row(codes.size)
+        if passes is None:
+            raise InputError("the bound needs all examples that were presented, each of them once")
+        if comparator is not None:
+            comparator = lifted_comparator(comparator, machine)
+        elif not machine.is_halfspace:
+            raise InputError(
+                "with more than two classes the bound needs a comparator that separates them: a "
+                "row of weights for each class"
+            )
+        factors = machine.rule.weights[codes]
+        boxes = machine.rule.eta * (factors * shown.weights if shown.weights.size else factors)
+        targets = as_signs(shown.labels, self.classes_) if machine.is_halfspace else codes
+        run = dual.Boxed(shown.X, targets, boxes, machine.lift, passes)
+        return run.bound(comparator)
 
     def complaint(self) -> str | None:
         """Say nothing: one pass is what was asked for, and its answer is as good as any."""

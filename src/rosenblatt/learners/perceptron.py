@@ -24,10 +24,9 @@ from rosenblatt.labels import (
     two_classes,
 )
 from rosenblatt.learners.online import UNKNOWN, OnlineLearner, lifted_comparator
-from rosenblatt.matrices import Matrix, check_finite, without_duplicates
+from rosenblatt.matrices import Matrix
 from rosenblatt.online.perceptron import Rule
 from rosenblatt.online.separator import Separator, check_start
-from rosenblatt.run import Stop
 
 if TYPE_CHECKING:
     from rosenblatt.bounds.mistakes import Problem
@@ -294,6 +293,8 @@ class Perceptron(OnlineLearner):
     ) -> MistakeBound:
         """Bound the mistakes of the run that was made: its passes, start, intercept and weights.
 
+        With a margin, its updates are bounded, mistakes among them (F17).
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -336,6 +337,7 @@ class Perceptron(OnlineLearner):
             lift=separator.lift,
             eta=separator.rule.eta,
             weights=shown.times(separator.rule.weights[codes]),
+            beta=separator.rule.margin,
         )
 
     def mistake_problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
@@ -349,38 +351,10 @@ class Perceptron(OnlineLearner):
             two_classes(self.classes_)  # which says what is wrong
         signs = as_signs(shown.labels, self.classes_)
         factors = halfspace.rule.weights[(signs > 0).astype(np.intp)]
-        most, eta = self._most_on_a_row(signs.size), halfspace.rule.eta
-        runs = Runs(halfspace.lift, halfspace.start, eta, shown.times(factors), most)
+        rule, most = halfspace.rule, self._most_on_a_row(signs.size)
+        weights = shown.times(factors)
+        runs = Runs(halfspace.lift, halfspace.start, rule.eta, weights, most, rule.margin)
         return Problem(shown.X, signs, self.classes_, runs)
-
-    def _examples_of_the_run(self, X: Any, y: Any, sample_weight: Any) -> Presented:
-        """Take examples that a bound may speak of."""
-        if self._learned.rule.renormalize:
-            raise InputError("neither theorem speaks of runs that renormalise their weights")
-        if self._learned.rule.margin:
-            raise InputError("there is no bound for runs with a margin yet")
-        matrix, width = self._take(X), self._learned.width
-        if matrix.shape[1] < width:
-            raise InputError(
-                f"X has {matrix.shape[1]} columns, but the learner knows {width}; the bound of a "
-                "run needs all examples that were presented"
-            )
-        check_finite(matrix)
-        return self._presented_again(without_duplicates(matrix), y, sample_weight)
-
-    def _most_on_a_row(self, rows: int) -> int | None:
-        """Give how often one of these rows was a mistake at most; None if that is not known.
-
-        In passes over a data set, that is their number, or more where orders begin anew after a
-        mistake. Of a stream it is known that the rows are all that was presented, each once, if
-        there are as many of them as there were looks.
-        """
-        run = self.run_so_far()
-        if run is None:
-            return 1
-        if run.stop is Stop.STREAM:
-            return 1 if run.operations.dot_products == rows else None
-        return max(run.passes, int(run.counts.max(initial=0)), 1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -53,7 +53,9 @@ class Progress:
     passes: int
     mistakes: int
     seconds: float
-    latest: np.ndarray | None = None  # of a stream: mistakes on each example of the latest block
+    # Of the latest block of a stream: its examples and mistakes, and those on each if known.
+    block: tuple[int, int] = (0, 0)
+    latest: np.ndarray | None = None
 
 
 Watch = Callable[[Progress], None]

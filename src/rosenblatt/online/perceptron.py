@@ -13,8 +13,8 @@ Guarantee   at most (R/γ)² mistakes if some unit w* has leads >= γ > 0       
             2(R/γ)² of many classes (F15); (R² + 2β/η)/γ² updates with a margin      (F17)
 
 The loops know neither the number of classes nor how rows lie in memory: `classes` has the lead and
-the push, `rows` the products. A rule is a type with two parts, `wrong` (whether a lead calls for an
-update) and `step` (by how much); all else is shared.
+the push, `rows` the products. A rule is a type with two parts, `teaches` (whether a lead calls for
+an update) and `step` (by how much); all else is shared.
 
 Symbols     w weights, x row, y class, η rate, R = max ‖x‖, γ margin of the data, β of the rule.
 Sources     Rosenblatt 1958; Block 1962; Novikoff 1962; Krauth & Mézard 1987 for the margin;
@@ -139,9 +139,12 @@ def wrong(rule: Rule, y: Place, lead: float) -> bool:
 
 
 @part
-def close(rule: Rule, lead: float) -> bool:
-    """Tell whether a lead calls for an update although the answer is right."""
-    return lead <= rule.margin and rule.margin > 0.0
+def teaches(rule: Rule, y: Place, lead: float) -> bool:
+    """Tell whether it calls for an update: a mistake does, and a lead inside the margin.
+
+    The first comparison settles most examples, so that a margin costs plain passes nothing.
+    """
+    return lead <= rule.margin and (rule.margin > 0.0 or wrong(rule, y, lead))
 
 
 @exact_part
@@ -251,7 +254,7 @@ def present(
             break
         cursor += 1
         work += each * size(rows, i)
-        if wrong(rule, y, found[0]) or close(rule, found[0]):
+        if teaches(rule, y, found[0]):
             norm = correct(rows, i, y, found, rule, state)
             if log.example.size:
                 record(log, state, i, found, norm)
@@ -278,7 +281,7 @@ def most_wrong(rows: Rows, codes: np.ndarray, rule: Rule, state: State) -> int:
             tally[UNUSABLE] = i + 1
             return -1
         tally[WORK] += vectors(state.w) * size(rows, i)
-        if lead < smallest and (wrong(rule, codes[i], lead) or close(rule, lead)):
+        if lead < smallest and teaches(rule, codes[i], lead):
             worst, smallest = i, lead
     tally[LOOKS] += n
     return worst
@@ -325,7 +328,7 @@ def learn_row(
     if not abs(lead) < np.inf:
         return np.nan
     missed = mistaken(lead)
-    moved = missed or (lead <= margin and margin > 0.0)
+    moved = missed or lead <= margin
     if moved:
         fine = stays_finite(row, a, y, rival, w)
         if not (fine and (not drift.size or stays_finite(row, late, y, rival, drift))):
