@@ -153,7 +153,7 @@ def theorem_one(
     """
     direction = unit(comparator)
     found = spread(X, targets, direction, lift, weights)
-    return theorem_one_of(found, direction, start, lift=lift, eta=eta, weights=weights)
+    return theorem_one_of(found, direction, start, lift=lift, eta=eta, weights=weights, beta=beta)
 
 
 def theorem_one_of(
@@ -164,6 +164,7 @@ def theorem_one_of(
     lift: float,
     eta: float,
     weights: np.ndarray,
+    beta: float = 0.0,
 ) -> MistakeBound:
     """Give the bound by a unit vector of which the extremes of all rows are known."""
     radius, margin, where, _ = found
