@@ -54,3 +54,4 @@ docs: .venv/with-docs
 clean:
 	rm -rf .venv demo docs/lab site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
+	$(MAKE) -C proofs clean

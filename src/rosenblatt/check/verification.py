@@ -102,18 +102,29 @@ def verify(
     except CertificateError as error:
         return Verification(False, f"Refused: {error}.")
     try:
-        data: Labelled | System
-        if claim.data.numbers == "decimal":
-            X = as_decimals(X)
-        if isinstance(claim, Feasible | Infeasible):
-            data = System(X, y, strict, equal, bounds)
-        elif strict is not False or equal is not None or bounds is not None:
-            raise InputError("strict, equal and bounds belong to certificates of systems")
-        else:
-            data = Labelled(X, y, vars(claim)["classes"], getattr(claim, "others", None))
+        data = held_against(claim, X, y, strict=strict, equal=equal, bounds=bounds)
         return Verification(True, proven(claim, data))
     except Refused as refused:
         return Verification(False, f"Refused: {refused}.")
+
+
+def held_against(
+    claim: Certificate,
+    X: Any,
+    y: Any,
+    *,
+    strict: Any = False,
+    equal: Any = None,
+    bounds: Any = None,
+) -> Labelled | System:
+    """Take the data that a certificate is held against, with the arguments of `verify`."""
+    if claim.data.numbers == "decimal":
+        X = as_decimals(X)
+    if isinstance(claim, Feasible | Infeasible):
+        return System(X, y, strict, equal, bounds)
+    if strict is not False or equal is not None or bounds is not None:
+        raise InputError("strict, equal and bounds belong to certificates of systems")
+    return Labelled(X, y, vars(claim)["classes"], getattr(claim, "others", None))
 
 
 def proven(claim: Certificate, data: Labelled | System) -> str:

@@ -137,13 +137,17 @@ def convert(source: Source, out: Path, double: bool) -> None:
 @click.command
 @options.model
 @click.argument("out", type=FILE)
-def export(model: Path, out: Path) -> None:
-    """Write the hyperplane of MODEL for other programs.
+@reads(TO_LEARN, by=click.option("--data", multiple=True, help="What a certificate speaks of."))
+@flag("--strict", help="The certificate was made with `solve --strict`.")
+def export(source: Source, model: Path, out: Path, strict: bool) -> None:
+    """Write the hyperplane of MODEL, or a proof, for other programs.
 
-    OUT ends in .json or .onnx.
+    OUT ends in .json or .onnx. If MODEL is a certificate, and --data names its data, OUT ends in .v
+    (a proof for Coq), .smt2 (for z3, cvc5 and others) or .vipr.
     """
-    import rosenblatt
-    from rosenblatt.cli.outputs import check_writable
+    from rosenblatt.cli.checking import export_file, export_model
 
-    check_writable(out, model)
-    rosenblatt.export(rosenblatt.load(model), out)
+    if source.is_named:
+        export_file(model, out, source, strict=strict)
+    else:
+        export_model(model, out)

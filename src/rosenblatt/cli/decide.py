@@ -1,10 +1,9 @@
-"""What the commands do that answer a question and prove it: separate, margin, solve, verify."""
+"""What the commands do that answer a question and prove it: separate, margin, solve."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json as jsonlib
 import math
 import re
 import time
@@ -15,13 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.certificate_fields import Number, number_text
-from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
-from rosenblatt.check.verification import Verification, verify
-from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, check, read_rows
+from rosenblatt.certificates import Certificate, Infeasible
 from rosenblatt.cli.conflicts import Asked, answered
 from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
@@ -29,10 +25,9 @@ from rosenblatt.cli.printing import doing, plain, print_columns, show
 from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import from_one, spoken
 from rosenblatt.data.files import write_atomically
-from rosenblatt.data.sources import contents, shown
-from rosenblatt.data.systems import read_system, system_format
+from rosenblatt.data.systems import read_system
 from rosenblatt.decide.answers import INTERRUPTED as STOPPED
-from rosenblatt.errors import CertificateError, InputError
+from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import six_digits
 
 YES, NO, UNDECIDED = 0, 1, 3  # exit statuses
@@ -319,78 +314,3 @@ def _write_point(path: Path | None, w: np.ndarray | None, names: list[str]) -> s
     writer.writerows(zip(names, map(_digits, w.tolist()), strict=True))
     write_atomically(path, text.getvalue().encode())
     return str(path)
-
-
-# ---- verify
-
-
-def verify_file(path: Path, source: Source, *, strict: bool, json: bool) -> int:
-    """Check a certificate against data, report; give the exit status."""
-    text, kind = _read_certificate(path)
-    try:
-        claim = from_json(text)
-    except CertificateError as error:
-        found = Verification(False, f"Refused: {error}.")
-    else:
-        with doing(f"checking {path} against {source.data}"):
-            found = _verified(claim, source, strict)
-    if json:
-        facts = {"certificate": str(path), "data": str(source.data), "kind": kind}
-        show({**facts, "holds": found.ok, "reason": found.reason}, json)
-    else:
-        print(found.reason)
-    return YES if found.ok else NO
-
-
-def _read_certificate(path: Path) -> tuple[bytes, Any]:
-    """Give the text of a certificate and the kind that it names; refuse what is not JSON."""
-    try:
-        text = path.read_bytes()
-        given = jsonlib.loads(text)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError):
-        what = "it looks like a model" if text[6:9] == b"\0\0{" else "it is no JSON, or cut off"
-        raise InputError(f"{path} is not a certificate: {what}") from None
-    return text, given.get("kind") if isinstance(given, dict) else None
-
-
-def _verified(claim: Certificate, source: Source, strict: bool) -> Verification:
-    """Read the data as the certificate says, and check it."""
-    numbers = claim.data.numbers
-    if isinstance(claim, Feasible | Infeasible):
-        if numbers in ("float32", "exact") and system_format(source.data) == "csv":
-            return _verified_slowly(claim, source, strict)
-        A, b, own, equal, bounds, *_ = read_system(source.data, floats=numbers != "decimal")
-        return verify(claim, A, b, strict=True if strict else own, equal=equal, bounds=bounds)
-    if strict:
-        raise InputError("--strict belongs to certificates of systems")
-    source = source.settled()
-    if numbers == "exact":
-        if not source.is_svmlight:
-            raise InputError(
-                "the certificate speaks of exact numbers, which are read from svmlight text only"
-            )
-        return _verified_slowly(claim, source, strict)
-    how = {"exact": True} if numbers == "decimal" else {"dtype": numbers}
-    source = source.with_options(**how)
-    X, y = source.labelled(source.examples())
-    if source.is_svmlight and X.shape[1] < claim.data.columns:  # the last ones may be all zero
-        X = sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], claim.data.columns))
-    return verify(claim, X, y)
-
-
-def _verified_slowly(claim: Certificate, source: Source, strict: bool) -> Verification:
-    """Leave numbers that are no float64 to the checker in plain Python."""
-    given, first = claim.as_dict(), 0 if source.reading.zero_based else 1
-    content = io.BytesIO(contents(source.data).tobytes())
-    try:
-        stream = io.TextIOWrapper(content, "utf-8-sig", newline="\n")
-        rows, columns = read_rows(stream, given, first)
-        if strict:
-            rows = [row._replace(tag=MORE_THAN) if row.tag == AT_LEAST else row for row in rows]
-        return Verification(True, check(given, rows, columns))
-    except Refused as reason:
-        return Verification(False, f"Refused: {reason}.")
-    except (ValueError, OverflowError, csv.Error) as fault:
-        raise InputError(f"{shown(source.data)}: {fault}") from None

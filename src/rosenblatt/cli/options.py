@@ -146,8 +146,16 @@ FOR_A_MODEL = {
 }
 
 
-def reads(*groups: dict[str, Decorator], metavar: str = "DATA...", **fixed: Any) -> Decorator:
-    """Give a command DATA and the options that say how to read them, as a `source`."""
+def reads(
+    *groups: dict[str, Decorator],
+    metavar: str = "DATA...",
+    by: Callable[[Command], Command] | None = None,
+    **fixed: Any,
+) -> Decorator:
+    """Give a command DATA and the options that say how to read them, as a `source`.
+
+    DATA is an argument, or what `by` makes of it.
+    """
     options = {name: option for group in (EVERYWHERE, *groups) for name, option in group.items()}
 
     def decorate(command: Command) -> Command:
@@ -165,6 +173,7 @@ def reads(*groups: dict[str, Decorator], metavar: str = "DATA...", **fixed: Any)
         for option in reversed(options.values()):
             call = option(call)
         call.__doc__ = f"{command.__doc__}\n\n    {DATA}"
-        return click.argument("data", metavar=metavar, nargs=-1, required=True)(call)
+        argument = by or click.argument("data", metavar=metavar, nargs=-1, required=True)
+        return argument(call)
 
     return decorate

@@ -204,6 +204,6 @@ def verify(source: Source, certificate: Path, strict: bool, json: bool) -> int:
     DATA are the data, or the system, that it speaks of. Exit status: 0 it holds, 1 it is refused,
     2 the data or the certificate cannot be read.
     """
-    from rosenblatt.cli.decide import verify_file
+    from rosenblatt.cli.checking import verify_file
 
     return verify_file(certificate, source, strict=strict, json=json)

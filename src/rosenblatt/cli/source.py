@@ -38,6 +38,11 @@ class Source:
     streamable: bool = False  # whether the command has --stream
     given: frozenset[str] = frozenset()  # the options of reading that somebody gave
 
+    @property
+    def is_named(self) -> bool:
+        """Tell whether somebody named data, where that is an option."""
+        return not isinstance(self.data, Several) or bool(self.data.names)
+
     def with_options(self, **more: Any) -> Source:
         """Give the source, read with other options."""
         return replace(self, reading=replace(self.reading, **more))

@@ -1,29 +1,47 @@
-"""Models for other programs: plain JSON, and ONNX.
+"""Models for other programs: plain JSON, and ONNX; certificates for other checkers.
 
-Both hold one hyperplane and the classes of its two sides, or one for each class if there are more
+Models hold one hyperplane and the classes of its two sides, or one for each class if there are more
 than two, and nothing else; `models` is the form that training goes on from.
 """
 
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.data.files import write_atomically
+from rosenblatt.data.files import Name, write_atomically
 from rosenblatt.data.scaling import taken_apart
 from rosenblatt.errors import InputError, optional_module
 from rosenblatt.names import wanted_by
 
+if TYPE_CHECKING:
+    from rosenblatt.certificates import Certificate
+    from rosenblatt.checker import Bounds, Row
+
 JSON_FORMAT, JSON_FORMAT_MANY = "rosenblatt hyperplane 1", "rosenblatt hyperplanes 1"
 ONNX_OPSET, ONNX_ML_OPSET, ONNX_IR = 17, 3, 8  # read by onnxruntime from 1.12 on
+PROOFS = (".v", ".smt2", ".vipr")
 
 
-def export(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted learner as a hyperplane, for other programs: ``.json`` or ``.onnx``.
+def export(
+    model: Any,
+    path: Name,
+    X: Any = None,
+    y: Any = None,
+    *,
+    strict: Any = False,
+    equal: Any = None,
+    bounds: Any = None,
+) -> None:
+    """Write a fitted learner as a hyperplane, or a certificate as a proof, for other programs.
+
+    A learner is written as ``.json`` or ``.onnx``. A certificate and its data give a proof that
+    others can check: ``.v`` for Coq, ``.smt2`` for SMT solvers such as z3 and cvc5, ``.vipr`` for
+    checkers of linear programs. It is checked first, and refused if it does not hold.
 
     JSON holds ``classes``, ``coef`` and ``intercept`` in double precision, each number as it reads
     back exactly; a row x belongs to ``classes[1]`` if x·coef + intercept > 0, else to
@@ -34,12 +52,14 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : fitted learner, or Pipeline
-        Its predictions must come from hyperplanes: kernels and voted output are refused. Those of a
-        scaler and a learner are given for rows as they are before the scaling.
+    model : fitted learner, Pipeline, or certificate
+        The predictions of a learner must come from hyperplanes: kernels and voted output are
+        refused. Those of a scaler and a learner are given for rows as they are before the scaling.
     path : str or path
         The file to write; it ends in ``.json``, or in ``.onnx``, which needs
-        ``pip install 'rosenblatt[onnx]'``.
+        ``pip install 'rosenblatt[onnx]'``; for a certificate, in ``.v``, ``.smt2`` or ``.vipr``.
+    X, y, strict, equal, bounds
+        The data that a certificate speaks of, as `rosenblatt.verify` takes them.
 
     Examples
     --------
@@ -51,17 +71,49 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
     ...     sorted(json.loads(path.read_text()))
     ['classes', 'coef', 'format', 'intercept']
     """
+    suffix = Path(path).suffix.lower()
+    if suffix in PROOFS or X is not None:
+        _export_certificate(model, path, X, y, strict=strict, equal=equal, bounds=bounds)
+        return
     model, scaling = taken_apart(model)
     writers = {".json": as_json, ".onnx": as_onnx}
-    suffix = Path(path).suffix.lower()
     if suffix not in writers:
-        raise InputError(f"{path} does not say how to export: end its name in .json or .onnx")
+        raise InputError(
+            f"{path} does not say how to export: end its name in .json or .onnx, for a certificate "
+            "in .v, .smt2 or .vipr"
+        )
     if getattr(model, "output", None) == "voted":
         raise InputError("a vote is not one hyperplane; train with output='averaged' to export")
     if not hasattr(model, "coef_"):
         raise InputError(f"a {type(model).__name__} has no hyperplane to export; save it instead")
     coef, intercept = scaling.hyperplanes(model) if scaling else (model.coef_, model.intercept_)
     write_atomically(path, writers[suffix](model, coef, intercept))
+
+
+def _export_certificate(given: Any, path: Name, X: Any, y: Any, **how: Any) -> None:
+    """Write a proof of what a certificate claims of data in hand."""
+    from rosenblatt.check.verification import as_certificate, held_against
+    from rosenblatt.proofs.statement import rows_of
+    from rosenblatt.proofs.writers import only_true
+
+    claim = as_certificate(given)
+    if X is None or y is None:
+        raise InputError("a proof is about data: give those of the certificate as X and y")
+    with only_true():
+        data = held_against(claim, X, y, **how)
+    write_proof(claim, path, *rows_of(data))
+
+
+def write_proof(claim: Certificate, path: Name, rows: Sequence[Row], bounds: Bounds = None) -> None:
+    """Write a proof of what a certificate claims of rows and bounds, as the checker takes them."""
+    from rosenblatt.proofs.writers import WRITERS, proof_text
+
+    suffix, stem = Path(path).suffix.lower(), Path(path).stem
+    if suffix not in WRITERS:
+        raise InputError(f"{path} cannot hold a proof: end its name in {', '.join(WRITERS)}")
+    if suffix == ".v" and not (stem.isidentifier() and stem.isascii()):
+        raise InputError(f"{path} is no name for Coq: use letters, digits and _ before .v")
+    write_atomically(path, proof_text(suffix, claim, rows, bounds).encode())
 
 
 def as_json(model: Any, coef: np.ndarray, intercept: np.ndarray) -> bytes:

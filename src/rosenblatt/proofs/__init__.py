@@ -1,0 +1,1 @@
+"""Certificates for other checkers: Coq (.v), SMT solvers (.smt2) and VIPR (.vipr)."""

@@ -1,0 +1,260 @@
+"""Exported proofs are accepted by other checkers, and by none of them if they are wrong."""
+
+import re
+import shutil
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import naive_certificates
+import rosenblatt as rb
+from amount import LONG, amount
+from pages import DOCS, RUNNERS, blocks
+from rosenblatt import certificates as rc
+from rosenblatt.checker import Refused, check, digest
+from rosenblatt.proofs.statement import stated
+from rosenblatt.proofs.writers import WRITERS, proof_text
+from strangers import Coq, a_solver_accepts, solvers_accept, vipr_accepts
+
+SQUARES = (rc.MarginInterval, rc.MistakeProof)  # of which VIPR does not speak
+
+
+@pytest.fixture(scope="session")
+def coq(pytestconfig):
+    return Coq.compiled(pytestconfig.cache.mkdir("proofs"))
+
+
+def random_cases(seed, count, makers=naive_certificates.MAKERS):
+    """Certificates of every kind, of numbers of every size, and their data."""
+    random, sizes = np.random.default_rng(seed), naive_certificates.KINDS
+    for make in makers:
+        for _ in range(count):
+            kinds = [sizes[k] for k in random.integers(len(sizes), size=2)]
+            problem, certificate = make(random, *kinds, bool(random.integers(2)))
+            yield certificate, problem.rows(), problem.bounds
+
+
+def texts(suffix, cases):
+    return [proof_text(suffix, *case) for case in cases]
+
+
+# ---- proofs that hold
+
+
+def test_coq_accepts_what_holds_and_assumes_nothing(coq, tmp_path):
+    for seed in range(amount(1, 20)):
+        assert coq.accepts(texts(".v", random_cases(seed, amount(2, 10))), tmp_path)
+
+
+def test_solvers_accept_what_holds():
+    for text in texts(".smt2", random_cases(0, amount(4, 200))):
+        assert solvers_accept(text)
+
+
+def test_vipr_proofs_hold():
+    cases = [case for case in random_cases(0, amount(10, 200)) if not isinstance(case[0], SQUARES)]
+    assert all(map(vipr_accepts, texts(".vipr", cases)))
+
+
+# ---- proofs that do not hold
+
+
+MEASURES = ("weights", "w", "margin", "lower", "upper", "bound")
+
+
+def one_other(random, numbers):
+    """Multiply one of several numbers; or a weight, where columns come with their weights."""
+    if numbers and isinstance(numbers[0], tuple):
+        return numbers[0], one_other(random, numbers[1])
+    place, factor = random.integers(len(numbers)), (2, -1, Fraction(1, 3))[random.integers(3)]
+    return tuple(Fraction(v) * factor if k == place else v for k, v in enumerate(numbers))
+
+
+def changed(random, certificate, rows):
+    """Change a number of a certificate, or the sign of a row of its data."""
+    names = [
+        name
+        for name in ["weights", "w", "margin", "lower", "upper", "bound"]
+        if name in vars(certificate)
+    ]
+    name = [*names, "a row"][random.integers(len(names) + 1)]
+    if name == "a row":
+        i = random.integers(len(rows))
+        entries = [(j, -value) for j, value in rows[i].entries]
+        turned = rows[i]._replace(entries=entries, right=-rows[i].right)
+        return certificate, [*rows[:i], turned, *rows[i + 1 :]]
+    value = vars(certificate)[name]
+    if value is None or value in ((), ((), ())):
+        return certificate, rows
+    if isinstance(value, tuple):
+        return replace(certificate, **{name: one_other(random, value)}), rows
+    factor = 1000 if name in ("margin", "lower") else Fraction(1, 1000)
+    return replace(certificate, **{name: Fraction(value) * factor}), rows
+
+
+def holds(certificate, rows, bounds):
+    """Tell whether the checker accepts, whoever the data are, and whatever weights sum to."""
+    weights, columns = vars(certificate).get("weights", ()), certificate.data.columns
+    certificate = replace(
+        certificate, data=replace(certificate.data, digest=digest(rows, columns, bounds))
+    )
+    if weights and not isinstance(certificate, rc.Infeasible) and sum(map(Fraction, weights)):
+        total = sum(map(Fraction, weights))
+        certificate = replace(certificate, weights=[Fraction(y) / total for y in weights])
+    try:
+        check(certificate.as_dict(), rows, columns, bounds)
+    except Refused:
+        return False
+    return True
+
+
+def linear_part(certificate):
+    """What VIPR says of it: nothing of a margin, and nothing of a w that separates weakly."""
+    if isinstance(certificate, rc.Separator):
+        return replace(certificate, margin=Fraction(1, 10**2000))
+    return (
+        replace(certificate, w=None) if isinstance(certificate, rc.NonSeparability) else certificate
+    )
+
+
+def wrong_texts(suffix, seed, count):
+    """Proofs as they would be written of certificates that do not hold."""
+    random = np.random.default_rng(seed)
+    for certificate, rows, bounds in random_cases(seed, count):
+        if suffix == ".vipr" and isinstance(certificate, SQUARES):
+            continue
+        judged = linear_part if suffix == ".vipr" else lambda given: given
+        wrong, other = certificate, rows
+        while holds(judged(wrong), other, bounds):
+            wrong, other = changed(random, certificate, rows)
+        yield WRITERS[suffix](stated(wrong, other, bounds))
+
+
+def test_coq_refuses_what_does_not_hold(coq, tmp_path):
+    for seed in range(amount(1, 12)):
+        assert coq.refuses(list(wrong_texts(".v", seed, 2)), tmp_path)
+    assert coq.run(next(wrong_texts(".v", 0, 1)), tmp_path / "alone.v").returncode != 0
+    assert not coq.refuses(texts(".v", random_cases(0, 1))[:1], tmp_path)
+
+
+def test_solvers_refuse_what_does_not_hold():
+    for text in wrong_texts(".smt2", 0, amount(3, 24)):
+        assert not a_solver_accepts(text)
+
+
+def test_vipr_proofs_that_do_not_hold_are_refused():
+    assert not any(map(vipr_accepts, wrong_texts(".vipr", 0, amount(6, 40))))
+
+
+# ---- the door
+
+
+XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+
+
+def test_a_certificate_is_exported_with_its_data(tmp_path):
+    found = rb.separate(*XOR)
+    rb.export(found.certificate, tmp_path / "proof.v", *XOR)
+    text = (tmp_path / "proof.v").read_text()
+    assert text.startswith(f"(* {rb.verify(found.certificate, *XOR)}")
+    assert "Negative (Over [1; 1] 1)" in text
+
+
+def test_decimals_are_what_they_say_and_floats_what_they_are(tmp_path):
+    A, b = [[0.1]], [0.3]
+    for system in ((A, b), (rb.as_decimals(A), rb.as_decimals(b))):
+        rb.export(rb.solve(*system).certificate, tmp_path / "proof.v", *system)
+        assert ("Row [1] AtLeast 3 10" in (tmp_path / "proof.v").read_text()) == (
+            system[0] is not A
+        )
+
+
+def test_what_cannot_be_exported_is_said(tmp_path):
+    found = rb.separate(*XOR)
+    other = [[0, 0], [0, 1], [1, 0], [1, 2]], XOR[1]
+    margin = rb.max_margin([[0.0], [1.0]], [0, 1]).certificate
+    for words, given in (
+        ("does not hold, and is not exported", (found.certificate, "p.v", *other)),
+        ("does not hold, and is not exported", (found.certificate, "p.v", XOR[0], [3, 4, 4, 3])),
+        ("give those of the certificate as X and y", (found.certificate, "p.smt2")),
+        (r"end its name in \.v, \.smt2, \.vipr", (found.certificate, "p.json", *XOR)),
+        ("no name for Coq", (found.certificate, "my-proof.v", *XOR)),
+        ("VIPR knows no squares", (margin, "p.vipr", [[0.0], [1.0]], [0, 1])),
+        ("give its certificate", (found, "p.v", *XOR)),
+    ):
+        with pytest.raises(rb.InputError, match=words):
+            rb.export(given[0], tmp_path / given[1], *given[2:])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_shell_exports_numbers_of_every_kind(shell, folder, coq, tmp_path):
+    (folder / "xor.svm").write_text("0 1:0 2:0\n1 1:0 2:0.1\n1 1:0.1 2:0\n0 1:0.1 2:0.1\n")
+    (folder / "system.csv").write_text("x,relation,b\n0.1,>=,0.3\n1,<,3\n")
+    shell("separate", "xor.svm", "--certificate", "xor.json")
+    shell("separate", "xor.svm", "--floats", "--certificate", "floats.json")
+    shell("solve", "system.csv", "--certificate", "system.json")
+    exact = rb.separate([[Fraction(v) for v in x] for x in XOR[0]], XOR[1]).certificate
+    (folder / "exact.json").write_text(
+        replace(exact, data=replace(exact.data, numbers="exact")).to_json()
+    )
+    (folder / "whole.svm").write_text("0 1:0 2:0\n1 1:0 2:1\n1 1:1 2:0\n0 1:1 2:1\n")
+    pairs = [
+        ("xor", "xor.svm"),
+        ("floats", "xor.svm"),
+        ("system", "system.csv"),
+        ("exact", "whole.svm"),
+    ]
+    for name, data in pairs:
+        for suffix in WRITERS:
+            assert shell("export", f"{name}.json", f"{name}{suffix}", "--data", data)[0] == 0
+        proofs = {suffix: (folder / f"{name}{suffix}").read_text() for suffix in WRITERS}
+        assert vipr_accepts(proofs[".vipr"])
+        assert solvers_accept(proofs[".smt2"])
+    assert coq.accepts([(folder / f"{name}.v").read_text() for name, _ in pairs], tmp_path)
+
+
+def test_the_shell_says_what_an_export_lacks(shell, folder, refused):
+    (folder / "xor.svm").write_text("0 1:0 2:0\n1 1:0 2:1\n1 1:1 2:0\n0 1:1 2:1\n")
+    shell("separate", "xor.svm", "--certificate", "xor.json")
+    (folder / "other.svm").write_text("0 1:0 2:0\n1 1:0 2:1\n1 1:1 2:0\n0 1:1 2:2\n")
+    assert "with --data" in refused("export", "xor.json", "xor.v")
+    assert "is not exported" in refused("export", "xor.json", "xor.v", "--data", "other.svm")
+    assert "what the command reads" in refused("export", "xor.json", "xor.svm", "--data", "xor.svm")
+
+
+PAGES = ["certificates", "shell", "svm", "index", "theorems/noise"]
+PAGES += ["cookbook/feasibility", "cookbook/separation"]
+COMMAND = re.compile(r"^\$ rosenblatt \w+ (\S+) .*--certificate (\S+)", re.MULTILINE)
+
+
+@pytest.mark.skipif(not LONG, reason="make test-long exports the certificates of the documentation")
+@pytest.mark.parametrize("page", PAGES)
+def test_certificates_of_the_documentation_are_accepted(page, shell, folder, coq, monkeypatch):
+    shutil.copy(Path(rb.__file__).parent / "checker.py", folder)
+    shutil.copy(DOCS / "own_experiment.py", folder)
+    exports, verify = [], rb.verify
+
+    def recorded(*given, **how):
+        exports.append(lambda path: rb.export(given[0], path, *given[1:], **how))
+        return verify(*given, **how)
+
+    monkeypatch.setattr(rb, "verify", recorded)
+    names = {"__name__": "page"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for kind, text in blocks(DOCS / f"{page}.md"):
+            assert kind not in RUNNERS or RUNNERS[kind](text, names)
+            for data, certificate in COMMAND.findall(text):
+                words = "export", certificate, "--data", data
+                exports.append(lambda path, words=words: shell(*words[:2], path, *words[2:]))
+    assert exports
+    for export in exports:
+        for suffix in (".v", ".smt2"):
+            export(folder / f"proof{suffix}")
+        assert solvers_accept((folder / "proof.smt2").read_text())
+        assert coq.accepts([(folder / "proof.v").read_text()], folder)
