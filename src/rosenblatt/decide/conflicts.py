@@ -18,26 +18,29 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any
 
 import highspy
 import numpy as np
+from scipy import sparse
 
 from rosenblatt.certificates import Infeasible, Number
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock, OutOfTimeError
-from rosenblatt.decide.farkas import Contradiction, ElasticSystem
+from rosenblatt.decide.farkas import Contradiction
 from rosenblatt.decide.feasibility import point_or_contradiction
-from rosenblatt.decide.floats import FloatProgram, run
+from rosenblatt.decide.floats import load, run
+from rosenblatt.decide.signed import floats_of
 from rosenblatt.decide.wording import Wording, counted, short
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.integers import whole_rows
-from rosenblatt.exact.programs import Program
-from rosenblatt.exact.spans import orthogonal
+from rosenblatt.exact.numbers import exact_list, is_exact
+from rosenblatt.exact.spans import orthogonal, pivots
 
 ROW, LOWER, UPPER = "row", "lower", "upper"
 Member = tuple[str, int]
-IRREDUCIBLE = 6  # of HiGHS: find rows by an elastic program, then drop all that can be
+WHOLE = 6  # of HiGHS: find rows by an elastic program, then drop all that can be
 SOLVER_SECONDS = 10.0  # that HiGHS may take for it
 AT_LOWER_END, AT_UPPER_END, AT_BOTH = (
     highspy.IisBoundStatus.kIisBoundStatusLower.value,
@@ -60,18 +63,18 @@ class Conflict:
         The rows by name, and the bounds as they are written.
     certificate : Infeasible
         The multipliers that prove the contradiction, for `verify` on the whole system.
-    lines : tuple of str
-        The rows and bounds, written out.
-    total : str
-        The sum of the multiplied rows and bounds, and what it says.
+    system : System
+        The rows and bounds that it is about.
+    wording : Wording
+        Their names.
     """
 
     rows: np.ndarray
     bounds: tuple[tuple[int, str], ...]
     names: tuple[str, ...]
     certificate: Infeasible
-    lines: tuple[str, ...] = field(repr=False, default=())
-    total: str = field(repr=False, default="")
+    system: System = field(repr=False, compare=False)
+    wording: Wording = field(repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -91,7 +94,25 @@ class Conflict:
         begin = (
             f"{' and '.join(parts)} cannot hold together; without any one of them, the others can:"
         )
-        return "\n".join([begin, *(f"  {line}" for line in self.lines), self.total])
+        lines = [
+            f"{self.wording.row(i)}: {self.wording.relation(self.system, i)}"
+            for i in self.rows.tolist()
+        ]
+        lines += self.names[self.rows.size :]
+        return "\n".join([begin, *(f"  {line}" for line in lines), self._sum()])
+
+    def _sum(self) -> str:
+        """Write the sum of the multiplied rows and bounds, and what it says."""
+        proof, total, terms = self.certificate, Fraction(0), list[str]()
+        for i, y in zip(proof.rows, proof.weights, strict=True):
+            total += Fraction(y) * Fraction(self.system.row(i)[-1][1])
+            terms.append(_multiple(-y if self.wording.is_negated(i) else y, self.wording.row(i)))
+        for side, sign, (columns, weights) in ((0, 1, proof.lower), (1, -1, proof.upper)):
+            for j, y in zip(columns, weights, strict=True):
+                total += sign * Fraction(y) * Fraction((self.system.pairs or [])[j][side] or 0)
+                terms.append(_multiple(sign * y, f"({self.wording.bound(self.system, j, side)})"))
+        said = f"0 ≥ {short(total)}" if total else "0 > 0"
+        return f"{' '.join(terms).removeprefix('+ ')} gives {said}."
 
     def __str__(self) -> str:
         return self.explain()
@@ -108,7 +129,7 @@ class Conflicts:
         sides = (proof.rows, proof.weights), proof.lower, proof.upper
         given = Contradiction(*(_exact(*side) for side in sides))
         if kept.intersection(given.rows):
-            return self._conflict(self._sparing(kept, given))
+            return self._conflict(self._irreducible(self._sparing(kept, given)))
         return self._conflict(self._smallest(given, kept))
 
     def several(self, first: Conflict, limit: int) -> Iterator[Conflict]:
@@ -141,7 +162,7 @@ class Conflicts:
         """Give a conflict without some rows and bounds, None if there is none."""
         rows = [i for i in range(self.system.tags.size) if (ROW, i) not in dropped]
         found = self._decided(np.array(rows, np.int64), dropped)
-        return None if found is None else self._conflict(found)
+        return None if found is None else self._conflict(self._irreducible(found))
 
     def _decided(
         self, rows: np.ndarray, dropped: frozenset[Member] = frozenset()
@@ -174,20 +195,14 @@ class Conflicts:
     def _smallest(self, given: Contradiction, kept: set[int]) -> Contradiction:
         """Give the smaller of what is left of the proof, and of what HiGHS names."""
         ours = self._irreducible(given)
-        named = None if kept else self._named_by_solver()
-        if named is None:
-            return ours
-        theirs = self._irreducible(named)
-        return min(theirs, ours, key=_size)
+        theirs = None if kept else self._named_by_solver()
+        return ours if theirs is None else min(theirs, ours, key=_size)
 
     def _named_by_solver(self) -> Contradiction | None:
         """Give a contradiction between the rows and bounds that HiGHS names, if it does."""
-        elastic = ElasticSystem(self.system, np.arange(self.system.tags.size))
-        nothing = [0] * elastic.width
-        floats = FloatProgram(Program(elastic.A, nothing, elastic.row_ends, elastic.bounds))
-        floats.solver.setOptionValue("iis_strategy", IRREDUCIBLE)
+        solver = self._solver()
         try:
-            _, found = run(floats.solver, min(self.clock.left(), SOLVER_SECONDS), "getIis")
+            _, found = run(solver, min(self.clock.left(), SOLVER_SECONDS), "getIis")
         except OutOfTimeError:
             self.clock.left()
             return None
@@ -196,112 +211,94 @@ class Conflicts:
         states = dict(zip(found.col_index_, found.col_bound_, strict=True))
         used = {(LOWER, j) for j, s in states.items() if s in (AT_LOWER_END, AT_BOTH)}
         used |= {(UPPER, j) for j, s in states.items() if s in (AT_UPPER_END, AT_BOTH)}
-        bounds = {(side, j) for side in (LOWER, UPPER) for j in range(elastic.width)}
-        return self._decided(np.array(sorted(found.row_index_), np.int64), frozenset(bounds - used))
+        rows = sorted(int(i) for i in found.row_index_)
+        named = _Members(self.system, [*((ROW, i) for i in rows), *sorted(used)], self.clock)
+        only = named.only()
+        if only is not None:
+            return only
+        bounds = {(side, j) for side in (LOWER, UPPER) for j in range(self.system.columns)}
+        more = self._decided(np.array(rows, np.int64), frozenset(bounds - used))
+        return None if more is None else self._irreducible(more)
+
+    def _solver(self) -> Any:
+        """Give HiGHS the system as it was written, so that it names what it would for others."""
+        system, count = self.system, self.system.tags.size
+        signs = np.array([-1.0 if self.wording.is_negated(i) else 1.0 for i in range(count)])
+        X = system.X.astype(np.float64) if is_exact(system.X) else system.X
+        rows = sparse.csr_matrix(X, dtype=np.float64)
+        right = floats_of(exact_list(system.b)) * signs
+        equal = system.tags == EQUAL
+        lower = np.where((signs > 0) | equal, right, -np.inf)
+        upper = np.where((signs < 0) | equal, right, np.inf)
+        pairs = system.pairs or [(None, None)] * system.columns
+        ends = [
+            floats_of([none if end is None else end for end in side])
+            for side, none in zip(zip(*pairs, strict=True), (-np.inf, np.inf), strict=True)
+        ]
+        solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for name, value in {"output_flag": False, "threads": 1, "iis_strategy": WHOLE}.items():
+            solver.setOptionValue(name, value)
+        matrix = sparse.csr_matrix(sparse.diags(signs) @ rows)
+        load(solver, np.zeros(system.columns), ends, (lower, upper), matrix)
+        return solver
 
     def _irreducible(self, given: Contradiction) -> Contradiction:
         """Take rows and bounds out of a contradiction as long as one can be dropped."""
-        members = [*((ROW, i) for i in given.rows), *((LOWER, j) for j in given.lower)]
-        members += [(UPPER, j) for j in given.upper]
-        rows, factors = whole_rows(map(self._entries, members), self.system.columns + 1)
-        used = np.setdiff1d(rows.columns, [self.system.columns])
-        kernel = orthogonal(rows.part(np.arange(rows.size), used).transposed(), self.clock.left)
-        others = [[Fraction(v) for v in vector] for _, vector in kernel]
-        weights = [*given.rows.values(), *given.lower.values(), *given.upper.values()]
-        kinds = _Kinds(
-            [self._is_equation(member) for member in members],
-            [self._is_strict(member) for member in members],
-            [Fraction(-v) for v in rows.times([0] * self.system.columns + [1])],
-        )
-        y = kinds.irreducible([w / f for w, f in zip(weights, factors, strict=True)], others)
-        left = {m: v * f for m, v, f in zip(members, y, factors, strict=True) if v}
-        scale = _whole(left.values())
-        parts = [
-            {j: v * scale for (kind, j), v in left.items() if kind == one}
-            for one in (ROW, LOWER, UPPER)
-        ]
-        return Contradiction(*parts)
-
-    def _entries(self, member: Member) -> list[tuple[int, int | float | Fraction]]:
-        """Give (a, -b) of a row or a bound."""
-        kind, k = member
-        if kind == ROW:
-            *entries, (last, right) = self.system.row(k)
-        elif kind == LOWER:
-            ((*entries, (last, right)),) = self.system.lower_bounds([k])
-        else:
-            ((*entries, (last, right)),) = self.system.upper_bounds([k])
-        return [*entries, (last, -right)]
-
-    def _is_equation(self, member: Member) -> bool:
-        return member[0] == ROW and self.system.tags[member[1]] == EQUAL
-
-    def _is_strict(self, member: Member) -> bool:
-        return member[0] == ROW and self.system.tags[member[1]] == MORE_THAN
+        parts = zip((ROW, LOWER, UPPER), given, strict=True)
+        weights = {(kind, k): y for kind, part in parts for k, y in part.items()}
+        members = _Members(self.system, list(weights), self.clock)
+        return members.irreducible(list(weights.values()))
 
     # ---- answers
 
     def _conflict(self, found: Contradiction) -> Conflict:
-        found = self._irreducible(found)
         bounds = [*((j, LOWER) for j in sorted(found.lower))]
         bounds += [(j, UPPER) for j in sorted(found.upper)]
         rows = sorted(found.rows)
         written = [self.wording.bound(self.system, j, int(side == UPPER)) for j, side in bounds]
-        names = [self.wording.row(i) for i in rows]
-        lines = [
-            f"{name}: {self.wording.relation(self.system, i)}"
-            for name, i in zip(names, rows, strict=True)
-        ]
-        return Conflict(
-            np.array(rows, np.int64),
-            tuple(bounds),
-            (*names, *written),
-            proof_of(self.system, found),
-            (*lines, *written),
-            self._sum(found),
-        )
-
-    def _sum(self, found: Contradiction) -> str:
-        """Write the sum of the multiplied rows and bounds, and what it says."""
-        terms = [
-            (-y if self.wording.is_negated(i) else y, self.wording.row(i))
-            for i, y in sorted(found.rows.items())
-        ]
-        for sign, side, bounds in ((1, 0, found.lower), (-1, 1, found.upper)):
-            terms += [
-                (sign * y, f"({self.wording.bound(self.system, j, side)})")
-                for j, y in sorted(bounds.items())
-            ]
-        members = [(y, (ROW, i)) for i, y in found.rows.items()]
-        members += [(y, (LOWER, j)) for j, y in found.lower.items()]
-        members += [(y, (UPPER, j)) for j, y in found.upper.items()]
-        right = sum((-y * Fraction(self._entries(m)[-1][1]) for y, m in members), Fraction(0))
-        said = f"0 ≥ {short(right)}" if right else "0 > 0"
-        signed = [f"{'-' if y < 0 else '+'} {short(abs(y))} × {name}" for y, name in terms]
-        return f"{' '.join(signed).removeprefix('+ ')} gives {said}."
+        names = *map(self.wording.row, rows), *written
+        ordered = Contradiction(*({k: part[k] for k in sorted(part)} for part in found))
+        proof = proof_of(self.system, ordered)
+        places = np.array(rows, np.int64)
+        return Conflict(places, tuple(bounds), names, proof, self.system, self.wording)
 
 
-class _Kinds(NamedTuple):
-    """Which members are equations and which strict, and their right-hand sides."""
+class _Members:
+    """Some rows and bounds (a, b), and all multipliers that cancel a, of any sign.
 
-    equations: list[bool]
-    strict: list[bool]
-    right: list[Fraction]
+    Attributes
+    ----------
+    members, factors : what they are, and the factors that make them rows of integers.
+    table, right : the columns a of these rows, and their b.
+    """
 
-    def contradicts(self, y: list[Fraction]) -> bool:
-        """Tell whether multipliers, known to cancel the left-hand sides, contradict."""
-        if any(v < 0 and not free for v, free in zip(y, self.equations, strict=True)):
-            return False
-        total = sum((v * b for v, b in zip(y, self.right, strict=True) if v), Fraction(0))
-        return total > 0 or (
-            total == 0 and any(v and strict for v, strict in zip(y, self.strict, strict=True))
-        )
+    def __init__(self, system: System, members: list[Member], clock: Clock) -> None:
+        self.members, self.clock = members, clock
+        rows, self.factors = whole_rows([_entries(system, m) for m in members], system.columns + 1)
+        used = np.setdiff1d(rows.columns, [system.columns])
+        self.table = rows.part(np.arange(rows.size), used).transposed()
+        self.right = [-value for value in rows.times([0] * system.columns + [1])]
+        tags = [system.tags[k] if kind == ROW else None for kind, k in members]
+        self.equations, self.strict = ([tag == one for tag in tags] for one in (EQUAL, MORE_THAN))
 
-    def irreducible(self, y: list[Fraction], kernel: list[list[Fraction]]) -> list[Fraction]:
-        """Give multipliers on members from which none can be dropped.
+    @cached_property
+    def kernel(self) -> list[list[Fraction]]:
+        """Independent multipliers of these rows, which span all that cancel a."""
+        found = orthogonal(self.table, self.clock.left)
+        return [[Fraction(value) for value in vector] for _, vector in found]
 
-        The kernel holds independent multipliers that cancel the left-hand sides, of any sign.
-        """
+    def only(self) -> Contradiction | None:
+        """Give the contradiction if, but for a factor, no other multipliers cancel a."""
+        if len(self.members) - len(pivots(self.table).rows) != 1:
+            return None
+        (y,) = self.kernel
+        signed = (z for z in (y, [-v for v in y]) if all(z) and self.contradicts(z))
+        return next(map(self.contradiction, signed), None)
+
+    def irreducible(self, weights: list[Fraction]) -> Contradiction:
+        """Give a contradiction of members from which none can be dropped, given one."""
+        y = [weight / factor for weight, factor in zip(weights, self.factors, strict=True)]
+        kernel = self.kernel
         while len(kernel) > 1:
             other = next(v for v in kernel if not _parallel(y, v))
             opposite = [-value for value in other]
@@ -310,7 +307,41 @@ class _Kinds(NamedTuple):
             y = next(z for z in fewer if z is not None and self.contradicts(z))
             for k, value in enumerate(y):
                 kernel = kernel if value else _without_place(kernel, k)
-        return y
+        return self.contradiction(y)
+
+    def contradicts(self, y: list[Fraction]) -> bool:
+        """Tell whether multipliers that cancel a are a contradiction."""
+        if any(v < 0 and not free for v, free in zip(y, self.equations, strict=True)):
+            return False
+        total = sum(v * b for v, b in zip(y, self.right, strict=True) if v)
+        strict = any(v and strict for v, strict in zip(y, self.strict, strict=True))
+        return total > 0 or (total == 0 and strict)
+
+    def contradiction(self, y: list[Fraction]) -> Contradiction:
+        """Give multipliers as those of rows and bounds, in whole numbers."""
+        triples = zip(self.members, y, self.factors, strict=True)
+        left = {member: v * factor for member, v, factor in triples if v}
+        scale = _whole(left.values())
+        parts = [
+            {k: v * scale for (kind, k), v in left.items() if kind == one}
+            for one in (ROW, LOWER, UPPER)
+        ]
+        return Contradiction(*parts)
+
+
+def _entries(system: System, member: Member) -> list[tuple[int, Number]]:
+    """Give (a, -b) of a row or a bound."""
+    kind, k = member
+    if kind == ROW:
+        *entries, (last, right) = system.row(k)
+    else:
+        bounds = system.lower_bounds([k]) if kind == LOWER else system.upper_bounds([k])
+        ((*entries, (last, right)),) = bounds
+    return [*entries, (last, -right)]
+
+
+def _multiple(y: Number, name: str) -> str:
+    return f"{'-' if y < 0 else '+'} {short(abs(Fraction(y)))} × {name}"
 
 
 def _exact(places: Sequence[int], weights: Sequence[Number]) -> dict[int, Fraction]:
