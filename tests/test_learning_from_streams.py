@@ -11,7 +11,7 @@ from amount import sampled
 from rosenblatt.data.streams import Checkpoint, Place, fit_stream
 from rosenblatt.data.workers import ahead
 
-X, Y, W = rb.make_separable(300, 8, margin=0.01, seed=2)
+X, Y, W = rb.make_separable(300, 8, margin=0.05, seed=2)
 
 
 def blocks_of(X, y, size=37):
