@@ -289,7 +289,7 @@ class _Members:
 
     def only(self) -> Contradiction | None:
         """Give the contradiction if, but for a factor, no other multipliers cancel a."""
-        if len(self.members) - len(pivots(self.table).rows) != 1:
+        if len(self.members) - len(pivots(self.table, self.clock.left).rows) != 1:
             return None
         (y,) = self.kernel
         signed = (z for z in (y, [-v for v in y]) if all(z) and self.contradicts(z))
