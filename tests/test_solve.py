@@ -842,40 +842,34 @@ def test_data_that_cannot_be_used_are_refused(given, message):
         rb.solve(*given)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"strict": [True], "equal": [True]}, "row 0 cannot be both strict and an equation"),
-        ({"strict": [True, False]}, "strict must be a truth value"),
-        ({"strict": [1]}, "strict must be a truth value"),
-        ({"strict": "yes"}, "strict must be a truth value"),
-        ({"equal": 1}, "equal must be a truth value"),
-        ({"bounds": [(0, 1)]}, "a pair for each of 2 columns"),
-        ({"bounds": [(0, 1)] * 3}, "a pair for each of 2 columns"),
-        ({"bounds": [(0, 1, 2)] * 2}, "a pair"),
-        ({"bounds": [(0, 1), None]}, "a pair"),
-        ({"bounds": "ab"}, "a pair"),
-        ({"bounds": 5}, "bounds"),
-        ({"bounds": (math.nan, 1)}, "no finite number"),
-        ({"bounds": (math.inf, None)}, "no finite number"),
-        ({"bounds": (None, -math.inf)}, "no finite number"),
-        ({"bounds": [(0, "1"), (0, 1)]}, "no finite number"),
-        ({"method": "simplex"}, "method must be one of 'auto', 'perceptron'"),
-        ({"method": None}, "method must be one of"),
-        ({"method": ["auto"]}, "method must be one of"),
-        ({"max_seconds": 0}, "max_seconds must be a positive number"),
-        ({"max_seconds": -1, "method": "smoothed"}, "max_seconds must be a positive number"),
-        ({"max_seconds": math.nan}, "max_seconds must be a positive number"),
-        ({"max_seconds": "1"}, "max_seconds must be a positive number"),
-        ({"max_steps": -1, "method": "perceptron"}, "max_steps"),
-        ({"max_steps": 1.5, "method": "rescaled"}, "max_steps"),
-        ({"max_steps": "1", "method": "smoothed"}, "max_steps"),
+BAD_OPTIONS = {
+    "row 0 cannot be both strict and an equation": [{"strict": [True], "equal": [True]}],
+    "strict must be a truth value": [{"strict": given} for given in ([True, False], [1], "yes")],
+    "equal must be a truth value": [{"equal": 1}],
+    "a pair for each of 2 columns": [{"bounds": [(0, 1)]}, {"bounds": [(0, 1)] * 3}],
+    "a pair": [{"bounds": given} for given in ([(0, 1, 2)] * 2, [(0, 1), None], "ab", 5)],
+    "no finite number": [
+        {"bounds": given}
+        for given in ((math.nan, 1), (math.inf, None), (None, -math.inf), [(0, "1"), (0, 1)])
     ],
-    ids=str,
-)
-def test_options_that_make_no_sense_are_refused(options, message):
-    with pytest.raises(rb.InputError, match=message):
-        rb.solve(TWO, **options)
+    "method must be one of 'auto', 'perceptron'": [
+        {"method": given} for given in ("simplex", None, ["auto"])
+    ],
+    "max_seconds must be a positive number": [
+        {"max_seconds": given, "method": "smoothed"} for given in (0, -1, math.nan, "1")
+    ],
+    "max_steps": [
+        {"max_steps": given, "method": method}
+        for given, method in zip((-1, 1.5, "1"), METHODS, strict=True)
+    ],
+}
+
+
+@pytest.mark.parametrize("message", BAD_OPTIONS)
+def test_options_that_make_no_sense_are_refused(message):
+    for options in BAD_OPTIONS[message]:
+        with pytest.raises(rb.InputError, match=message):
+            rb.solve(TWO, **options)
 
 
 @every_method

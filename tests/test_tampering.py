@@ -405,12 +405,6 @@ def some_list(random, certificate):
     return tree[key] if tree is not None else [0]
 
 
-def swap_items(random, certificate, data):
-    items = some_list(random, certificate)
-    j, k = random.integers(0, len(items), 2)
-    items[j], items[k] = items[k], items[j]
-
-
 def drop_an_item(random, certificate, data):
     items = some_list(random, certificate)
     del items[random.integers(len(items))]
@@ -484,12 +478,6 @@ def shift_weight(random, certificate, data):
 
 
 FACTORS = [Fraction(999, 1000), 1 - Fraction(1, 10**30), 2, Fraction(1, 3), -1, 1 + Fraction(1, 7)]
-
-
-def multiply_weights(random, certificate, data):
-    _, weights = weighted(random, certificate)
-    factor = pick(random, FACTORS)
-    weights[:] = texts(number(weight) * factor for weight in weights)
 
 
 def multiply_a_proof(random, certificate, data):
@@ -613,10 +601,10 @@ def give_w(random, certificate, data):
 
 
 CERTIFICATE_CHANGES = [
-    change_a_digit, put_something_odd, nudge_a_number, write_a_number_in_another_way, swap_items,
+    change_a_digit, put_something_odd, nudge_a_number, write_a_number_in_another_way,
     drop_an_item, repeat_an_item, shuffle_a_list, change_an_index, renumber_rows,
     drop_a_row_and_its_weight, move_rows_and_weights_together, add_a_row, shift_weight,
-    multiply_weights, multiply_a_proof, multiply_w, change_a_measure, change_the_header,
+    multiply_a_proof, multiply_w, change_a_measure, change_the_header,
     swap_classes, drop_or_add_the_intercept, drop_or_add_the_lift, drop_a_field, add_a_field,
     claim_another_kind, change_the_complement, give_w
 ]  # fmt: skip

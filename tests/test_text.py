@@ -2,9 +2,9 @@
 
 import math
 import pickle
+import re
 import tracemalloc
 import unicodedata
-from typing import Any
 
 import numpy as np
 import pytest
@@ -337,38 +337,27 @@ def test_the_tags_say_that_it_takes_strings_and_needs_no_fit():
 
 # Refusals ----------------------------------------------------------------------------------------
 
-BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"columns": 0}, "columns must be a whole number from 1 to 2147483647, got 0"),
-    ({"columns": 2**31}, "columns must be"),
-    ({"columns": 10.0}, "columns must be"),
-    ({"columns": True}, "columns must be"),
-    ({"words": (0, 1)}, "words must be None or (shortest, longest) with 1 <= shortest"),
-    ({"words": (2, 1)}, "words must be"),
-    ({"words": 2}, "words must be"),
-    ({"words": (1, 2, 3)}, "words must be"),
-    ({"words": (1, 65)}, "words must be"),
-    ({"characters": (1.0, 2)}, "characters must be"),
-    ({"characters": "ab"}, "characters must be"),
-    ({"words": None}, "words and characters are both None"),
-    ({"lowercase": "yes"}, "lowercase must be True or False, got 'yes'"),
-    ({"counts": "log"}, "counts must be one of 'linear', 'sublinear', 'binary', got 'log'"),
-    ({"norm": "l1"}, "norm must be one of 'l2', got 'l1'"),
-    ({"signed": 2}, "signed must be True or False, got 2"),
-    ({"dtype": int}, "dtype must be float32 or float64, got <class 'int'>"),
-    ({"dtype": None}, "dtype must be"),
-    ({"dtype": "nonsense"}, "dtype must be"),
-    ({"n_jobs": 0}, "n_jobs must be None or -1 for all cores, or a whole number from 1 on, got 0"),
-    ({"n_jobs": 1.5}, "n_jobs must be"),
-]
+BAD_OPTIONS = {
+    "columns must be a whole number from 1 to 2147483647": ("columns", [0, 2**31, 10.0, True]),
+    "words must be None or (shortest, longest) with 1": ("words", [(0, 1), (2, 1), 2, (1, 65)]),
+    "characters must be None or (shortest, longest)": ("characters", [(1.0, 2), "ab"]),
+    "words and characters are both None": ("words", [None]),
+    "lowercase must be True or False, got 'yes'": ("lowercase", ["yes"]),
+    "counts must be one of 'linear', 'sublinear', 'binary', got 'log'": ("counts", ["log"]),
+    "norm must be one of 'l2', got 'l1'": ("norm", ["l1"]),
+    "signed must be True or False, got 2": ("signed", [2]),
+    "dtype must be float32 or float64, got": ("dtype", [int, None, "nonsense"]),
+    "n_jobs must be None or -1 for all cores, or a whole number from 1": ("n_jobs", [0, 1.5]),
+}
 
 
-@pytest.mark.parametrize(("chosen", "message"), BAD_OPTIONS)
-def test_options_that_cannot_be_used_are_refused_in_a_sentence(chosen, message):
-    hasher = TextHasher(**chosen)
-    for refused in (hasher.fit, lambda: hasher.transform(["a"]), lambda: hasher.transform_one("a")):
-        with pytest.raises(InputError) as caught:
-            refused()
-        assert str(caught.value).startswith(message)
+@pytest.mark.parametrize("message", BAD_OPTIONS)
+def test_options_that_cannot_be_used_are_refused_in_a_sentence(message):
+    name, values = BAD_OPTIONS[message]
+    for hasher in (TextHasher(**{name: value}) for value in values):
+        for act in (hasher.fit, hasher.transform, hasher.transform_one):
+            with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+                act("a" if act == hasher.transform_one else ["a"])
 
 
 @pytest.mark.parametrize("place", [0, 5, 99])
