@@ -90,7 +90,7 @@ Proof.
     simpl in *; try discriminate.
   inversion L as [L']; inversion_clear W as [|? ? Y W']; inversion_clear M as [|? ? A M'].
   specialize (IH _ L' W' M'). apply inject_positive in Y.
-  rewrite whole_plus, whole_times, inject_Z_plus, inject_Z_mult.
+  rewrite whole_plus, scaled_product, whole_times, inject_Z_plus, inject_Z_mult.
   destruct z as [x q]; simpl in *. rewrite dot_over in A.
   pose proof (product_of_units q) as U. pose proof (unit_positive q) as I.
   set (p := inject_Z (Zpos q)) in *. set (D := dot (whole x) w) in *. set (i := 1 # q) in *.
@@ -134,7 +134,8 @@ Lemma totalZ_positive weights zs :
   (0 < totalZ weights zs)%Z.
 Proof.
   destruct weights as [|y weights], zs as [|z zs]; simpl; try easy.
-  intros _ _ W. inversion_clear W. pose proof (totalZ_nonnegative weights zs ltac:(assumption)). nia.
+  intros _ _ W. inversion_clear W.
+  pose proof (totalZ_nonnegative weights zs ltac:(assumption)). nia.
 Qed.
 
 Lemma dot_of_counted counts sum w :

@@ -156,7 +156,8 @@ Lemma sum_at_most (f : nat -> Q) most l order :
 Proof.
   intros F C. induction l as [|j l IH]; simpl; [rewrite Qmult_0_r; lra |].
   specialize (C j). specialize (F j).
-  assert (count (count_occ Nat.eq_dec order j) <= count most) by (unfold count; rewrite <- Zle_Qle; lia).
+  assert (count (count_occ Nat.eq_dec order j) <= count most)
+    by (unfold count; rewrite <- Zle_Qle; lia).
   nra.
 Qed.
 
@@ -200,7 +201,8 @@ Proof.
   rewrite S, U in M.
   destruct passes as [most|].
   - apply Qle_bool_iff in B.
-    pose proof (sum_at_most f (Pos.to_nat most) (seq 0 (length data)) order F (P most eq_refl)) as A.
+    pose proof (sum_at_most f (Pos.to_nat most) (seq 0 (length data)) order F (P most eq_refl))
+      as A.
     rewrite <- D, <- T in A. unfold count in A. rewrite positive_nat_Z in A.
     change (inject_Z (Z.pos most)) with (Z.pos most # 1) in A. lra.
   - apply andb_true_iff in B as [Z B]. apply Qle_bool_iff in Z, B.

@@ -1,7 +1,7 @@
 (** Checkers of certificates, and theorems that what they accept is true.
 
-    [Claims] says what is claimed. Each of the other files has functions, which compute with integers
-    alone, and the theorem that whatever they accept is true. A file that
+    [Claims] says what is claimed. Each of the other files has functions, which compute with
+    integers alone, and the theorem that whatever they accept is true. A file that
     [rosenblatt export proof.json proof.v] writes holds data, and calls one of these theorems. *)
 
 From Rosenblatt Require Export Claims Vectors Separation Margins Systems Mistakes.

@@ -61,7 +61,8 @@ Lemma total_excess_sum weights system x :
      - inject_Z (dotZ (map right system) weights).
 Proof.
   revert system; induction weights as [|y weights IH]; intros [|r system]; simpl; try ring.
-  rewrite IH, whole_plus, whole_times, inject_Z_plus, inject_Z_mult. unfold excess. ring.
+  rewrite IH, whole_plus, scaled_product, whole_times, inject_Z_plus, inject_Z_mult.
+  unfold excess. ring.
 Qed.
 
 Theorem no_solution weights system :

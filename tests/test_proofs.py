@@ -1,5 +1,6 @@
 """Exported proofs are accepted by other checkers, and by none of them if they are wrong."""
 
+import os
 import re
 import shutil
 import warnings
@@ -14,10 +15,14 @@ from sklearn.exceptions import ConvergenceWarning
 import naive_certificates
 import rosenblatt as rb
 from amount import LONG, amount
+from bench.race import MissingError
+from bench.sets import found
 from pages import DOCS, RUNNERS, blocks
 from rosenblatt import certificates as rc
+from rosenblatt.check.verification import held_against
 from rosenblatt.checker import Refused, check, digest
-from rosenblatt.proofs.statement import stated
+from rosenblatt.data.systems import read_system
+from rosenblatt.proofs.statement import rows_of, stated
 from rosenblatt.proofs.writers import WRITERS, proof_text
 from strangers import Coq, a_solver_accepts, solvers_accept, vipr_accepts
 
@@ -39,6 +44,23 @@ def random_cases(seed, count, makers=naive_certificates.MAKERS):
             yield certificate, problem.rows(), problem.bounds
 
 
+def answers(seed, count):
+    """Certificates of our own answers to random questions, separable or not, and their data."""
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        n, d = random.integers(3, 12), random.integers(1, 4)
+        X = random.integers(-3, 4, (n, d)) * random.choice([1.0, 0.1])
+        y = np.where(np.arange(n) % 2 if random.random() < 0.5 else X[:, 0] >= 0, 1, 0)
+        b = random.integers(-2, 3, n) / 10.0
+        found = [(rb.solve(X, b).certificate, (X, b))]
+        if 0 < y.sum() < n:
+            found += [(ask(X, y).certificate, (X, y)) for ask in (rb.separate, rb.mistake_bound)]
+            margin = rb.max_margin(X, y)
+            found += [(margin.certificate, (X, y))] if margin.verdict == "separable" else []
+        for certificate, data in found:
+            yield certificate, *rows_of(held_against(certificate, *data))
+
+
 def texts(suffix, cases):
     return [proof_text(suffix, *case) for case in cases]
 
@@ -54,6 +76,15 @@ def test_coq_accepts_what_holds_and_assumes_nothing(coq, tmp_path):
 def test_solvers_accept_what_holds():
     for text in texts(".smt2", random_cases(0, amount(4, 200))):
         assert solvers_accept(text)
+
+
+def test_proofs_of_our_own_answers_are_accepted(coq, tmp_path):
+    cases = list(answers(7, amount(4, 200)))
+    assert {type(certificate) for certificate, *_ in cases} == {*rc.KINDS.values()}
+    assert coq.accepts(texts(".v", cases), tmp_path)
+    assert all(map(solvers_accept, texts(".smt2", cases)))
+    linear = [case for case in cases if not isinstance(case[0], SQUARES)]
+    assert all(map(vipr_accepts, texts(".vipr", linear)))
 
 
 def test_vipr_proofs_hold():
@@ -158,10 +189,10 @@ XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 
 
 def test_a_certificate_is_exported_with_its_data(tmp_path):
-    found = rb.separate(*XOR)
-    rb.export(found.certificate, tmp_path / "proof.v", *XOR)
+    answer = rb.separate(*XOR)
+    rb.export(answer.certificate, tmp_path / "proof.v", *XOR)
     text = (tmp_path / "proof.v").read_text()
-    assert text.startswith(f"(* {rb.verify(found.certificate, *XOR)}")
+    assert text.startswith(f"(* {rb.verify(answer.certificate, *XOR)}")
     assert "Negative (Over [1; 1] 1)" in text
 
 
@@ -175,17 +206,17 @@ def test_decimals_are_what_they_say_and_floats_what_they_are(tmp_path):
 
 
 def test_what_cannot_be_exported_is_said(tmp_path):
-    found = rb.separate(*XOR)
+    answer = rb.separate(*XOR)
     other = [[0, 0], [0, 1], [1, 0], [1, 2]], XOR[1]
     margin = rb.max_margin([[0.0], [1.0]], [0, 1]).certificate
     for words, given in (
-        ("does not hold, and is not exported", (found.certificate, "p.v", *other)),
-        ("does not hold, and is not exported", (found.certificate, "p.v", XOR[0], [3, 4, 4, 3])),
-        ("give those of the certificate as X and y", (found.certificate, "p.smt2")),
-        (r"end its name in \.v, \.smt2, \.vipr", (found.certificate, "p.json", *XOR)),
-        ("no name for Coq", (found.certificate, "my-proof.v", *XOR)),
+        ("does not hold, and is not exported", (answer.certificate, "p.v", *other)),
+        ("does not hold, and is not exported", (answer.certificate, "p.v", XOR[0], [3, 4, 4, 3])),
+        ("give those of the certificate as X and y", (answer.certificate, "p.smt2")),
+        (r"end its name in \.v, \.smt2, \.vipr", (answer.certificate, "p.json", *XOR)),
+        ("no name for Coq", (answer.certificate, "my-proof.v", *XOR)),
         ("VIPR knows no squares", (margin, "p.vipr", [[0.0], [1.0]], [0, 1])),
-        ("give its certificate", (found, "p.v", *XOR)),
+        ("give its certificate", (answer, "p.v", *XOR)),
     ):
         with pytest.raises(rb.InputError, match=words):
             rb.export(given[0], tmp_path / given[1], *given[2:])
@@ -227,12 +258,52 @@ def test_the_shell_says_what_an_export_lacks(shell, folder, refused):
     assert "what the command reads" in refused("export", "xor.json", "xor.svm", "--data", "xor.svm")
 
 
+# ---- real ones, by make test-long
+
+long_only = pytest.mark.skipif(not LONG, reason="make test-long tries real certificates")
+
+
+def accepted(folder, coq):
+    """Tell whether everybody accepts the proofs in a folder."""
+    solvers = solvers_accept((folder / "proof.smt2").read_text())
+    return solvers and coq.accepts([(folder / "proof.v").read_text()], folder)
+
+
+@long_only
+def test_fifty_features_of_doubles_take_coq_less_than_ten_seconds(coq, tmp_path):
+    X = np.random.default_rng(0).standard_normal((51, 50))
+    y = np.sign(np.linalg.svd(X.T)[2][-1]).astype(int)  # a positive sum of these rows is zero
+    certificate = rb.separate(X, y, fit_intercept=False).certificate
+    assert len(certificate.rows) == 51
+    for name in ("proof.v", "proof.smt2"):
+        rb.export(certificate, tmp_path / name, X, y)
+    before = os.times().children_user
+    assert accepted(tmp_path, coq)
+    assert os.times().children_user - before < 10
+
+
+@long_only
+def test_systems_of_netlib_are_accepted(coq, tmp_path):
+    try:
+        paths = sorted(found("netlib").glob("*/*.mps"))
+    except MissingError as missing:
+        pytest.skip(str(missing))
+    for path in paths:
+        A, b, strict, equal, bounds, *_ = read_system(path)
+        how = {"strict": strict, "equal": equal, "bounds": bounds}
+        certificate = rb.solve(A, b, **how).certificate
+        for suffix in WRITERS:
+            rb.export(certificate, tmp_path / f"proof{suffix}", A, b, **how)
+        assert accepted(tmp_path, coq)
+        assert vipr_accepts((tmp_path / "proof.vipr").read_text())
+
+
 PAGES = ["certificates", "shell", "svm", "index", "theorems/noise"]
 PAGES += ["cookbook/feasibility", "cookbook/separation"]
 COMMAND = re.compile(r"^\$ rosenblatt \w+ (\S+) .*--certificate (\S+)", re.MULTILINE)
 
 
-@pytest.mark.skipif(not LONG, reason="make test-long exports the certificates of the documentation")
+@long_only
 @pytest.mark.parametrize("page", PAGES)
 def test_certificates_of_the_documentation_are_accepted(page, shell, folder, coq, monkeypatch):
     shutil.copy(Path(rb.__file__).parent / "checker.py", folder)
@@ -256,5 +327,4 @@ def test_certificates_of_the_documentation_are_accepted(page, shell, folder, coq
     for export in exports:
         for suffix in (".v", ".smt2"):
             export(folder / f"proof{suffix}")
-        assert solvers_accept((folder / "proof.smt2").read_text())
-        assert coq.accepts([(folder / "proof.v").read_text()], folder)
+        assert accepted(folder, coq)

@@ -1,4 +1,4 @@
-"""What a certificate proves, in integers: what all writers of proofs begin with.
+"""What a certificate claims, in integers: what all writers of proofs begin with.
 
 A writer needs rows z of integers, a positive weight for each row of a sum that is zero (or a
 contradiction), and w.
@@ -34,7 +34,7 @@ from rosenblatt.exact.spans import pivots
 
 
 class Statement(NamedTuple):
-    """A certificate that holds, and the data that it speaks of.
+    """A certificate, and the data that it speaks of.
 
     Attributes
     ----------
