@@ -25,22 +25,22 @@ def hinge_bound_holds(claim: MistakeProof, data: Labelled) -> bool:
     Any number of passes leaves no room for a loss.
     """
     w = Weights.of(claim.w, data.columns, claim.lift)
+    if not is_exact(data.X):
+        radius, loss = enclosed_square(data.X), enclosed_loss(data.X, data.signs, w)
+        if radius and loss:
+            if holds(claim, radius[1], loss[1]):
+                return True
+            if not holds(claim, radius[0], loss[0]):
+                return False
+    return holds(claim, *exact_parts(data, w))
+
+
+def holds(claim: MistakeProof, radius: Fraction, loss: Fraction) -> bool:
+    """Tell whether the bound holds for max ‖x‖² and the loss."""
     numbers, common = whole(claim.w)
     norm = Fraction(sum(number * number for number in numbers), common**2)
-    lift = Fraction(claim.lift) ** 2
-
-    def holds(radius: Fraction, loss: Fraction) -> bool:
-        value = (radius + lift) * norm + 2 * (claim.passes or 0) * loss
-        return value <= claim.bound and not (claim.passes is None and loss)
-
-    if not is_exact(data.X):
-        radius, loss = _enclosed_square(data.X), enclosed_loss(data.X, data.signs, w)
-        if radius and loss:
-            if holds(radius[1], loss[1]):
-                return True
-            if not holds(radius[0], loss[0]):
-                return False
-    return holds(*_exact(data, w))
+    value = (radius + Fraction(claim.lift) ** 2) * norm + 2 * (claim.passes or 0) * loss
+    return value <= claim.bound and not (claim.passes is None and loss)
 
 
 def enclosed_loss(X: Matrix, signs: np.ndarray, w: Weights) -> Interval | None:
@@ -55,7 +55,7 @@ def enclosed_loss(X: Matrix, signs: np.ndarray, w: Weights) -> Interval | None:
     return Fraction(least * (1 - error)), Fraction(most * (1 + error))
 
 
-def _enclosed_square(X: Matrix) -> Interval | None:
+def enclosed_square(X: Matrix) -> Interval | None:
     """Enclose max ‖x‖²; None if it is too large for float64."""
     n, entries = shape_of_work(X)
     rows = as_rows(X, 0.0)
@@ -67,7 +67,7 @@ def _enclosed_square(X: Matrix) -> Interval | None:
     return max(square * (1 - error) - tiny, Fraction(0)), square * (1 + error) + tiny
 
 
-def _exact(data: Labelled, w: Weights) -> tuple[Fraction, Fraction]:
+def exact_parts(data: Labelled, w: Weights) -> tuple[Fraction, Fraction]:
     """Give max ‖x‖² and the loss."""
     n = data.X.shape[0]
     losses = (1 - exact_product(data.X, i, int(data.signs[i]), w) for i in range(n))

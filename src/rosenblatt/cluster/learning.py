@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rosenblatt.cluster.connecting import on_engine
+from rosenblatt.cluster.dual import solve
 from rosenblatt.cluster.engine import Checkpoint, Engine
 from rosenblatt.cluster.inputs import shards_of
 from rosenblatt.cluster.mixing import Mixing, Watch
@@ -12,6 +13,7 @@ from rosenblatt.cluster.survey import Survey
 from rosenblatt.data.reading import Reading
 from rosenblatt.errors import InputError
 from rosenblatt.learners.perceptron import Perceptron
+from rosenblatt.learners.soft_margin import SoftMarginSVM
 
 
 def fit(
@@ -26,14 +28,14 @@ def fit(
 ) -> Any:
     """Train a learner on many machines; it is then an ordinary fitted learner.
 
-    The perceptron learns by iterative parameter mixing. What
+    The perceptron learns by iterative parameter mixing, the SVM by dual steps on each shard. What
     is learned depends on the shards and their order, not on the number of workers or on which of
     them ends first; a worker that is lost costs a retry. With one shard, it is what one machine
     learns.
 
     Parameters
     ----------
-    estimator : Perceptron
+    estimator : Perceptron or SoftMarginSVM
         The learner to fit.
     X : Dask collection, str, path or list
         A Dask array or dataframe in chunks of rows, or a bag of pairs (row, label); files, folders,
@@ -83,16 +85,23 @@ def train(learner: Any, engine: Engine, checkpoint: Any = None, watch: Watch | N
     about = [type(learner).__name__, learner.options(), survey.names]
     about += [[facts.rows, facts.nbytes] for facts in survey.shards]
     note = Checkpoint.of(checkpoint, about)
-    Mixing(learner, engine, survey, note, watch).run()
+    if isinstance(learner, Perceptron):
+        Mixing(learner, engine, survey, note, watch).run()
+    else:
+        solve(learner, engine, survey, note, watch)
 
 
 def _check(learner: Any) -> None:
     """Refuse learners and options that speak of examples one by one."""
-    if not isinstance(learner, Perceptron):
-        raise InputError(f"a cluster trains Perceptron, not {type(learner).__name__}")
+    if not isinstance(learner, Perceptron | SoftMarginSVM):
+        raise InputError(
+            f"a cluster trains Perceptron and SoftMarginSVM, not {type(learner).__name__}"
+        )
     learner.check_options()
     if learner.warm_start:
         raise InputError("warm_start is for one machine; give checkpoint= to go on with a run")
+    if isinstance(learner, SoftMarginSVM):
+        return
     if learner.order not in ("cycle", "shuffle"):
         raise InputError(f"shards cannot be presented in the order {learner.order!r}; give 'cycle'")
     if learner.output == "voted":

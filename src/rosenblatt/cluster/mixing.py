@@ -186,10 +186,10 @@ def extremes_of(
 
 @dataclass(frozen=True)
 class Progress:
-    """What a watcher is told after a round."""
+    """What a watcher is told after a round: `wrong` are mistakes, or the gap of an SVM."""
 
     rounds: int
-    mistakes: int
+    wrong: float
     seconds: float
     round: Round
 

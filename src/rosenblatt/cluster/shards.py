@@ -135,6 +135,10 @@ class Shard:
             found = self._kept[name] = token, make()
         return found[1]
 
+    def kept(self, name: str) -> tuple[Any, Any]:
+        """Give what is kept by a name, and its token."""
+        return self._kept.get(name, (None, None))
+
     def put(self, name: str, token: Any, value: Any) -> None:
         """Keep something in the place of an earlier one."""
         self._kept[name] = token, value

@@ -19,8 +19,9 @@ from rosenblatt.cluster.shards import Shard, bytes_of
 from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.examples import Presented
 from rosenblatt.labels import as_few_codes, check_every_class, several_classes
-from rosenblatt.matrices import Matrix, check_finite, radius
+from rosenblatt.matrices import Matrix, as_rows, check_finite, radius
 from rosenblatt.names import Columns, remember
+from rosenblatt.rows import fill_squares
 
 
 class Facts(NamedTuple):
@@ -35,6 +36,8 @@ class Facts(NamedTuple):
     totals: np.ndarray  # of their weights
     weighted: bool
     radius: float
+    square: float  # Σ ‖x‖²
+    dropped: np.ndarray  # rows of weight 0
     columns: Columns | None
     nbytes: int
 
@@ -60,9 +63,18 @@ def facts_of(shard: Shard, needs_labels: bool, _: None) -> Facts:
         np.bincount(codes, weights, found.size).astype(np.float64),
         weights is not None and bool((weights != 1).any()),
         longest,
+        sum_of_squares(X) if n else 0.0,
+        np.zeros(0, np.int64) if weights is None else np.flatnonzero(weights == 0),
         shard.examples.columns,
         bytes_of(X),
     )
+
+
+def sum_of_squares(X: Matrix) -> float:
+    """Give Σ ‖x‖²."""
+    squares = np.empty(X.shape[0])
+    fill_squares(as_rows(X, 0.0), squares)
+    return float(squares.sum())
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,21 @@ class Survey:
     def radius(self) -> float:
         """The largest norm of a row."""
         return max(facts.radius for facts in self.shards)
+
+    @property
+    def typical_norm(self) -> float:
+        """The root of the mean square of the norms, 1 if all rows are zero."""
+        return float(np.sqrt(sum(facts.square for facts in self.shards) / self.rows)) or 1.0
+
+    @property
+    def counted_rows(self) -> list[int]:
+        """The rows of each shard that weigh something."""
+        return [facts.rows - facts.dropped.size for facts in self.shards]
+
+    def placed(self, shard: int, values: np.ndarray) -> np.ndarray:
+        """Give values of the rows of a shard that count, with 0 for the others."""
+        dropped = self.shards[shard].dropped
+        return np.insert(values, dropped - np.arange(dropped.size), 0.0)
 
     @property
     def weighted(self) -> bool:

@@ -108,13 +108,18 @@ def fill_factors(factors: np.ndarray) -> None:
 
 
 @exact_loop
-def total_of(rows: Rows, tags: np.ndarray, factors: np.ndarray, start: int, stop: int) -> Any:
-    """Hash a block of rows; a tag may have the hash of further entries added to it."""
+def total_of(
+    rows: Rows, tags: np.ndarray, factors: np.ndarray, start: int, stop: int, first: int
+) -> Any:
+    """Hash a block of rows; a tag may have the hash of further entries added to it.
+
+    Row 0 is the row `first` of the data.
+    """
     total, ahead = np.uint64(0), distance(rows)
     for i in range(start, stop):
         if ahead and i + ahead < stop:
             prefetch(rows, i + ahead)
-        total += placed(tags[i] + row_hash(rows, i, factors), i)
+        total += placed(tags[i] + row_hash(rows, i, factors), first + i)
     return total
 
 
@@ -142,6 +147,11 @@ def labelled_digest(X: Matrix, signs: np.ndarray) -> str:
     if is_exact(X):
         return digest(exact_rows(X, tags.tolist()), X.shape[1], None)
     return shown(_total(X, tags), *X.shape)
+
+
+def labelled_total(X: Matrix, signs: np.ndarray, first: int) -> int:
+    """Hash labelled rows of floats from row `first` on; totals of parts add up, modulo 2^64."""
+    return _total(X, label_tags(signs), first)
 
 
 def system_digest(A: Matrix, b: np.ndarray, tags: np.ndarray, bounds: Bounds | None = None) -> str:
@@ -196,10 +206,10 @@ def shown(total: int, rows: int, columns: int) -> str:
     return f"{finished(np.uint64(total), rows, columns):016x}"
 
 
-def _total(X: Matrix, tags: np.ndarray) -> int:
+def _total(X: Matrix, tags: np.ndarray, first: int = 0) -> int:
     rows, factors = as_rows(X, 0.0), column_factors(X.shape[1])
     entries = X.nnz if sparse.issparse(X) else X.size
-    totals = in_blocks(lambda a, b: total_of(rows, tags, factors, a, b), X.shape[0], entries)
+    totals = in_blocks(lambda a, b: total_of(rows, tags, factors, a, b, first), X.shape[0], entries)
     return sum(map(int, totals)) % 2**64
 
 

@@ -12,7 +12,7 @@ from rosenblatt.labels import as_codes, as_labels, example_weights, several_clas
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.margin.problems import MULTICLASS, LabelledRows, Settings, solve
 from rosenblatt.margin.two_classes import SoftMargin
-from rosenblatt.matrices import as_matrix, check_finite, radius, without_duplicates
+from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.online.separator import check_start
 
 LONGEST = 1e150  # a square of it is still a number
@@ -153,10 +153,10 @@ class SoftMarginSVM(LinearLearner):
 
     def train(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve as `fit` does, and leave it to the caller to ask for the `complaint`."""
-        settings = self._settings()
+        settings = self.settings()
         problem = self._problem(X, y, sample_weight)
         start = self._answer if self.warm_start and self.is_fitted else None
-        answer = solve(problem, self._lam(), settings, start)
+        answer = solve(problem, self.wanted_lam(), settings, start)
         self._adopt_columns(X, problem.X)
         self._hold(answer, problem.classes)
         return self
@@ -181,7 +181,7 @@ class SoftMarginSVM(LinearLearner):
             A fitted copy for each λ, in the order given; each meets `tol` as a fit of its own.
         """
         wanted = _lams(lams)
-        settings = self._settings()
+        settings = self.settings()
         problem = self._problem(X, y, sample_weight)
         found: dict[float, Self] = {}
         start: SoftMargin | None = None
@@ -213,7 +213,7 @@ class SoftMarginSVM(LinearLearner):
 
     def check_options(self) -> None:
         """Refuse options that cannot be used, before anything is read or solved."""
-        self._lam()
+        self.wanted_lam()
         options.intercept_kind(self.intercept, self.fit_intercept)
         options.one_of("multiclass", self.multiclass, MULTICLASS)
         options.positive("lift", self.lift)
@@ -224,7 +224,7 @@ class SoftMarginSVM(LinearLearner):
             options.positive("max_seconds", self.max_seconds)
         options.random_numbers(self.random_state)
 
-    def _settings(self) -> Settings:
+    def settings(self) -> Settings:
         """Give the options of the solver."""
         self.check_options()
         return Settings(
@@ -237,10 +237,15 @@ class SoftMarginSVM(LinearLearner):
             seed=int(options.random_numbers(self.random_state).randint(2**31 - 1)),
         )
 
-    def _lam(self) -> float:
+    def wanted_lam(self) -> float:
         """Give λ: 1/(2C) if C is given, which then takes the place of lam."""
         lam = _lam("lam", self.lam)
         return lam if self.C is None else 1 / (2 * _lam("C", self.C))
+
+    def take_over(self, answer: SoftMargin, classes: np.ndarray, like: Matrix) -> None:
+        """Hold what was solved elsewhere, for rows with the columns of this one."""
+        self._adopt_columns(like, like)
+        self._hold(answer, classes)
 
     def _hold(self, answer: SoftMargin, classes: np.ndarray) -> None:
         """Take over what was solved; until here, nothing of the learner has changed."""

@@ -1,0 +1,433 @@
+"""SVMs on shards: local dual steps, and an exact line search over their sum.
+
+Problem     that of `margin.descent`: max over 0 <= β <= C of Σ p·β - ½‖Σ β·s·x‖², w = Σ β·s·x
+Round       each shard sweeps over its own rows, as if the others stood still, which gives steps Δβ
+            and Δw; then β ← β + θ·Δβ and w ← w + θ·ΣΔw with the best θ that leaves no β outside:
+            θ = (Σ p·Δβ - w·Δw) / ‖Δw‖², which takes two numbers from each shard
+Ends        when the gap between the primal and the dual value, both computed anew from all rows,
+            is relatively below `tol`; at a limit
+Guarantee   the dual value rises in every round, and linearly to its maximum; the gap is true
+Intercept   lifted or none as on one machine; a free one by proximal steps, its best value for the
+            weights found by looking at the losses of many values at once
+Faults      a shard keeps its β. The coordinator has all of them, from the steps that it is told,
+            and sends them to a worker that has them not: then nothing depends on who was lost
+Sources     Lee & Roth 2015 (the line search); Hsieh et al. 2008 (the sweep)
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.bounds.theorem import check_radius
+from rosenblatt.cluster.engine import Checkpoint, Engine
+from rosenblatt.cluster.mixing import STEP, Difference, Progress, Watch
+from rosenblatt.cluster.shards import Shard
+from rosenblatt.cluster.survey import Labelled, Survey
+from rosenblatt.errors import InputError
+from rosenblatt.labels import class_factors
+from rosenblatt.learners.soft_margin import SoftMarginSVM
+from rosenblatt.margin.descent import GAP, DualRows, sweep
+from rosenblatt.margin.two_classes import SoftMargin, relative_gap
+from rosenblatt.matrices import as_rows, without_duplicates
+from rosenblatt.online.plan import shuffle
+from rosenblatt.rows import combine, fill_squares, scores
+
+MOST_ROUNDS = 1000
+LOOK_EVERY = 10  # rounds, at least, between two looks at the true gap
+SPREAD = np.concatenate([[0.0], np.geomspace(1e-6, 10.0, 24)])
+INTERCEPTS = np.concatenate([-SPREAD[:0:-1], SPREAD])  # what is tried beside the last one
+
+
+class Given(NamedTuple):
+    """What all shards begin a round with."""
+
+    token: str
+    number: int
+    labelled: Labelled
+    place: int  # the class that is positive
+    factors: np.ndarray  # of the caps of each class
+    lift: float
+    centre: float  # of the penalty on a free intercept
+    theta: float
+    w: np.ndarray
+
+
+class Own(NamedTuple):
+    """What a shard begins a round with; the duals only if it has lost them."""
+
+    seed: int
+    betas: np.ndarray | None = None
+
+
+class Kept(NamedTuple):
+    """What a shard keeps: duals before a step, and the step."""
+
+    betas: np.ndarray
+    places: np.ndarray
+    steps: np.ndarray
+
+    def taken(self, theta: float, caps: np.ndarray) -> np.ndarray:
+        """Give the duals after a part of the step; the coordinator does the same sum."""
+        return advanced(self.betas, self.places, self.steps, theta, caps)
+
+
+class Moved(NamedTuple):
+    """What a round did to a shard."""
+
+    places: np.ndarray
+    steps: np.ndarray
+    w: Difference
+    gain: float  # Σ p·Δβ
+    room: float  # the largest part of the step that leaves no β outside
+    gap: float  # as the sweep saw it
+
+
+MISSING = "missing"
+
+
+def advanced(
+    betas: np.ndarray, places: np.ndarray, steps: np.ndarray, theta: float, caps: Any
+) -> np.ndarray:
+    """Give duals after a part of a step."""
+    after = betas.copy()
+    most = caps[places] if isinstance(caps, np.ndarray) else caps
+    after[places] = np.clip(after[places] + theta * steps, 0.0, most)
+    return after
+
+
+def problem_of(shard: Shard, given: Given) -> DualRows:
+    """Give the rows of a shard as the sweep takes them."""
+
+    def make() -> DualRows:
+        shown, codes = given.labelled.of(shard)
+        signs = np.where(codes == given.place, np.int8(1), np.int8(-1))
+        rows = as_rows(without_duplicates(shown.X), given.lift)
+        squares = np.empty(signs.size)
+        fill_squares(rows._replace(lift=0.0), squares)
+        squares += given.lift**2
+        caps = given.factors[codes] * (shown.weights if shown.weighted else 1.0)
+        return DualRows(shown.X.shape[1], rows, signs, np.ones(signs.size), squares, caps)
+
+    made: DualRows = shard.keep("problem", given.token, make)
+    np.multiply(made.signs, -given.centre, out=made.targets)
+    made.targets[:] += 1.0
+    return made
+
+
+def duals_of(shard: Shard, given: Given, problem: DualRows, own: np.ndarray | None) -> Any:
+    """Give the duals of a shard at the beginning of a round, or say that they are missing."""
+    if own is not None:
+        return own.copy()
+    if given.number == 0:
+        return np.zeros(problem.signs.size)
+    token, kept = shard.kept("duals")
+    if token == (given.token, given.number + 1):  # the round was made before, and its result lost
+        return kept.betas
+    here = token == (given.token, given.number)
+    return kept.taken(given.theta, problem.caps) if here else MISSING
+
+
+def local_steps(shard: Shard, given: Given, own: Own) -> Moved | str:
+    """Sweep over a shard; keep the step, and tell what it did."""
+    problem = problem_of(shard, given)
+    before = duals_of(shard, given, problem, own.betas)
+    if isinstance(before, str):
+        return MISSING
+    betas, w, found = before.copy(), given.w.copy(), np.zeros(3)
+    seed = np.array([(own.seed + given.number * STEP) % 2**64], np.uint64)
+    order = np.arange(betas.size, dtype=np.uint32)
+    shuffle(order, seed)
+    sweep(problem, order, w, betas, (-np.inf, np.inf), found)
+    places = np.flatnonzero(betas != before).astype(np.uint32)
+    steps = betas[places] - before[places]
+    shard.put("duals", (given.token, given.number + 1), Kept(before, places, steps))
+    caps, start = problem.caps[places], before[places]
+    with np.errstate(divide="ignore"):
+        room = np.where(steps > 0, (caps - start) / steps, -start / steps)
+    gain = float(problem.targets[places] @ steps)
+    change = Difference.of(given.w, w)
+    return Moved(places, steps, change, gain, float(room.min(initial=np.inf)), float(found[GAP]))
+
+
+class Look(NamedTuple):
+    """Sums over a shard for each sign: Σ β, and Σ β·s·x."""
+
+    totals: np.ndarray
+    sums: np.ndarray
+
+
+def sums_of(shard: Shard, given: Given, own: np.ndarray | None) -> Look | str:
+    """Add up the rows of each class, by the duals as they are."""
+    problem = problem_of(shard, given)
+    betas = duals_of(shard, given, problem, own)
+    if isinstance(betas, str):
+        return MISSING
+    sums, totals = np.zeros((2, problem.columns + 1)), np.zeros(2)
+    for k, side in enumerate((problem.signs < 0, problem.signs > 0)):
+        mine = np.where(side, betas, 0.0)
+        combine(problem.rows, mine * problem.signs, sums[k])
+        totals[k] = mine.sum()
+    return Look(totals, sums)
+
+
+def losses_of(shard: Shard, given: tuple[Given, np.ndarray, np.ndarray], _: None) -> np.ndarray:
+    """Give Σ C·max(0, 1 - s(w·x + b)) for some b."""
+    basis, w, intercepts = given
+    problem = problem_of(shard, basis)
+
+    def make() -> np.ndarray:
+        found = np.empty(problem.signs.size)
+        scores(problem.rows, w, found)
+        return found
+
+    products = shard.keep("scores", (basis.token, basis.number), make)
+    return np.array(
+        [problem.caps @ np.maximum(0.0, 1 - problem.signs * (products + b)) for b in intercepts]
+    )
+
+
+def caps_of(shard: Shard, given: Given, _: None) -> np.ndarray:
+    """Give the largest dual of each row that counts."""
+    return problem_of(shard, given).caps
+
+
+def positive_bits(shard: Shard, given: Given, _: None) -> np.ndarray:
+    """Give a bit for each row that counts: whether it is positive."""
+    return np.packbits(problem_of(shard, given).signs > 0)
+
+
+@dataclass
+class Solver:
+    """One problem of two classes on all shards."""
+
+    learner: SoftMarginSVM
+    engine: Engine
+    survey: Survey
+    place: int
+    intercept: str
+    checkpoint: Checkpoint | None
+    watch: Watch | None
+    deadline: float
+
+    def __post_init__(self) -> None:
+        survey = self.survey
+        self.scale = 2 * self.learner.wanted_lam()
+        factors = class_factors(
+            self.learner.class_weight,
+            survey.classes,
+            np.arange(survey.classes.size),
+            survey.totals,
+        )
+        # An intercept is shared by all shards: the more there are, the smaller its steps.
+        shared = survey.typical_norm / len(survey.shards) ** 0.5
+        lift = {"free": shared, "lifted": self.learner.lift, "none": 0.0}
+        token = uuid.uuid4().hex
+        self.given = Given(
+            token,
+            0,
+            Labelled(token, survey.width, survey.classes),
+            self.place,
+            factors / self.scale,
+            float(lift[self.intercept]),
+            0.0,
+            0.0,
+            np.zeros(survey.width + 1),
+        )
+        seed = self.learner.settings().seed
+        self.seeds = [(seed + STEP * k) % 2**64 for k in range(len(survey.shards))]
+        self.betas = [np.zeros(n) for n in survey.counted_rows]
+        self.caps = self._caps()
+        self.began = time.perf_counter()
+
+    def _caps(self) -> list[Any]:
+        """Give the largest duals of each shard: one number, unless rows or classes differ."""
+        if not self.survey.weighted and (self.given.factors == self.given.factors[0]).all():
+            return [float(self.given.factors[0])] * len(self.seeds)
+        return list(self.engine.map(caps_of, self.given))
+
+    def solve(self) -> SoftMargin:
+        """Make rounds until the true gap is small enough, or a limit."""
+        self._go_on_from_checkpoint()
+        tol = wanted = self.learner.tol
+        most, looked = self.learner.max_iter or MOST_ROUNDS, self.given.number
+        while True:
+            seen = self._round()
+            over = self.given.number >= most or time.perf_counter() >= self.deadline
+            late = self.given.number - looked >= LOOK_EVERY
+            if seen > wanted and not over and not late:
+                continue
+            answer, looked = self._look(), self.given.number
+            if answer.gap <= tol or over:
+                return replace(answer, converged=answer.gap <= tol)
+            if self.intercept == "free":
+                centre = self.given.centre + self.given.lift * float(self.given.w[-1])
+                self.given = self.given._replace(centre=centre)
+            wanted = max(seen, wanted) * min(max(tol / (2 * answer.gap), 0.1), 0.7)
+
+    # ---- a round
+
+    def _map(self, task: Any, own: list[Any], again: Any) -> list[Any]:
+        """Ask all shards; those that have lost their duals are asked once more, with them."""
+        found = list(self.engine.map(task, self.given, own))
+        lost = [k for k, each in enumerate(found) if isinstance(each, str)]
+        if lost:
+            more = [again(k) if k in lost else own[k] for k in range(len(own))]
+            found = list(self.engine.map(task, self.given, more))
+        return found
+
+    def _round(self) -> float:
+        """Make a round; give the relative gap as the sweeps saw it."""
+        given = self.given
+        own = [Own(seed) for seed in self.seeds]
+        again = lambda k: Own(self.seeds[k], self.betas[k])  # noqa: E731
+        parts: list[Moved] = self._map(local_steps, own, again)
+        step, gain, gap, room = np.zeros_like(given.w), 0.0, 0.0, np.inf
+        for part in parts:
+            step += part.w.applied(given.w) - given.w
+            gain, gap, room = gain + part.gain, gap + part.gap, min(room, part.room)
+        slope, square = gain - float(given.w @ step), float(step @ step)
+        theta = min(max(slope / square, 0.0), room) if square > 0 else min(1.0, room)
+        for k, part in enumerate(parts):
+            caps = self.caps[k]
+            self.betas[k] = advanced(self.betas[k], part.places, part.steps, theta, caps)
+        w = given.w + theta * step
+        self.given = given._replace(number=given.number + 1, theta=theta, w=w)
+        if self.checkpoint is not None:
+            self._write()
+        shifted = given.centre * float(w[-1]) / given.lift if given.centre else 0.0
+        dual = float(sum(betas.sum() for betas in self.betas)) - shifted - float(w @ w) / 2
+        seen = gap / (dual + gap) if gap > 0 and dual + gap > 0 else 0.0
+        if self.watch is not None and self.engine.latest is not None:
+            seconds, latest = time.perf_counter() - self.began, self.engine.latest
+            self.watch(Progress(self.given.number, seen, seconds, latest))
+        return seen
+
+    # ---- the true gap
+
+    def _look(self) -> SoftMargin:
+        """Compute both values from all rows, and the answer that they belong to."""
+        looks: list[Look] = self._map(sums_of, [None] * len(self.seeds), lambda k: self.betas[k])
+        sums = np.sum([look.sums for look in looks], axis=0)
+        negative, positive = (float(t) for t in np.sum([look.totals for look in looks], axis=0))
+        free, factors = self.intercept == "free", np.ones(2)
+        w = sums.sum(axis=0)
+        if not free:
+            loss = self._losses(w, np.zeros(1))[0]
+        else:
+            w[-1] = 0.0
+            sums[:, -1] = 0.0
+            least = min(negative, positive)
+            factors = np.array([least / t if t > 0 else 0.0 for t in (negative, positive)])
+            w[-1], loss = self._best_intercept(w)
+        square = float(w[:-1] @ w[:-1]) + (0.0 if free else float(w[-1]) ** 2)
+        balanced = factors @ sums
+        dual = float(factors @ [negative, positive]) - float(balanced @ balanced) / 2
+        primal = square / 2 + loss
+        scale, number = self.scale, self.given.number
+        if not free:
+            w[-1] *= self.given.lift  # in the user's coordinates
+        alphas = np.concatenate(self._balanced(factors)) * scale
+        gap = relative_gap(primal, dual)
+        return SoftMargin(
+            self.learner.wanted_lam(),
+            w[np.newaxis],
+            alphas,
+            scale * primal,
+            scale * dual,
+            number,
+            gap <= self.learner.tol,
+            "descent",
+        )
+
+    def _losses(self, w: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
+        return np.asarray(
+            np.sum(list(self.engine.map(losses_of, (self.given, w, intercepts))), axis=0)
+        )
+
+    def _best_intercept(self, w: np.ndarray) -> tuple[float, float]:
+        """Give the best intercept that is found around the last one, and its loss."""
+        middle = self.given.centre + self.given.lift * float(self.given.w[-1])
+        tried = middle + max(1.0, abs(middle)) * INTERCEPTS
+        for _ in range(3):
+            losses = self._losses(w, tried)
+            best = int(losses.argmin())
+            found = float(tried[best]), float(losses[best])
+            tried = np.linspace(tried[max(best - 1, 0)], tried[min(best + 1, tried.size - 1)], 33)
+        return found
+
+    def _balanced(self, factors: np.ndarray) -> list[np.ndarray]:
+        """Give the duals of all rows, in balance if the intercept is free."""
+        duals = self.betas
+        if factors[0] != factors[1]:
+            bits = self.engine.map(positive_bits, self.given)
+            sides = [np.unpackbits(b, count=d.size) for b, d in zip(bits, duals, strict=True)]
+            duals = [d * factors[side] for d, side in zip(duals, sides, strict=True)]
+        return [self.survey.placed(k, each) for k, each in enumerate(duals)]
+
+    # ---- checkpoints
+
+    def _write(self) -> None:
+        assert self.checkpoint is not None
+        given = self.given
+        numbers = np.array([given.number, given.centre, self.place])
+        self.checkpoint.write(
+            {"w": given.w, "numbers": numbers, "betas": np.concatenate(self.betas)}
+        )
+
+    def _go_on_from_checkpoint(self) -> None:
+        found = None if self.checkpoint is None else self.checkpoint.read()
+        if found is None or found["numbers"][2] != self.place:
+            return
+        number, centre, _ = found["numbers"].tolist()
+        self.given = self.given._replace(number=int(number), centre=centre, w=found["w"].copy())
+        ends = np.cumsum([betas.size for betas in self.betas])[:-1]
+        self.betas = [part.copy() for part in np.split(found["betas"], ends)]
+
+
+def solve(
+    learner: SoftMarginSVM,
+    engine: Engine,
+    survey: Survey,
+    checkpoint: Checkpoint | None,
+    watch: Watch | None,
+) -> None:
+    """Solve the problem of a learner on shards, and let it hold the answer."""
+    settings = learner.settings()
+    many = survey.classes.size > 2
+    check_radius(survey.radius)
+    if many and settings.multiclass == "joint":
+        raise InputError(
+            f"there are {survey.classes.size} classes, and shards solve problems of two; give "
+            "multiclass='one-vs-rest'"
+        )
+    deadline = (
+        np.inf if settings.max_seconds is None else time.perf_counter() + settings.max_seconds
+    )
+    places = range(survey.classes.size) if many else [1]
+    parts = [
+        Solver(learner, engine, survey, k, settings.intercept, checkpoint, watch, deadline).solve()
+        for k in places
+    ]
+    answer = joined(parts) if many else parts[0]
+    learner.take_over(answer, survey.classes, survey.stand_in())
+    if checkpoint is not None:
+        checkpoint.remove()
+
+
+def joined(parts: list[SoftMargin]) -> SoftMargin:
+    """Give the answers of each class against the others as one."""
+    return SoftMargin(
+        parts[0].lam,
+        np.concatenate([part.w for part in parts]),
+        np.stack([part.alphas for part in parts], axis=1),
+        sum(part.primal for part in parts),
+        sum(part.dual for part in parts),
+        max(part.passes for part in parts),
+        all(part.converged for part in parts),
+        "one-vs-rest",
+    )

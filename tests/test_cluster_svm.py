@@ -1,0 +1,129 @@
+"""SVMs on shards: the problem of one machine, to a gap that is true."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import rosenblatt as rb
+from amount import crossed
+from clusters import cut, planted, processes
+from rosenblatt.cluster import dual
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with processes() as engine:
+        yield engine
+
+
+def noisy(n=400):
+    X, y, _ = planted(n=n, d=5)
+    return X, np.where(np.arange(n) % 17 == 0, -y, y)
+
+
+X, y = noisy()
+
+
+def objective(learner, rows, labels, weights=1.0):
+    signs = np.where(labels == learner.classes_[1], 1, -1)
+    w = learner.coef_[0]
+    if learner.intercept == "lifted":
+        w = np.append(w, learner.intercept_[0] / learner.lift)
+    losses = np.maximum(0, 1 - signs * learner.decision_function(rows))
+    return float((weights * losses).sum() + learner.lam_ * w @ w)
+
+
+@crossed(
+    2,
+    intercept=["free", "lifted", "none"],
+    layout=[np.asarray, sparse.csr_matrix],
+    options=[{}, {"lam": 3.0, "class_weight": "balanced"}],
+)
+def test_the_gap_is_true_and_the_objective_that_of_one_machine(intercept, layout, options, engine):
+    made = lambda: rb.SoftMarginSVM(intercept=intercept, tol=5e-3, **options)  # noqa: E731
+    found = rb.cluster.fit(made(), cut(layout(X), y, 4), client=engine)
+    one = made().fit(layout(X), y)
+    assert found.gap_ <= 5e-3
+    assert found.objective_ <= one.objective_ / (1 - 5e-3) * (1 + 1e-9)
+    assert found.dual_objective_ <= one.objective_ * (1 + 1e-9)
+    if not options:
+        assert found.objective_ == pytest.approx(objective(found, X, y))
+    signs = np.where(y > 0, 1.0, -1.0)
+    duals = found.dual_
+    assert duals.shape == (400,)
+    assert duals.min() >= 0
+    if intercept == "free":
+        assert abs(duals @ signs) <= 1e-9 * duals.sum()
+    if intercept == "none":
+        value = duals.sum() - np.square((duals * signs) @ X).sum() / (4 * found.lam_)
+        assert value == pytest.approx(found.dual_objective_)
+
+
+def test_many_classes_are_solved_one_against_the_rest(engine, tmp_path):
+    labels = np.argmax(X[:, :3], axis=1)
+    made = rb.SoftMarginSVM(multiclass="one-vs-rest", tol=1e-2)
+    found = rb.cluster.fit(made, cut(X, labels, 3), client=engine)
+    one = rb.SoftMarginSVM(multiclass="one-vs-rest", tol=1e-2).fit(X, labels)
+    assert found.objective_ == pytest.approx(one.objective_, rel=2e-2)
+    rb.save(found, tmp_path / "model")
+    assert np.array_equal(rb.load(tmp_path / "model").predict(X), found.predict(X))
+    with pytest.raises(rb.InputError, match="give multiclass='one-vs-rest'"):
+        rb.cluster.fit(rb.SoftMarginSVM(), cut(X, labels, 3), client=engine)
+
+
+def test_duals_that_a_worker_has_lost_are_sent_to_it_and_nothing_changes():
+    with processes(2) as engine:
+        whole = rb.cluster.fit(rb.SoftMarginSVM(tol=1e-2), cut(X, y, 4), client=engine)
+
+        def kill(progress):
+            if progress.rounds in (2, 7):
+                for process in engine.pools[progress.rounds % 2]._processes.values():
+                    process.kill()
+
+        again = rb.cluster.fit(rb.SoftMarginSVM(tol=1e-2), cut(X, y, 4), client=engine, watch=kill)
+    assert np.array_equal(again.coef_, whole.coef_)
+    assert np.array_equal(again.dual_, whole.dual_)
+
+
+def test_a_run_goes_on_from_its_checkpoint(engine, tmp_path):
+    note = tmp_path / "round"
+    learner = lambda: rb.SoftMarginSVM(tol=1e-2, intercept="none")  # noqa: E731
+    whole = rb.cluster.fit(learner(), cut(X, y, 3), client=engine)
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(progress):
+        if progress.rounds == 4:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        rb.cluster.fit(learner(), cut(X, y, 3), client=engine, checkpoint=note, watch=stop)
+    again = rb.cluster.fit(learner(), cut(X, y, 3), client=engine, checkpoint=note)
+    assert again.n_iter_ == whole.n_iter_
+    assert np.array_equal(again.coef_, whole.coef_)
+
+
+def test_a_limit_ends_the_run_with_a_warning(engine):
+    with pytest.warns(Warning, match="stopped after 2 passes"):
+        rb.cluster.fit(rb.SoftMarginSVM(max_iter=2, tol=1e-9), cut(X, y, 3), client=engine)
+
+
+def test_the_line_search_finds_the_best_step(engine):
+    seen = []
+
+    class Watching(dual.Solver):
+        def _round(self):
+            before = sum(b.sum() for b in self.betas) - self.given.w @ self.given.w / 2
+            found = super()._round()
+            after = sum(b.sum() for b in self.betas) - self.given.w @ self.given.w / 2
+            seen.append(after - before)
+            return found
+
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(action="ignore"):
+        patch.setattr(dual, "Solver", Watching)
+        learner = rb.SoftMarginSVM(intercept="lifted", max_iter=12, tol=1e-12)
+        rb.cluster.fit(learner, cut(X, y, 4), client=engine)
+    assert min(seen) > 0  # the dual value rises in every round
