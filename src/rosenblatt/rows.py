@@ -21,8 +21,8 @@ Values are float32 or float64, taken as they are; w and every sum are float64.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, Never, cast
 
 import numpy as np
 from llvmlite import ir
@@ -75,10 +75,16 @@ def span(rows: Rows, start: int, stop: int) -> Rows:
     return rows._replace(starts=rows.starts[start : stop + 1])
 
 
-def primitive(function: F) -> Callable[[F], F]:
-    """Register the chooser of a row primitive's body; Numba calls it with the types."""
-    register: Callable[[F], F] = overload(function, jit_options={"forceinline": True, **FAST})
-    return register
+def primitive(chooser: F) -> F:
+    """Make a primitive of what chooses its body: Numba calls that with the types of arguments."""
+
+    @wraps(chooser)
+    def outside(*arguments: Any) -> Never:
+        raise TypeError(f"{chooser.__name__} is called from compiled loops")
+
+    chooser.__annotations__ = {}  # which Numba would want to find in the bodies, too
+    overload(outside, jit_options={"forceinline": True, **FAST})(chooser)
+    return cast(F, outside)
 
 
 def is_dense(rows: Any) -> bool:
@@ -86,74 +92,17 @@ def is_dense(rows: Any) -> bool:
     return getattr(rows, "instance_class", None) is Dense
 
 
-def _chosen(rows: Any, dense: Any, sparse: Any, single: Any) -> Any:
+def by_kind(rows: Any, dense: Any, sparse: Any, single: Any = None) -> Any:
     """Give the body for a Numba type of rows."""
-    if is_dense(rows):
-        return dense
-    return single if getattr(rows, "instance_class", None) is Single else sparse
+    if single is not None and getattr(rows, "instance_class", None) is Single:
+        return single
+    return dense if is_dense(rows) else sparse
 
 
-def dot(rows: Rows | Single, i: int | np.int64, w: np.ndarray) -> float:
-    """Give x·w for the lifted row i, NaN if a column lies outside w (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
+@primitive
+def dot(rows: Rows | Single, i: int | np.int64, w: np.ndarray) -> Any:
+    """Give x·w for the lifted row i, NaN if a column lies outside w."""
 
-
-def dots(rows: Rows | Single, i: int | np.int64, W: np.ndarray, out: np.ndarray) -> None:
-    """Write x·w for each row w of W, NaN if a column lies outside (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-def write_score(rows: Rows, i: int | np.int64, w: np.ndarray, out: np.ndarray) -> None:
-    """Write the score of row i by w, or those by each row of w (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-def absolute_dot(rows: Rows, i: int | np.int64, w: np.ndarray) -> float:
-    """Give Σ |x_j||w_j| for the lifted row i (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-def add(rows: Rows | Single, i: int | np.int64, a: float, w: np.ndarray) -> None:
-    """Add a·x to w in place for the lifted row i (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-def sqnorm(rows: Rows, i: int | np.int64) -> float:
-    """Give ‖x‖² of the lifted row i (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-def unpack(
-    rows: Rows | Single,
-    i: int | np.int64,
-    columns: np.ndarray,
-    values: np.ndarray,
-    at: int | np.int64,
-) -> int:
-    """Write the entries of row i from a place on; give the place behind (compiled code only).
-
-    The lifted one is left out, and so are zeros; a column beyond `columns` becomes their largest.
-    """
-    raise TypeError("row primitives are called from compiled loops")
-
-
-def size(rows: Rows | Single, i: int | np.int64) -> int:
-    """Give the number of stored entries of row i, the lifted one included (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-def rows_ahead(rows: Rows, shuffled: bool) -> int:
-    """Give the distance, in rows, at which prefetching pays; 0 for never (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-def prefetch(rows: Rows, i: int | np.int64) -> None:
-    """Ask the memory for row i (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-@primitive(dot)
-def _dot(rows, i, w):  # type: ignore[no-untyped-def]
     def dense(rows, i, w):  # type: ignore[no-untyped-def]
         values = rows.values[i]
         if values.size >= w.size:
@@ -188,7 +137,7 @@ def _dot(rows, i, w):  # type: ignore[no-untyped-def]
             total += rows.values[k] * w[column]
         return total
 
-    return _chosen(rows, dense, sparse, single)
+    return by_kind(rows, dense, sparse, single)
 
 
 # Equal rows of W must get equal scores, since ties are looked for: every class goes through the
@@ -196,8 +145,10 @@ def _dot(rows, i, w):  # type: ignore[no-untyped-def]
 # take three quarters of the time of one at a time. Sparse rows want those of a column to lie
 # together: of 20 classes, two columns at a time take two thirds of the time of four classes at a
 # time, and a quarter of that with the other order. `favoured` gives W the order that is wanted.
-@primitive(dots)
-def _dots(rows, i, W, out):  # type: ignore[no-untyped-def]
+@primitive
+def dots(rows: Rows | Single, i: int | np.int64, W: np.ndarray, out: np.ndarray) -> Any:
+    """Write x·w for each row w of W, NaN if a column lies outside."""
+
     def dense(rows, i, W, out):  # type: ignore[no-untyped-def]
         values, last, top = rows.values[i], W.shape[1] - 1, W.shape[0] - 1
         if values.size > last:
@@ -252,7 +203,7 @@ def _dots(rows, i, W, out):  # type: ignore[no-untyped-def]
             for r in range(W.shape[0]):
                 out[r] += x * W[r, column]
 
-    return _chosen(rows, dense, sparse, single)
+    return by_kind(rows, dense, sparse, single)
 
 
 def favoured(rows: Rows, W: np.ndarray) -> np.ndarray:
@@ -260,8 +211,10 @@ def favoured(rows: Rows, W: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(W) if isinstance(rows, Dense) else np.asfortranarray(W)
 
 
-@primitive(absolute_dot)
-def _absolute_dot(rows, i, w):  # type: ignore[no-untyped-def]
+@primitive
+def absolute_dot(rows: Rows, i: int | np.int64, w: np.ndarray) -> Any:
+    """Give Σ |x_j||w_j| for the lifted row i."""
+
     def dense(rows, i, w):  # type: ignore[no-untyped-def]
         values = rows.values[i]
         total = 0.0
@@ -275,11 +228,13 @@ def _absolute_dot(rows, i, w):  # type: ignore[no-untyped-def]
             total += abs(rows.values[k] * w[rows.columns[k]])
         return total + abs(rows.lift * w[w.size - 1])
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
-@primitive(add)
-def _add(rows, i, a, w):  # type: ignore[no-untyped-def]
+@primitive
+def add(rows: Rows | Single, i: int | np.int64, a: float, w: np.ndarray) -> Any:
+    """Add a·x to w in place for the lifted row i."""
+
     def dense(rows, i, a, w):  # type: ignore[no-untyped-def]
         values = rows.values[i]
         for j in range(values.size):
@@ -296,11 +251,13 @@ def _add(rows, i, a, w):  # type: ignore[no-untyped-def]
             w[rows.columns[k]] += a * rows.values[k]
         w[w.size - 1] += a * rows.lift
 
-    return _chosen(rows, dense, sparse, single)
+    return by_kind(rows, dense, sparse, single)
 
 
-@primitive(sqnorm)
-def _sqnorm(rows, i):  # type: ignore[no-untyped-def]
+@primitive
+def sqnorm(rows: Rows, i: int | np.int64) -> Any:
+    """Give ‖x‖² of the lifted row i."""
+
     def dense(rows, i):  # type: ignore[no-untyped-def]
         values = rows.values[i]
         total = 0.0
@@ -314,12 +271,22 @@ def _sqnorm(rows, i):  # type: ignore[no-untyped-def]
             total += np.float64(rows.values[k]) * rows.values[k]
         return total + rows.lift * rows.lift
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
-@primitive(unpack)
-def _unpack(rows, i, columns, values, at):  # type: ignore[no-untyped-def]
-    kind = columns.dtype
+@primitive
+def unpack(
+    rows: Rows | Single,
+    i: int | np.int64,
+    columns: np.ndarray,
+    values: np.ndarray,
+    at: int | np.int64,
+) -> Any:
+    """Write the entries of row i from a place on; give the place behind.
+
+    The lifted one is left out, and so are zeros; a column beyond `columns` becomes their largest.
+    """
+    kind: Any = columns.dtype
     most = np.uint64(2**kind.bitwidth - 1)
 
     def dense(rows, i, columns, values, at):  # type: ignore[no-untyped-def]
@@ -345,11 +312,13 @@ def _unpack(rows, i, columns, values, at):  # type: ignore[no-untyped-def]
                 at += 1
         return at
 
-    return _chosen(rows, dense, sparse, single)
+    return by_kind(rows, dense, sparse, single)
 
 
-@primitive(size)
-def _size(rows, i):  # type: ignore[no-untyped-def]
+@primitive
+def size(rows: Rows | Single, i: int | np.int64) -> Any:
+    """Give the number of stored entries of row i, the lifted one included."""
+
     def dense(rows, i):  # type: ignore[no-untyped-def]
         return rows.values.shape[1] + (rows.lift != 0.0)
 
@@ -359,22 +328,26 @@ def _size(rows, i):  # type: ignore[no-untyped-def]
     def single(rows, i):  # type: ignore[no-untyped-def]
         return rows.columns.size + (rows.lift != 0.0)
 
-    return _chosen(rows, dense, sparse, single)
+    return by_kind(rows, dense, sparse, single)
 
 
-@primitive(rows_ahead)
-def _rows_ahead(rows, shuffled):  # type: ignore[no-untyped-def]
+@primitive
+def rows_ahead(rows: Rows, shuffled: bool) -> Any:
+    """Give the distance, in rows, at which prefetching pays; 0 for never."""
+
     def dense(rows, shuffled):  # type: ignore[no-untyped-def]
         return DENSE_ROWS_AHEAD
 
     def sparse(rows, shuffled):  # type: ignore[no-untyped-def]
         return SHUFFLED_SPARSE_ROWS_AHEAD if shuffled else SPARSE_ROWS_AHEAD
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
-@primitive(prefetch)
-def _prefetch(rows, i):  # type: ignore[no-untyped-def]
+@primitive
+def prefetch(rows: Rows, i: int | np.int64) -> Any:
+    """Ask the memory for row i."""
+
     def dense(rows, i):  # type: ignore[no-untyped-def]
         width = rows.values.shape[1]
         for j in range(0, width, CACHE_LINE // rows.values.itemsize):
@@ -387,7 +360,7 @@ def _prefetch(rows, i):  # type: ignore[no-untyped-def]
         for k in range(start, stop, CACHE_LINE // rows.columns.itemsize):
             prefetch_entry(rows.columns, k)
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
 @intrinsic
@@ -411,8 +384,10 @@ def prefetch_entry(typing_context, array, k):  # type: ignore[no-untyped-def]
     return signature, generate
 
 
-@primitive(write_score)
-def _write_score(rows, i, w, out):  # type: ignore[no-untyped-def]
+@primitive
+def write_score(rows: Rows, i: int | np.int64, w: np.ndarray, out: np.ndarray) -> Any:
+    """Write the score of row i by w, or those by each row of w."""
+
     def one(rows, i, w, out):  # type: ignore[no-untyped-def]
         out[i] = dot(rows, i, w)
 

@@ -20,7 +20,7 @@ from rosenblatt.decimals import is_decimal
 from rosenblatt.exact.numbers import exact_row, is_exact
 from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.rows import Rows, is_dense, prefetch, primitive
+from rosenblatt.rows import Rows, by_kind, prefetch, primitive
 
 Bounds = Sequence[tuple[Number | None, Number | None]]
 
@@ -55,13 +55,10 @@ def folded(value: Any) -> Any:
     return bits ^ (bits >> HALF_WORD)
 
 
+@primitive
 def row_hash(rows: Rows, i: int | np.int64, factors: np.ndarray) -> Any:
-    """Give the sum over the entries of row i, without its tag (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
+    """Give the sum over the entries of row i, without its tag."""
 
-
-@primitive(row_hash)
-def _row_hash(rows, i, factors):  # type: ignore[no-untyped-def]
     def dense(rows, i, factors):  # type: ignore[no-untyped-def]
         values = rows.values[i]
         total = np.uint64(0)
@@ -75,23 +72,20 @@ def _row_hash(rows, i, factors):  # type: ignore[no-untyped-def]
             total += folded(rows.values[k]) * factors[rows.columns[k]]
         return total
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
-def distance(rows: Rows) -> int:
-    """Give the number of rows after which one is asked for; 0 for never (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
+@primitive
+def distance(rows: Rows) -> Any:
+    """Give the number of rows after which one is asked for; 0 for never."""
 
-
-@primitive(distance)
-def _distance(rows):  # type: ignore[no-untyped-def]
     def dense(rows):  # type: ignore[no-untyped-def]
         return 1 + AHEAD // (rows.values.shape[1] * rows.values.itemsize)
 
     def sparse(rows):  # type: ignore[no-untyped-def]
         return 0
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
 @exact_part

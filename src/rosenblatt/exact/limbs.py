@@ -22,7 +22,7 @@ import numpy as np
 from rosenblatt.exact.numbers import Whole
 from rosenblatt.exact.rounded import UNDECIDED, enclosed
 from rosenblatt.loops import exact_loop, exact_part
-from rosenblatt.rows import Rows, is_dense, primitive
+from rosenblatt.rows import Rows, by_kind, primitive
 
 BITS = 32
 LIMB = np.uint64(2**BITS - 1)
@@ -75,29 +75,23 @@ def scratch_for(w: Limbs) -> np.ndarray:
     return np.empty((2, bits // BITS + 4), np.uint64)
 
 
-def entries(rows: Rows, i: int | np.int64) -> int:
-    """Give the number of stored entries of row i (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
+@primitive
+def entries(rows: Rows, i: int | np.int64) -> Any:
+    """Give the number of stored entries of row i."""
 
-
-def entry(rows: Rows, i: int | np.int64, k: int) -> tuple[int, float]:
-    """Give the column and the number of the k-th entry of row i (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-@primitive(entries)
-def _entries(rows, i):  # type: ignore[no-untyped-def]
     def dense(rows, i):  # type: ignore[no-untyped-def]
         return rows.values.shape[1]
 
     def sparse(rows, i):  # type: ignore[no-untyped-def]
         return np.int64(rows.starts[i + 1]) - np.int64(rows.starts[i])
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
-@primitive(entry)
-def _entry(rows, i, k):  # type: ignore[no-untyped-def]
+@primitive
+def entry(rows: Rows, i: int | np.int64, k: int) -> Any:
+    """Give the column and the number of the k-th entry of row i."""
+
     def dense(rows, i, k):  # type: ignore[no-untyped-def]
         return np.int64(k), np.float64(rows.values[i, k])
 
@@ -105,7 +99,7 @@ def _entry(rows, i, k):  # type: ignore[no-untyped-def]
         place = np.int64(rows.starts[i]) + k
         return np.int64(rows.columns[place]), np.float64(rows.values[place])
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
 @exact_part

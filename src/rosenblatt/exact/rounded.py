@@ -16,19 +16,16 @@ import numpy as np
 
 from rosenblatt.exact.digest import distance, folded, placed, row_hash
 from rosenblatt.loops import loop, part
-from rosenblatt.rows import Rows, is_dense, prefetch, primitive, size
+from rosenblatt.rows import Rows, by_kind, prefetch, primitive, size
 
 TINY = 2.0**-1000  # far more than an underflow: numbers of that size take as long as a whole row
 UNDECIDED = np.int8(2)
 
 
-def dots(rows: Rows, i: Any, w: np.ndarray) -> tuple[float, float]:
-    """Give x·w and Σ |x||w| for the lifted row i, in one go (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
+@primitive
+def dots(rows: Rows, i: Any, w: np.ndarray) -> Any:
+    """Give x·w and Σ |x||w| for the lifted row i, in one go."""
 
-
-@primitive(dots)
-def _dots(rows, i, w):  # type: ignore[no-untyped-def]
     def dense(rows, i, w):  # type: ignore[no-untyped-def]
         values = rows.values[i]
         total, sizes = 0.0, 0.0
@@ -48,18 +45,13 @@ def _dots(rows, i, w):  # type: ignore[no-untyped-def]
         product = rows.lift * w[w.size - 1]
         return total + product, sizes + abs(product)
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
-def dots_and_hash(
-    rows: Rows, i: Any, w: np.ndarray, factors: np.ndarray
-) -> tuple[float, float, Any]:
-    """Give what `dots` and `row_hash` give, reading the row once (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
+@primitive
+def dots_and_hash(rows: Rows, i: Any, w: np.ndarray, factors: np.ndarray) -> Any:
+    """Give what `dots` and `row_hash` give, reading the row once."""
 
-
-@primitive(dots_and_hash)
-def _dots_and_hash(rows, i, w, factors):  # type: ignore[no-untyped-def]
     def dense(rows, i, w, factors):  # type: ignore[no-untyped-def]
         values = rows.values[i]
         total, sizes, hashed = 0.0, 0.0, np.uint64(0)
@@ -75,7 +67,7 @@ def _dots_and_hash(rows, i, w, factors):  # type: ignore[no-untyped-def]
         total, sizes = dots(rows, i, w)
         return total, sizes, row_hash(rows, i, factors)
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
 @part

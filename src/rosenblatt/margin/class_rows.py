@@ -24,7 +24,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from rosenblatt.loops import part
-from rosenblatt.rows import Rows, is_dense, primitive
+from rosenblatt.rows import Rows, by_kind, primitive
 
 LANES, DOUBLE_BYTES = 4, 8
 WORD, DOUBLE = ir.IntType(64), ir.DoubleType()
@@ -34,16 +34,6 @@ VECTOR = ir.VectorType(DOUBLE, LANES)
 def padded(k: int) -> int:
     """Give the number of places that k classes take."""
     return -(-k // LANES) * LANES
-
-
-def class_dots(rows: Rows, i: int | np.int64, weights: np.ndarray, out: np.ndarray) -> None:
-    """Add x·w_r of the lifted row i to out_r for all classes (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
-
-
-def class_add(rows: Rows, i: int | np.int64, steps: np.ndarray, weights: np.ndarray) -> None:
-    """Add steps_r·x of the lifted row i to w_r for all classes (compiled code only)."""
-    raise TypeError("row primitives are called from compiled loops")
 
 
 def broadcast(builder: Any, number: Any) -> Any:
@@ -159,8 +149,10 @@ def scatter(typing_context, columns, values, start, stop, weights, r, steps):  #
     return types.void(columns, values, start, stop, weights, r, steps), generate
 
 
-@primitive(class_dots)
-def _class_dots(rows, i, weights, out):  # type: ignore[no-untyped-def]
+@primitive
+def class_dots(rows: Rows, i: int | np.int64, weights: np.ndarray, out: np.ndarray) -> Any:
+    """Add x·w_r of the lifted row i to out_r for all classes."""
+
     def dense(rows, i, weights, out):  # type: ignore[no-untyped-def]
         width = rows.values.shape[1]
         add_lifted(rows.lift, weights[width], out)
@@ -171,11 +163,13 @@ def _class_dots(rows, i, weights, out):  # type: ignore[no-untyped-def]
         add_lifted(rows.lift, weights[weights.shape[0] - 1], out)
         all_dots(rows.columns, rows.values, start, stop, weights, out)
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
-@primitive(class_add)
-def _class_add(rows, i, steps, weights):  # type: ignore[no-untyped-def]
+@primitive
+def class_add(rows: Rows, i: int | np.int64, steps: np.ndarray, weights: np.ndarray) -> Any:
+    """Add steps_r·x of the lifted row i to w_r for all classes."""
+
     def dense(rows, i, steps, weights):  # type: ignore[no-untyped-def]
         width = rows.values.shape[1]
         add_lifted(rows.lift, steps, weights[width])
@@ -186,7 +180,7 @@ def _class_add(rows, i, steps, weights):  # type: ignore[no-untyped-def]
         add_lifted(rows.lift, steps, weights[weights.shape[0] - 1])
         add_changed(rows.columns, rows.values, start, stop, weights, steps)
 
-    return dense if is_dense(rows) else sparse
+    return by_kind(rows, dense, sparse)
 
 
 @part

@@ -24,49 +24,14 @@ Sources     Crammer & Singer 2003, with one rival; Duda & Hart 1973 (Kesler's co
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rosenblatt.loops import part
 from rosenblatt.rows import Rows, Single, add, dot, dots, primitive
 
 Place = int | np.int64
-
-
-def look(
-    rows: Rows | Single, i: Place, y: Place, w: np.ndarray, scores: np.ndarray
-) -> tuple[float, int]:
-    """Give the lead of class y over its rival, and the rival (compiled code only)."""
-    raise TypeError("called from compiled loops")
-
-
-def side(w: np.ndarray, k: Place, y: Place, rival: Place) -> tuple[np.ndarray, float]:
-    """Give the k-th vector that an update changes, and the sign of x in it (compiled code only)."""
-    raise TypeError("called from compiled loops")
-
-
-def vectors(w: np.ndarray) -> int:
-    """Give the number of vectors (compiled code only)."""
-    raise TypeError("called from compiled loops")
-
-
-def vector(w: np.ndarray, r: Place) -> tuple[np.ndarray]:
-    """Give one of the vectors, in a tuple (compiled code only)."""
-    raise TypeError("called from compiled loops")
-
-
-def pushed(w: np.ndarray) -> int:
-    """Give the number of vectors that an update changes (compiled code only)."""
-    raise TypeError("called from compiled loops")
-
-
-def move(scores: np.ndarray, i: Place, a: float, y: Place, rival: Place, norm: float) -> None:
-    """Let the scores of a row follow an update (compiled code only)."""
-    raise TypeError("called from compiled loops")
-
-
-def cast(scores: np.ndarray, i: Place, votes: float, out: np.ndarray) -> None:
-    """Add votes on a row by its scores (compiled code only)."""
-    raise TypeError("called from compiled loops")
 
 
 @part
@@ -86,8 +51,10 @@ def best_rival(scores: np.ndarray, y: Place) -> tuple[float, int]:
     return scores[y] - top if fine else np.nan, best
 
 
-@primitive(look)
-def _look(rows, i, y, w, scores):  # type: ignore[no-untyped-def]
+@primitive
+def look(rows: Rows | Single, i: Place, y: Place, w: np.ndarray, scores: np.ndarray) -> Any:
+    """Give the lead of class y over its rival, and the rival."""
+
     def two(rows, i, y, w, scores):  # type: ignore[no-untyped-def]
         return sign_of(y) * dot(rows, i, w), 1 - y
 
@@ -98,8 +65,10 @@ def _look(rows, i, y, w, scores):  # type: ignore[no-untyped-def]
     return two if w.ndim == 1 else many
 
 
-@primitive(side)
-def _side(w, k, y, rival):  # type: ignore[no-untyped-def]
+@primitive
+def side(w: np.ndarray, k: Place, y: Place, rival: Place) -> Any:
+    """Give the k-th vector that an update changes, and the sign of x in it."""
+
     def two(w, k, y, rival):  # type: ignore[no-untyped-def]
         return w, sign_of(y)
 
@@ -139,24 +108,29 @@ def stays_finite(row: Single, a: float, y: Place, rival: Place, w: np.ndarray) -
     return fine
 
 
-@primitive(vectors)
-def _vectors(w):  # type: ignore[no-untyped-def]
+@primitive
+def vectors(w: np.ndarray) -> Any:
+    """Give the number of vectors."""
     return (lambda w: 1) if w.ndim == 1 else (lambda w: w.shape[0])
 
 
 # Without reference counting, Numba lets no function give back a part of an array, but a tuple.
-@primitive(vector)
-def _vector(w, r):  # type: ignore[no-untyped-def]
+@primitive
+def vector(w: np.ndarray, r: Place) -> Any:
+    """Give one of the vectors, in a tuple."""
     return (lambda w, r: (w,)) if w.ndim == 1 else (lambda w, r: (w[r],))
 
 
-@primitive(pushed)
-def _pushed(w):  # type: ignore[no-untyped-def]
+@primitive
+def pushed(w: np.ndarray) -> Any:
+    """Give the number of vectors that an update changes."""
     return (lambda w: 1) if w.ndim == 1 else (lambda w: 2)
 
 
-@primitive(move)
-def _move(scores, i, a, y, rival, norm):  # type: ignore[no-untyped-def]
+@primitive
+def move(scores: np.ndarray, i: Place, a: float, y: Place, rival: Place, norm: float) -> Any:
+    """Let the scores of a row follow an update."""
+
     def two(scores, i, a, y, rival, norm):  # type: ignore[no-untyped-def]
         scores[i] += sign_of(y) * a
         if norm != 1.0:
@@ -172,8 +146,10 @@ def _move(scores, i, a, y, rival, norm):  # type: ignore[no-untyped-def]
     return two if scores.ndim == 1 else many
 
 
-@primitive(cast)
-def _cast(scores, i, votes, out):  # type: ignore[no-untyped-def]
+@primitive
+def cast(scores: np.ndarray, i: Place, votes: float, out: np.ndarray) -> Any:
+    """Add votes on a row by its scores."""
+
     def two(scores, i, votes, out):  # type: ignore[no-untyped-def]
         out[i] += votes * np.sign(scores[i])
 

@@ -351,7 +351,8 @@ def learn_row(
 @loop
 def score_row(columns: np.ndarray, values: np.ndarray, lift: float, w: np.ndarray) -> float:
     """Give w·x of one sparse row; NaN if a column lies outside w."""
-    return dot(Single(columns, values, lift), 0, w)
+    score: float = dot(Single(columns, values, lift), 0, w)
+    return score
 
 
 @loop

@@ -202,7 +202,8 @@ def learn_newest(window: Window, state: State) -> float:
         tally[MISTAKES] += mistaken(found[0])
     for place in (LOOKS, SEEN, CLOCK):
         tally[place] += 1
-    return found[0]
+    lead: float = found[0]
+    return lead
 
 
 @loop
@@ -228,7 +229,7 @@ def present_newest(
             break
         i = upcoming(plan, int(tally[CURSOR]), n)
         if not hold(rows, i, codes[i], step(rule, i, codes[i]), window, pushed(state.w)):
-            return size(rows, i)
+            return int(size(rows, i))
         lead = learn_newest(window, state)
         if not abs(lead) < np.inf:
             tally[UNUSABLE] = i + 1
