@@ -82,13 +82,6 @@ def test_averages_and_votes_of_renormalised_runs_are_the_naive_ones(problem, out
     assert_same_output(learner, twin, X)
 
 
-def test_a_voted_learner_survives_a_first_row_that_it_cannot_read():
-    learner = rb.Perceptron(output="voted")
-    with pytest.raises(rb.InputError, match="not a number"):
-        learner.learn_one("spam", 1)
-    assert learner.predict_one({0: 1.0}) is None
-
-
 def test_the_vote_of_the_worked_example():
     learner = rb.Perceptron(fit_intercept=False, output="voted").partial_fit(SIX_X, SIX_Y)
     # (1,-2), (2,-1) and (3,1) are held twice each; the first scores 0 on (2,1).

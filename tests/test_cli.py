@@ -95,8 +95,6 @@ def test_models_that_cannot_be_used_get_one_sentence_and_status_2(shell, folder)
 
 def test_wrong_usage_is_status_2(shell, folder):
     (folder / "inside").mkdir()
-    assert shell("fit")[0] == 2
-    assert shell("fit", "good.svm")[0] == 2
     assert shell("fit", "good.svm", "-m", "m", "--order", "sideways")[0] == 2
     assert shell("fit", "good.svm", "-m", "m", "--lift", "high")[0] == 2
     assert "eta0" in shell("fit", "good.svm", "-m", "m", "--eta0", "0")[2]

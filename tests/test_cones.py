@@ -288,11 +288,6 @@ def test_a_smoothed_search_ends_where_rows_surround_the_origin():
     assert relative_length(A, found.weights) < 1e-14
 
 
-def test_a_rescaled_search_for_nothing_ends_by_itself():
-    found = rescaled(contradictory(12, 3))
-    assert found.stop in (Ending.THIN, Ending.WITNESS)
-
-
 @every_search
 def test_the_given_rows_are_left_alone(search):
     A = contradictory()

@@ -184,25 +184,11 @@ class Answer(enum.Enum):
 
 
 LABELS = [
-    (0, 1),
-    (False, True),
-    ("ham", "spam"),
-    ("é", "日本"),
-    (b"ham", b"spam"),
-    ((1, 2), (3, 4)),
-    ((), (1,)),
-    (np.str_("ham"), np.str_("spam")),
-    (frozenset({1}), frozenset({2})),
-    (Answer.NO, Answer.YES),
-    (0.5, 1.5),
-    (True, "true"),
-    (-1, 2**70),
-    (np.int8(-3), np.int8(5)),
-    ("ham", "later", "spam"),
-    ((), (1, 2), (3,)),
-    (b"a", b"b", b"c"),
-    (-2.0, 1.0, 5.0),
-]
+    (0, 1), (False, True), ("ham", "spam"), ("é", "日本"), (b"ham", b"spam"), ((1, 2), (3, 4)),
+    ((), (1,)), (np.str_("ham"), np.str_("spam")), (frozenset({1}), frozenset({2})),
+    (Answer.NO, Answer.YES), (0.5, 1.5), (True, "true"), (-1, 2**70), (np.int8(-3), np.int8(5)),
+    ("ham", "later", "spam"), ((), (1, 2), (3,)), (b"a", b"b", b"c"), (-2.0, 1.0, 5.0),
+]  # fmt: skip
 
 
 IN_JSON = (bool, int, float, str, np.str_, np.int8)

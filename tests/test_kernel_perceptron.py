@@ -465,10 +465,6 @@ def test_ties_are_not_known():
 @pytest.mark.parametrize(
     "options",
     [
-        {},
-        {"output": "averaged"},
-        {"output": "voted"},
-        {"budget": 9},
         {"budget": 9, "forget": "random"},
         {"budget": 9, "forget": "project"},
         {"kernel": "precomputed"},

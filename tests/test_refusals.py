@@ -392,18 +392,10 @@ for form, change in ((form, change) for form in CHANGES for change in CHANGES[fo
 
 CHANGES = {
     "csr_matrix": [
-        "X.indices[0] = 10**6",
-        "X.indices[7] = 5",
-        "X.indices[0] = -1",
-        "X.indices[0] = -10**9",
-        "X.indptr[-1] = 10**8",
-        "X.indptr[3] = 10**8",
-        "X.indptr[3] = -10**8",
-        "X.indptr[0] = 2",
-        "X.indptr[0] = -10**6",
-        "X.indptr = X.indptr[:5].copy()",
-        "X.indptr = np.append(X.indptr, 10**6)",
-        "X.data = X.data[:10].copy()",
+        *("X.indices[0] = 10**6", "X.indices[7] = 5", "X.indices[0] = -1", "X.indices[0] = -10**9"),
+        *("X.indptr[-1] = 10**8", "X.indptr[3] = 10**8", "X.indptr[3] = -10**8"),
+        *("X.indptr[0] = 2", "X.indptr[0] = -10**6", "X.indptr = X.indptr[:5].copy()"),
+        *("X.indptr = np.append(X.indptr, 10**6)", "X.data = X.data[:10].copy()"),
         "X.indices = X.indices[:10].copy()",
     ],
     "csc_matrix": ["X.indices[0] = 10**6", "X.indices[0] = -1", "X.indptr[3] = 10**8"],

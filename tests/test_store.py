@@ -327,26 +327,20 @@ def test_every_flipped_bit_is_found(folder, name):
             open_store(folder, verify=True)
 
 
-LIES: list[dict[str, Any]] = [
+LIES = [
     {"rows": 0}, {"rows": -4}, {"rows": 4.0}, {"rows": True}, {"rows": 10**4299}, {"rows": "4"},
     {"columns": 2**31 + 1}, {"columns": None}, {"rows": 5}, {"names": ["a", "b"]}, {"names": "ab"},
     {"names": [1]}, {"arrays": []}, {"arrays": {}}, {"arrays": {"values": 3}},
 ]  # fmt: skip
+LIES_ABOUT_VALUES = [{"dtype": "<f8"}, {"dtype": "O"}, {"shape": [6]}, {"shape": 5}, {"more": 1}]
 
 
-@pytest.mark.parametrize("lie", LIES, ids=str)
+@pytest.mark.parametrize("lie", LIES + LIES_ABOUT_VALUES, ids=str)
 def test_a_header_that_lies_is_refused(folder, lie):
-    change_header(folder, lambda header: header.update(lie))
-    with pytest.raises(InputError, match=r"header\.json (contradicts itself|is not the header)"):
-        open_store(folder)
-
-
-@pytest.mark.parametrize(
-    "lie", [{"dtype": "<f8"}, {"dtype": "O"}, {"shape": [6]}, {"shape": 5}, {"more": 1}]
-)
-def test_a_header_that_lies_about_an_array_is_refused(folder, lie):
-    change_header(folder, lambda header: header["arrays"]["values"].update(lie))
-    with pytest.raises(InputError, match=r"header\.json|values\.npy is not"):
+    about_values = lie in LIES_ABOUT_VALUES
+    change_header(folder, lambda h: (h["arrays"]["values"] if about_values else h).update(lie))
+    words = r"|values\.npy is not" if about_values else r" (contradicts itself|is not the header)"
+    with pytest.raises(InputError, match=rf"header\.json{words}"):
         open_store(folder)
 
 

@@ -598,18 +598,9 @@ def test_every_option_of_an_svm_reaches_it(shell):
     options = ["fit", "3.npz", "-m", "m", "--learner", "svm", *words.split(), *limits.split()]
     assert shell(*options)[0] == 0
     assert rb.load("m").get_params() == {
-        "lam": 0.25,
-        "C": None,
-        "intercept": "lifted",
-        "lift": 3.0,
-        "tol": 1e-5,
-        "multiclass": "one-vs-rest",
-        "class_weight": "balanced",
-        "warm_start": False,
-        "max_iter": 500,
-        "max_seconds": 60.0,
-        "random_state": 3,
-        "fit_intercept": None,
+        **{"lam": 0.25, "C": None, "intercept": "lifted", "fit_intercept": None, "lift": 3.0},
+        **{"tol": 1e-5, "multiclass": "one-vs-rest", "class_weight": "balanced"},
+        **{"warm_start": False, "max_iter": 500, "max_seconds": 60.0, "random_state": 3},
     }
     assert shell("fit", "3.npz", "-m", "m", "--learner", "svm", "--no-intercept")[0] == 0
     assert rb.load("m").intercept == "none"
