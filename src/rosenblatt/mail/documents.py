@@ -28,11 +28,10 @@ MOST_HEAD, MOST_BODY, MOST_LINKS, MOST_FILES, START = 1 << 16, 50_000, 10_000, 4
 MOST_OF_MIME, MOST_ENCODED = 4_000, 300
 MOST_HTML, MOST_TAGS = 2 * MOST_BODY, 5_000  # a tag costs as much as tags are open around it
 
-OWN = (
-    rb"(?im)^(?:x-rosenblatt|status|x-status|x-uid|x-keywords|x-imapbase|x-imap|x-mozilla-[a-z0-9-]+"
-    rb"|content-length|lines):[^\n]*\n(?:[ \t][^\n]*\n)*"
-)
-HEADERS_OF_PROGRAMS = re.compile(OWN)
+OWN = [b"x-rosenblatt:", b"status:", b"x-status:", b"x-uid:", b"x-keywords:", b"x-imap:"]
+OWN += [b"x-imapbase:", b"x-mozilla-", b"content-length:", b"lines:"]
+NAMES_OF_PROGRAMS = [b"\n" + name for name in OWN]
+HEADERS_OF_PROGRAMS = re.compile(b"(?im)^(?:" + b"|".join(OWN) + rb")[^\n]*\n?(?:[ \t][^\n]*\n?)*")
 HEADERS_OF_MIME = re.compile(rb"(?im)^(?:content-|mime-)[^\n]*\n(?:[ \t][^\n]*\n)*")
 ENVELOPE = re.compile(rb"(?:>?From [^\n]*\n)+")
 ENCODED_WORD = re.compile(rb"=\?([\w-]{1,40})(?:\*[\w-]*)?\?([bBqQ])\?([^?\n]*)\?=(?:\s+(?==\?))?")
@@ -72,7 +71,11 @@ def documents(messages: Iterable[bytes]) -> list[Document]:
 
 def _mime(head: bytes) -> bytes:
     """Give the header lines that a parser needs."""
-    return b"".join(HEADERS_OF_MIME.findall(head + b"\n"))[:MOST_OF_MIME]
+    lower = head.lower()
+    places = [at for name in (b"content-", b"mime-") if (at := lower.find(name)) >= 0]
+    return b"".join(HEADERS_OF_MIME.findall(head + b"\n", min(places)) if places else [])[
+        :MOST_OF_MIME
+    ]
 
 
 def canonical(message: bytes) -> bytes:
@@ -83,8 +86,11 @@ def canonical(message: bytes) -> bytes:
     message = message[:MOST_BYTES]
     if message.startswith((b"From ", b">From ")):
         message = message[ENVELOPE.match(message).end() :]  # type: ignore[union-attr]
-    head, blank, body = message.partition(b"\n\n")
-    return HEADERS_OF_PROGRAMS.sub(b"", head + blank[:1]) + blank[1:] + body
+    stop = message.find(b"\n\n") % (len(message) + 1) + 1  # behind the head
+    lower = b"\n" + message[:stop].lower()
+    if any(name in lower for name in NAMES_OF_PROGRAMS):  # in a tenth of the time of the pattern
+        return HEADERS_OF_PROGRAMS.sub(b"", message[:stop]) + message[stop:]
+    return message
 
 
 def _harmless(rest: bytes) -> bytes:

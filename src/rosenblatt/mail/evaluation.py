@@ -15,8 +15,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
-from typing import IO, Any
+from itertools import islice
+from typing import IO
 
 import numpy as np
 
@@ -24,10 +24,13 @@ from rosenblatt.blocks import cores
 from rosenblatt.data.workers import in_order
 from rosenblatt.errors import InputError
 from rosenblatt.mail.documents import documents
-from rosenblatt.mail.features import Row, rows
-from rosenblatt.mail.filter import BATCH, LEARNER, OPTIONS
+from rosenblatt.mail.features import COLUMNS, Batch, batch
+from rosenblatt.mail.filter import BATCH, OPTIONS
+from rosenblatt.mail.loops import Learning, answer_and_learn
 from rosenblatt.mail.messages import Marked
-from rosenblatt.store.store import new_learner
+from rosenblatt.online.machine import Machine
+from rosenblatt.online.perceptron import Rule
+from rosenblatt.rows import Sparse
 
 SCALES = np.geomspace(0.1, 10.0, 41)  # of the comparator: the best of them counts
 
@@ -59,59 +62,62 @@ def evaluate(
         raise InputError("there is no message to evaluate on; give folders of messages")
     load()
     begin = time.perf_counter()
-    learner = new_learner(LEARNER, OPTIONS)
+    machine, done = new_machine(), 0
     labels = np.array([1 if marked.important else -1 for marked in messages])
-    scores, ends = np.zeros(len(messages)), np.zeros(len(messages) + 1, np.int64)
+    scores, counts = np.zeros(len(messages)), np.zeros(len(messages), np.int64)
     with tempfile.TemporaryFile() as kept:
-        for k, row in enumerate(features(messages)):
-            scores[k] = score_of(learner, row)
-            learner.learn_one(row, int(labels[k]))
-            kept.write(row[0].astype(np.uint32).tobytes())
-            ends[k + 1] = ends[k] + row[0].size
-            if k % BATCH == 0:
-                watch(k)
-        margins = labels * _scores(learner, kept, ends)
+        for made in features(messages):
+            among = slice(done, done + made.starts.size - 1)
+            scores[among] = tested(machine, made, labels[among])
+            counts[among] = np.diff(made.starts)
+            kept.write(made.columns.tobytes())
+            watch(done := among.stop)
+        margins = labels * final_scores(machine.state.w, kept, counts)
     wrong = scores * labels <= 0
     return Evaluation(
         messages=len(messages),
         errors=int(wrong.sum()),
         unsure=int((scores == 0).sum()),
         roca=roca(scores, labels),
-        bound=bound(learner, margins),
+        bound=bound(machine.state.w, margins),
         seconds=time.perf_counter() - begin,
         scores=scores,
         labels=labels,
     )
 
 
+def new_machine() -> Machine:
+    """Give the machine of the filter's learner, with all columns there."""
+    rule = Rule(OPTIONS["C"], np.ones(2), renormalize=False)
+    return Machine.begin_with(np.zeros(COLUMNS + 1), 0.0, rule, "last", int(OPTIONS["window"]))
+
+
+def tested(machine: Machine, made: Batch, labels: np.ndarray) -> np.ndarray:
+    """Give the scores of rows, each from before it was learned."""
+    rows = Sparse(made.starts, made.columns, made.values(), 0.0)
+    leads, codes, done = np.zeros(labels.size), (labels > 0).astype(np.int64), 0
+    while done < labels.size:
+        learning = Learning(machine.rule.eta, machine.state, machine.window)
+        done = answer_and_learn(rows, codes, done, learning, leads)
+        if done < labels.size:
+            machine.window = machine.window.with_room(int(np.diff(made.starts[done:]).max()))
+    return labels * leads
+
+
 def load() -> None:
     """Have the loops compiled, or loaded, which takes no time of the messages."""
-    learner = new_learner(LEARNER, OPTIONS)
-    for label, row in zip((-1, 1), rows(documents([b"A: b\n\nc", b"A: c\n\nb"])), strict=True):
-        score_of(learner, row)
-        learner.learn_one(row, label)
-    score_of(learner, row)
+    tested(new_machine(), batch(documents([b"A: b\n\nc", b"A: c\n\nb"])), np.array([-1, 1]))
 
 
-def features(messages: Sequence[Marked]) -> Iterator[Row]:
+def features(messages: Sequence[Marked]) -> Iterator[Batch]:
     """Give the rows of messages in order, made in threads."""
     remaining = iter(messages)
     batches = iter(lambda: list(islice(remaining, BATCH)), [])
-    for made in in_order(_rows, batches, cores()):
-        yield from made
+    return in_order(_features, batches, cores())
 
 
-def _rows(batch: list[Marked]) -> list[Row]:
-    return rows(documents([marked.place.read() for marked in batch]))
-
-
-def score_of(learner: Any, row: Row) -> float:
-    """Give the score of a row, positive for important; 0 while nothing is known."""
-    if not learner.is_fitted:
-        return 0.0
-    columns, values = row
-    known = int(np.searchsorted(columns, learner.separator.width))
-    return float(-learner.classes_[0] * learner.separator.score((columns[:known], values[:known])))
+def _features(some: list[Marked]) -> Batch:
+    return batch(documents([marked.place.read() for marked in some]))
 
 
 def roca(scores: np.ndarray, labels: np.ndarray) -> float:
@@ -126,20 +132,21 @@ def roca(scores: np.ndarray, labels: np.ndarray) -> float:
     return float(100.0 * (1.0 - (ranks[high].sum() - n * (n + 1) / 2) / (n * m)))
 
 
-def _scores(learner: Any, kept: IO[bytes], ends: np.ndarray) -> np.ndarray:
-    """Score rows that were written to a file by the final weights."""
-    kept.flush()
-    w = -learner.classes_[0] * learner.coef_[0]
-    columns = np.memmap(kept, np.uint32, "r") if ends[-1] else np.zeros(0, np.uint32)
-    found = np.zeros(ends.size - 1)
-    for k, (begin, end) in enumerate(pairwise(ends)):
-        found[k] = w[columns[begin:end]].sum() / max(end - begin, 1) ** 0.5
-    return found
+def final_scores(w: np.ndarray, kept: IO[bytes], counts: np.ndarray) -> np.ndarray:
+    """Score the rows that were written to a file."""
+    kept.seek(0)
+    sums = np.zeros(counts.size)
+    for first in range(0, counts.size, BATCH):
+        some = counts[first : first + BATCH]
+        columns = np.frombuffer(kept.read(4 * int(some.sum())), np.uint32)
+        rows = np.repeat(np.arange(some.size), some)
+        sums[first : first + BATCH] = np.bincount(rows, w[columns], some.size)
+    return np.asarray(sums / np.maximum(counts, 1) ** 0.5)
 
 
-def bound(learner: Any, margins: np.ndarray) -> float:
+def bound(w: np.ndarray, margins: np.ndarray) -> float:
     """Bound the mistakes of the run: max(1, 1/C)·(‖w*‖² + 2C·Σ max(0, 1 - margin)), F18."""
-    C, square = float(learner.C), float((learner.coef_**2).sum())
+    C, square = OPTIONS["C"], float(w @ w)
     losses = [np.maximum(0.0, 1.0 - scale * margins).sum() for scale in SCALES]
     totals = SCALES**2 * square + 2.0 * C * np.array(losses)
     return float(max(1.0, 1.0 / C) * totals.min())

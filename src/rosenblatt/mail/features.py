@@ -145,8 +145,20 @@ def values_of(columns: np.ndarray) -> np.ndarray:
     return np.full(columns.size, 1.0 / max(columns.size, 1) ** 0.5)
 
 
-def rows(documents: Sequence[Document]) -> list[Row]:
-    """Give the columns and values of many documents."""
+class Batch(NamedTuple):
+    """Rows of several documents: the columns of each, and where they begin and end."""
+
+    starts: np.ndarray
+    columns: np.ndarray
+
+    def values(self) -> np.ndarray:
+        """Give the values, one for each column, as `values_of` does."""
+        counts = np.diff(self.starts).astype(np.int64)
+        return np.repeat(1.0 / np.maximum(counts, 1) ** 0.5, counts)
+
+
+def batch(documents: Sequence[Document]) -> Batch:
+    """Give the rows of many documents."""
     from rosenblatt.mail.loops import hash_documents, make_room
 
     bounds = np.zeros((len(documents), len(Document._fields) + 1), np.uint64)
@@ -156,6 +168,11 @@ def rows(documents: Sequence[Document]) -> list[Row]:
     text = np.frombuffer(b"".join([region for each in documents for region in each]), np.uint8)
     room = make_room(lengths.sum(axis=1))
     hash_documents(text, bounds, room)
-    spans = zip((0, *room.ends.tolist()), room.ends.tolist(), strict=False)
-    found = [room.columns[begin:end].astype(np.int64) for begin, end in spans]
-    return [(columns, values_of(columns)) for columns in found]
+    return Batch(room.starts, room.columns[: room.starts[-1]].copy())
+
+
+def rows(documents: Sequence[Document]) -> list[Row]:
+    """Give the columns and values of many documents, one by one."""
+    made = batch(documents)
+    found = [made.columns[begin:end] for begin, end in pairwise(made.starts)]
+    return [(columns.astype(np.int64), values_of(columns)) for columns in found]

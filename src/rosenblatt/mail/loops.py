@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data.text_loops import NEWLINE, ONE, TAB, ZERO, mix, sort_keys
-from rosenblatt.loops import exact_loop, exact_part
+from rosenblatt.loops import exact_loop, exact_part, loop
 from rosenblatt.mail.features import BITS, HEAD_TAG, LONGEST, NAME, REGIONS, START_TAG, WORD
+from rosenblatt.online.perceptron import State
+from rosenblatt.online.window import Window, hold, learn_newest
+from rosenblatt.rows import Sparse
 
 COLON, SPACE = ord(":"), ord(" ")
 MOST, FOUR = np.uint64(LONGEST), np.uint64(4)
@@ -40,10 +43,18 @@ class Sorting(NamedTuple):
 SORTING = Sorting(np.uint64(BITS // 2), np.uint64(2))
 
 
+class Learning(NamedTuple):
+    """An online SVM of two classes, as the loop takes it."""
+
+    box: float
+    state: State
+    window: Window
+
+
 class Room(NamedTuple):
     """Where the loop writes: the result, and what it needs for one row."""
 
-    ends: np.ndarray
+    starts: np.ndarray
     columns: np.ndarray
     keys: np.ndarray
     spare_keys: np.ndarray
@@ -57,7 +68,7 @@ def make_room(lengths: np.ndarray) -> Room:
     """
     most, total = 2 * int(lengths.max(initial=0)) + 1, 2 * int(lengths.sum()) + 1
     return Room(
-        ends=np.empty(lengths.size, np.uint64),
+        starts=np.zeros(lengths.size + 1, np.uint64),
         columns=np.empty(total, np.uint32),
         keys=np.empty(most, np.uint32),
         spare_keys=np.empty(most, np.uint32),
@@ -172,4 +183,19 @@ def hash_documents(text: Any, bounds: Any, room: Any) -> Any:
         size = collect_pieces(text, at[BETWEEN + 1], at[BETWEEN + 2], size, room.keys)
         sort_keys(size, SORTING, room)
         entry = keep_distinct(size, entry, room)
-        room.ends[row] = entry
+        room.starts[row + ONE] = entry
+
+
+@loop
+def answer_and_learn(
+    rows: Sparse, codes: np.ndarray, first: int, machine: Learning, leads: np.ndarray
+) -> int:
+    """Test each row from the first on, then learn it; give the row that the window lacks room for.
+
+    Leads are those of the true classes over the others, before the row is learned.
+    """
+    for i in range(first, codes.size):
+        if not hold(rows, i, codes[i], machine.box, machine.window, 1):
+            return i
+        leads[i] = learn_newest(machine.window, machine.state)
+    return codes.size
