@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any, Never
 
@@ -210,15 +210,17 @@ def read_blocks(
 
 
 def _blocks(path: Name, reading: Reading, block_bytes: int) -> Iterator[Examples]:
-    pieces = chunks(path)
-    if reading.format == "svmlight":
-        yield from _svmlight_blocks(pieces, reading, block_bytes)
-    elif reading.format in BLANK_LINES:
-        yield from _text_blocks(cut_blocks(pieces, block_bytes, reading.file), reading)
-    elif reading.format in TABLES:
-        yield from table_blocks(path, reading)
-    else:
-        yield from cut_rows(_read(path, replace(reading, like=None)), block_bytes)
+    # Closed at once, also where a block is refused: a file that was opened before those who read it
+    # would otherwise be collected, unclosed, before them.
+    with closing(chunks(path)) as pieces:
+        if reading.format == "svmlight":
+            yield from _svmlight_blocks(pieces, reading, block_bytes)
+        elif reading.format in BLANK_LINES:
+            yield from _text_blocks(cut_blocks(pieces, block_bytes, reading.file), reading)
+        elif reading.format in TABLES:
+            yield from table_blocks(path, reading)
+        else:
+            yield from cut_rows(_read(path, replace(reading, like=None)), block_bytes)
 
 
 def _svmlight_blocks(

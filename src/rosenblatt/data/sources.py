@@ -19,7 +19,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from glob import glob
@@ -153,7 +153,7 @@ def bounded(pieces: Iterator[bytes], path: Name) -> Iterator[bytes]:
         yield piece
 
 
-def chunks(path: Name, size: int = 1 << 19) -> Iterator[bytes]:
+def chunks(path: Name, size: int = 1 << 19) -> Generator[bytes, None, None]:
     """Stream the bytes of what a path stands for, decompressed, in pieces of about `size`.
 
     No piece is empty. From a pipe, bytes are handed on as they arrive.
