@@ -31,7 +31,7 @@ def local_cluster(workers=2):
         n_workers=workers,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
         memory_limit=None,
         silence_logs=50,
     )

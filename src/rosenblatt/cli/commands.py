@@ -41,6 +41,7 @@ def demo(out: Path, json: bool) -> None:
 @flag("--scores", help="Print scores, too.")
 @flag("--csv", help="Print CSV, with scores.")
 @options.stream
+@options.cluster
 @reads(FOR_A_MODEL)
 @flag("--json", help="Print JSON lines, with scores.")
 def predict(
@@ -50,12 +51,21 @@ def predict(
     scores: bool,
     csv: bool,
     stream: bool,
+    cluster: str | None,
     json: bool,
 ) -> None:
-    """Print the predicted label of each row of DATA."""
+    """Print the predicted label of each row of DATA.
+
+    With --cluster, --out is a folder, and gets one file for each shard.
+    """
     from rosenblatt.cli.predicting import predict_file
 
     kind = "jsonl" if json else "csv" if csv else "text"
+    if cluster is not None:
+        from rosenblatt.cli.clusters import predict_on
+
+        predict_on(cluster, model, source, out, format=kind, scores=scores or kind != "text")
+        return
     source = source.by(stream)
     predict_file(model, source, out, format=kind, scores=scores or kind != "text")
 
@@ -69,10 +79,17 @@ def predict(
 @scale
 @learns
 @options.stream
+@options.cluster
 @reads(TO_LEARN, FOR_A_MODEL, metavar="[MODEL] DATA...")
 @options.json
 def evaluate(
-    source: Source, folds: int | None, scale: str | None, recipe: Recipe, stream: bool, json: bool
+    source: Source,
+    folds: int | None,
+    scale: str | None,
+    recipe: Recipe,
+    stream: bool,
+    cluster: str | None,
+    json: bool,
 ) -> None:
     """Compare the predictions of MODEL with the labels of DATA.
 
@@ -81,8 +98,8 @@ def evaluate(
     if folds is not None:
         from rosenblatt.cli.folds import evaluate_folds
 
-        if stream or recipe.is_open:
-            raise click.UsageError("--stream and --C auto do not go with --folds")
+        if stream or cluster is not None or recipe.is_open:
+            raise click.UsageError("--stream, --cluster and --C auto do not go with --folds")
         evaluate_folds(source, recipe, scale, folds, json=json)
         return
     from rosenblatt.cli.predicting import evaluate_file
@@ -90,6 +107,11 @@ def evaluate(
     if scale is not None or recipe.learner != "perceptron" or recipe.options:
         raise click.UsageError("options of `fit` go with --folds; a MODEL has its own")
     model, source = source.behind_model()
+    if cluster is not None:
+        from rosenblatt.cli.clusters import evaluate_on
+
+        evaluate_on(cluster, model, source, json=json)
+        return
     evaluate_file(model, source.by(stream), json=json)
 
 

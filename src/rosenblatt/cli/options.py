@@ -72,6 +72,12 @@ stream = flag(
     help="Read block by block: data may be larger than memory. Tables with text columns and JSON "
     "lines are read once more, before.",
 )
+cluster = click.option(
+    "--cluster",
+    metavar="ADDRESS|local|FILE",
+    help="Work on shards of DATA on a Dask cluster: the address of its scheduler, the file that it "
+    "wrote (.json), or local for processes of this machine.",
+)
 cache = flag("--cache", help="Cache the data beside the file, as memory-mapped arrays.")
 model = click.argument("model", type=FILE)
 max_seconds = click.option("--max-seconds", type=float, help="Time limit; then undecided.")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @flag("--rest", help="Decide each class against all others.")
 @options.max_seconds
 @options.floats
+@options.cluster
 @reads(TO_LEARN, exact=True)
 @options.json
 def separate(
@@ -32,6 +33,7 @@ def separate(
     rest: bool,
     max_seconds: float | None,
     floats: bool,
+    cluster: str | None,
     json: bool,
 ) -> int:
     """Decide and prove whether a hyperplane separates DATA.
@@ -46,6 +48,12 @@ def separate(
         raise click.UsageError("--pairs and --rest exclude each other")
     source = source.with_floats() if floats else source
     chosen: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
+    if cluster is not None:
+        from rosenblatt.cli.clusters import separate_on
+
+        if pairs or rest:
+            raise click.UsageError("--pairs and --rest do not go with --cluster")
+        return separate_on(cluster, source, certificate, chosen, json=json)
     if pairs or rest:
         chosen["many"] = "pairs" if pairs else "rest"
         return separate_many(source, certificate, chosen, json=json)

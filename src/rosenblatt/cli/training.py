@@ -181,8 +181,11 @@ def learns(command: Command) -> Command:
 @flag("--float64", "double", help="Read values as float64.")
 @options.stream
 @click.option(
-    "--checkpoint", type=FILE, help="With --stream: file from which a killed run continues."
+    "--checkpoint",
+    type=FILE,
+    help="With --stream or --cluster: file from which a killed run continues.",
 )
+@options.cluster
 @options.cache
 @reads(TO_LEARN)
 @options.json
@@ -195,6 +198,7 @@ def fit(
     double: bool,
     stream: bool,
     checkpoint: Path | None,
+    cluster: str | None,
     cache: bool,
     json: bool,
 ) -> int:
@@ -206,8 +210,17 @@ def fit(
     """
     from rosenblatt.cli.fitting import Beginning, fit_file
 
+    if cluster is not None:
+        from rosenblatt.cli.clusters import fit_on
+
+        if stream or cache or scale is not None or start is not None or recipe.is_open:
+            raise click.UsageError(
+                "--stream, --cache, --scale, --from and --C auto do not go with --cluster"
+            )
+        source = source.with_options(dtype="float64") if double else source
+        return fit_on(cluster, source, model, recipe, checkpoint=checkpoint, json=json)
     if checkpoint is not None and not stream:
-        raise click.UsageError("--checkpoint goes with --stream")
+        raise click.UsageError("--checkpoint goes with --stream or --cluster")
     if scale is not None and (stream or start is not None):
         raise click.UsageError("--scale needs all rows beforehand: leave out --stream and --from")
     if stream and recipe.learner != "perceptron":

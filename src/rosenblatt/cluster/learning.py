@@ -66,7 +66,7 @@ def fit(
     >>> learner.score(X, y), learner.run_.weighted_mistakes <= learner.run_.bound.value
     (1.0, True)
     """
-    _check(estimator)
+    check(estimator)
     shards = shards_of(X, y, Reading(**(read or {})))
 
     def learn(engine: Engine) -> Any:
@@ -91,7 +91,7 @@ def train(learner: Any, engine: Engine, checkpoint: Any = None, watch: Watch | N
         solve(learner, engine, survey, note, watch)
 
 
-def _check(learner: Any) -> None:
+def check(learner: Any) -> None:
     """Refuse learners and options that speak of examples one by one."""
     if not isinstance(learner, Perceptron | SoftMarginSVM):
         raise InputError(
