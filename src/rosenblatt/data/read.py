@@ -210,17 +210,17 @@ def read_blocks(
 
 
 def _blocks(path: Name, reading: Reading, block_bytes: int) -> Iterator[Examples]:
-    # Closed at once, also where a block is refused: a file that was opened before those who read it
-    # would otherwise be collected, unclosed, before them.
-    with closing(chunks(path)) as pieces:
-        if reading.format == "svmlight":
-            yield from _svmlight_blocks(pieces, reading, block_bytes)
-        elif reading.format in BLANK_LINES:
+    if reading.format == "svmlight":
+        yield from _svmlight_blocks(chunks(path), reading, block_bytes)
+    elif reading.format in BLANK_LINES:
+        # Closed also where a block is refused: a file that was opened before those who read it
+        # would otherwise be collected, unclosed, before them.
+        with closing(chunks(path)) as pieces:
             yield from _text_blocks(cut_blocks(pieces, block_bytes, reading.file), reading)
-        elif reading.format in TABLES:
-            yield from table_blocks(path, reading)
-        else:
-            yield from cut_rows(_read(path, replace(reading, like=None)), block_bytes)
+    elif reading.format in TABLES:
+        yield from table_blocks(path, reading)
+    else:
+        yield from cut_rows(_read(path, replace(reading, like=None)), block_bytes)
 
 
 def _svmlight_blocks(
