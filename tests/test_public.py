@@ -95,7 +95,8 @@ def test_the_extras_of_all_are_those_that_some_code_asks_for():
     project = tomllib.loads((TESTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
     (everything,) = project["project"]["optional-dependencies"]["all"]
     texts = [path.read_text(encoding="utf-8") for path in Path(rb.__file__).parent.rglob("*.py")]
-    asked = {extra for text in texts for extra in re.findall(r'ExtraError\(.+, "(\w+)"\)', text)}
+    asking = re.compile(r'(?:ExtraError|optional_module)\([^()]+, "(\w+)"\)')
+    asked = {extra for text in texts for extra in asking.findall(text)}
     assert everything == f"rosenblatt[{','.join(sorted(asked))}]"
 
 

@@ -41,12 +41,9 @@ CONVERTED_AT_ONCE = 1 << 20
 def write_store(path: str | os.PathLike[str], blocks: Iterable[Any]) -> None:
     """Write a stream of examples as a store; an earlier one is replaced once this one is whole.
 
-    Parameters
-    ----------
-    path : the folder to make, by custom called NAME.rows.
-    blocks : `Examples`, or pairs of rows and labels. All rows are sparse or all are dense, of
-        float32 or of float64; sparse blocks may differ in width. Labels are numbers, strings, or
-        None for all blocks; all blocks have weights, or none.
+    The folder is by custom called NAME.rows. Blocks are `Examples`, or pairs of rows and labels.
+    All rows are sparse or all are dense, of float32 or of float64; sparse blocks may differ in
+    width. Labels are numbers, strings, or None for all blocks; all of them have weights, or none.
     """
     target = Path(os.path.realpath(path))
     check_replaceable(target)

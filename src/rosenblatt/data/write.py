@@ -194,14 +194,9 @@ def _frames(examples: Examples, whole: bool = False) -> Iterator[Any]:
 def prediction_pieces(
     labels: Any, scores: Any = None, *, format: str = "text", classes: Any = None
 ) -> Iterator[bytes]:
-    r"""Give predictions as pieces of a file.
+    r"""Give predictions as pieces of a file: text, csv or jsonl.
 
-    Parameters
-    ----------
-    labels : one for each row.
-    scores : one for each row, or one for each row and class.
-    format : text, csv or jsonl.
-    classes : names for the columns of the scores, if there are several.
+    There is a score for each row, or for each row and class; classes name those of several columns.
 
     Examples
     --------

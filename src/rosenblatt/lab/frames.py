@@ -206,15 +206,10 @@ def record(
     names: Any = None,
     limit: int = MOST_MISTAKES,
 ) -> Frames:
-    """Run the perceptron on points of the plane, and keep every mistake.
+    """Run the perceptron on points of the plane, and keep every mistake, up to a limit.
 
-    Parameters
-    ----------
-    X, y : points and their labels, of two classes.
-    w_star : the comparator; None for the separator of largest margin, if there is one.
-    fit_intercept : lift the points x to (x, 1), so that the line may miss the origin.
-    names : of the columns; those of a frame are known.
-    limit : the run ends after so many mistakes, if it has not converged.
+    Without a comparator w*, it is the separator of largest margin, if there is one. With an
+    intercept, points x are lifted to (x, 1), so that the line may miss the origin.
 
     Examples
     --------
