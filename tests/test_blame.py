@@ -126,7 +126,8 @@ def test_too_many_columns_are_told_and_nobody_is_called_innocent(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("error", "words"), [(OutOfTimeError, "the time was over"), (KeyboardInterrupt, "interrupted")]
+    ("error", "words"),
+    [(OutOfTimeError, "time limit"), (KeyboardInterrupt, "interrupted")],
 )
 def test_a_question_that_is_cut_short_is_told(error, words, monkeypatch):
     def stopped(*arguments):

@@ -425,7 +425,7 @@ def test_an_answer_in_no_time_is_undecided():
     assert found.width == 1
     assert found.stop == "out of time"
     assert str(found).startswith("Undecided: it is not known whether the classes 'no' and 'yes'")
-    assert str(found).endswith(": the time was over; allow more seconds.")
+    assert str(found).endswith(": the time limit was reached; allow more seconds.")
 
 
 def test_an_interrupt_is_not_told_as_time_that_was_over(monkeypatch):

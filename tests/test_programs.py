@@ -216,6 +216,7 @@ def test_ranges_and_constants_are_added_exactly(tmp_path):
         (" BV b X", (0, 1), "That X should be integers is ignored"),
         (" UI b X 7.5", (0, 7.5), "That X should be integers is ignored"),
         (" LO b X 2\n SC b X 5", (0, 5), "That X may be 0 or else above a bound is relaxed"),
+        (" SI b X 5", (0, 5), "That X may be 0 or else above a bound is relaxed"),
         (" UP b X Infinity", (0, None), ""),
     ],
 )
@@ -224,7 +225,8 @@ def test_bounds_are_taken_as_most_take_them(bounds, expected, note):
     program = parse_mps(text, "s.mps")
     assert (program.unknowns.lower[0], program.unknowns.upper[0]) == expected
     assert note in " ".join(program.notes)
-    assert len(program.notes) == 1 + bool(note)  # the other one is about the objective
+    others = 2 if " SI " in bounds else 1  # about the objective, and integers
+    assert len(program.notes) == others + bool(note)
 
 
 def test_notes_are_part_of_the_answer(tmp_path):
@@ -236,7 +238,31 @@ def test_notes_are_part_of_the_answer(tmp_path):
         "but for a solution in integers ask a mixed-integer solver, such as HiGHS.",
         "The objective 'COST' is ignored.",
     )
-    assert found.explain().endswith(" ".join(found.notes))
+    assert found.explain().startswith(" ".join(found.notes))
+
+
+def test_a_quadratic_objective_is_ignored_as_any():
+    program = parse_mps(MPS.replace("ENDATA", "QSECTION COST\n X X 2.0\nENDATA"), "s.mps")
+    assert program.notes == ("The objective 'COST' is ignored.",)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.mps", "ROWS\n N c\nCOLUMNS\n x c 1\nBOUNDS\n LO b x 2\nENDATA\n"),
+        ("s.lp", "min x\nst\nbounds x >= 2\nend"),
+        ("s.lp", "min x\nst\n nothing: <= 0\n bound: x >= 2\nend"),
+    ],
+)
+def test_rows_may_be_missing_or_empty(name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text)
+    found = rb.solve(path)
+    assert found.verdict == "feasible"
+    assert found.w.tolist() == [2.0]
+    path.write_text(text.replace("<= 0", "<= -1").replace(">= 2", "= 2\n x <= 1"))
+    if name == "s.lp":
+        assert rb.solve(path).verdict == "infeasible"
 
 
 def test_names_may_hold_blanks_in_fixed_places():
@@ -309,7 +335,8 @@ def test_sections_may_be_missing_empty_or_in_lower_case():
             "    Z",
             "s.mps:13: 'Z -1.0' is no line of COLUMNS, which is",
         ),
-        ("s.mps", MPS, "", "s.mps:1: the file ends before ENDATA"),
+        ("s.mps", MPS, "", "s.mps:1: the file is empty; give it sections"),
+        ("s.mps", "ENDATA", "QSECTION R1\n X X 1\nENDATA", "s.mps:21: the row 'R1' is quadratic"),
         ("s.mps", MPS, "\0\xff\x80", "s.mps:1: '\\x00\\xff\\x80' is no section"),
         ("s.mps", MPS, "ROWS\nCOLUMNS\nENDATA\n", "s.mps holds no system: 0 rows of 0 unknowns"),
         ("s.lp", LP, "", "s.lp:1:1: the file is empty"),

@@ -744,7 +744,7 @@ def test_time_that_is_over_ends_exact_work_too():
     assert margin.certificate == found.certificate
     assert "There is no margin" in margin.explain()
     assert margin.explain().endswith(
-        "Whether weakly is undecided: the time was over; allow more seconds."
+        "Whether weakly is undecided: the time limit was reached; allow more seconds."
     )
     with pytest.raises(rb.InseparableError, match=r"\(not separable\)") as refusal:
         rb.HardMarginSVM(max_seconds=0.05).fit(X, y)

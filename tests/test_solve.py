@@ -775,7 +775,7 @@ def test_no_proof_is_given_that_is_too_long_to_be_checked_again():
 def test_auto_stops_at_the_limit_on_time():
     found = rb.solve(worst_case(10), max_seconds=1e-9)
     assert (found.verdict, found.stop) == ("undecided", "out of time")
-    assert "The time was over; allow more seconds." in str(found)
+    assert "The time limit was reached; allow more seconds." in str(found)
 
 
 @pytest.mark.parametrize("K", WORST_CASES)

@@ -520,7 +520,7 @@ def test_a_hard_margin_decides_once_and_in_its_time(monkeypatch):
 
 def test_a_hard_margin_that_has_no_time_is_not_decided():
     X, y, _ = wide_street()
-    with pytest.raises(rb.InputError, match=r"not decided .* the time was over; allow more"):
+    with pytest.raises(rb.InputError, match=r"not decided .* time limit was reached; allow"):
         rb.HardMarginSVM(max_seconds=1e-9).fit(X, y)
 
 

@@ -109,6 +109,7 @@ def test_compressed_files_are_the_same_files(pack, folder):
         ("x,y\n1,2\n", "s.csv:1: the first line names the columns"),
         ("b,relation\n1,>\n", "s.csv:1: the first line names the columns"),
         ("x,x,b\n1,2,3\n", "s.csv:1: the first line names 'x' twice"),
+        ("a,b,relation,rhs\n1,2,>,3\n", "s.csv:1: the first line names b, which is the right-hand"),
         ("x,b\n", "holds no rows"),
         ("x,b\n1,2\n1,2,3\n", "s.csv:3: the number of cells is 3 and not 2"),
         ("x,b\n1\n", "s.csv:2: the number of cells is 1 and not 2"),

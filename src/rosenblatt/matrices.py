@@ -21,6 +21,7 @@ from scipy import sparse
 from rosenblatt.decimals import Decimals
 from rosenblatt.errors import InputError, LargeCopyWarning, levels_inside
 from rosenblatt.names import column_names, in_words, names_of
+from rosenblatt.pauses import pause
 from rosenblatt.rows import Dense, Rows, Sparse, largest_sqnorm
 
 Matrix = Any  # np.ndarray or scipy.sparse CSR; SciPy ships no types
@@ -295,7 +296,10 @@ def _array(table: np.ndarray) -> np.ndarray:
         )
     if table.ndim != 2 or table.dtype.kind in NUMBERS:
         return table
-    found = [_numbers(table[:, j], in_words(j, None)) for j in range(table.shape[1])]
+    found = []
+    for j in range(table.shape[1]):
+        pause()
+        found.append(_numbers(table[:, j], in_words(j, None)))
     return side_by_side(found) if found and table.dtype.kind == "O" else table
 
 

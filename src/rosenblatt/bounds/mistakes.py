@@ -39,7 +39,6 @@ from rosenblatt.decide.answers import (
     INTERRUPTED,
     REASONS,
     Clock,
-    OutOfTimeError,
     checked_seconds,
 )
 from rosenblatt.decide.separate import decide
@@ -268,7 +267,7 @@ class Problem:
             found = self._soft_margin(longest, self.tol * tighter, found)
             best = min(best, self._by_direction(self._as_held(found.w), longest), key=_value)
             least = max(least, 2.0 * self._passes * found.dual)
-            if best.value <= (1 + 2 * self.tol) * least or not self._has_time():
+            if best.value <= (1 + 2 * self.tol) * least or self.clock.is_over:
                 break
         return replace(best, minimum=min(least, best.value))
 
@@ -375,13 +374,7 @@ class Problem:
     def _seconds(self) -> float | None:
         if self.clock.seconds is None:
             return None
-        return max(self.clock.left(), 1e-3) if self._has_time() else 1e-3
-
-    def _has_time(self) -> bool:
-        try:
-            return self.clock.left() > 0
-        except OutOfTimeError:
-            return False
+        return max(self.clock.seconds - self.clock.elapsed, 1e-3)
 
     # ---- the theorems, rounded up and proved
 

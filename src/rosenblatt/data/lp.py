@@ -167,6 +167,10 @@ class _LpReader:
 
     def _row(self, k: int) -> int:
         """Read a row without its name."""
+        if self._at(k) in TURNED and self._at(k - 1) == ":":  # a row without terms
+            right, end = self._number(k + 1)
+            self._add(_Expression([], 0, k), *_ends(self.tokens[k], right))
+            return end
         left = self._expression(k)
         if left.terms and self._at(left.end) not in TURNED and self._continues(k):
             name = self.unknowns.names[left.terms[0][0]]

@@ -17,7 +17,7 @@ The rules
 - A negative upper bound makes the lower one infinite unless the file gives one (in HiGHS it stays
   0, and nothing fits).
 - Integer columns that have no bounds lie between 0 and 1, as in HiGHS.
-- A row or column that was not named before, or twice, is refused.
+- A row or column that was not named before, or twice, is refused; so is a quadratic row.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from rosenblatt.data.written import UnusableError, exact_number_of, floats_of, k
 from rosenblatt.errors import InputError
 
 SECTIONS = ("ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS")
-WITH_TEXT = ("NAME", "OBJSENSE", "OBJNAME")
+WITH_TEXT = ("NAME", "OBJSENSE", "OBJNAME", "QSECTION")
 IDLE = (*WITH_TEXT, "QUADOBJ", "QMATRIX")  # they speak of the objective
 FIELDS = tuple(slice(*ends) for ends in ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61)))
 MARKER = "'MARKER'"
@@ -79,6 +79,7 @@ class _MpsReader:
         rows = self._section("ROWS", self._rows)
         places = {name: i for i, (_, name) in enumerate(rows)}
         kinds = [kind for kind, _ in rows]
+        self._refuse_quadratic({name for kind, name in rows if kind == "N"})
         matrix, unknowns, written = self._section("COLUMNS", lambda w: _columns(w, places))
         rights = self._section("RHS", lambda w: self._by_row(w, places, "RHS"))
         ranges = self._section("RANGES", lambda w: self._by_row(w, places, "RANGES"))
@@ -97,6 +98,8 @@ class _MpsReader:
         """Find the lines of each section."""
         found: dict[str, tuple[int, int]] = {}
         section, begin = "", 0
+        if not any(self.lines):
+            self._refuse(0, "the file is empty; give it sections, from ROWS to ENDATA")
         for i, line in enumerate(self.lines):
             if line[:1] in ("", " ", "\t", "\r", "*"):
                 continue
@@ -118,6 +121,14 @@ class _MpsReader:
             if word not in found:
                 self._refuse(i, f"there is no section {word}")
         return found
+
+    def _refuse_quadratic(self, objectives: set[str]) -> None:
+        begin = self.spans.get("QSECTION", (0, 0))[0]
+        words = self.lines[begin - 1].split() if begin else []
+        if words and not objectives.issuperset(words[1:2]):
+            self._refuse(
+                begin - 1, f"the row {words[1][:40]!a} is quadratic; give a linear program"
+            )
 
     def _worded(self, section: str) -> Iterator[tuple[int, str]]:
         """Give the lines of a section that are neither empty nor comments, and their numbers."""

@@ -18,7 +18,7 @@ from rosenblatt.decimals import Written
 
 INFINITE = 10**20  # from here on ends and bounds are infinite, as is usual in these files
 INFINITIES = ("inf", "infinity")
-NUMBERED = ("UP", "LO", "FX", "LI", "UI", "SC")  # types of bounds
+NUMBERED = ("UP", "LO", "FX", "LI", "UI", "SC", "SI")  # types of bounds
 UNNUMBERED = ("FR", "MI", "PL", "BV")
 FEW = 3  # names in a note
 INTEGERS = (
@@ -115,11 +115,11 @@ class Unknowns:
             self.set_lower(j, 0.0 if kind == "BV" else value)
         if kind in ("FR", "PL", "BV"):
             value = 1.0 if kind == "BV" else math.inf
-        if kind in ("UP", "UI", "SC", "FX", "FR", "PL", "BV"):
+        if kind in ("UP", "UI", "SC", "SI", "FX", "FR", "PL", "BV"):
             self.set_upper(j, value)
-        if kind in ("BV", "LI", "UI"):
+        if kind in ("BV", "LI", "UI", "SI"):
             self.integer.add(j)
-        if kind == "SC":
+        if kind in ("SC", "SI"):
             self.semicontinuous.add(j)
 
     def set_lower(self, j: int, value: Number) -> None:

@@ -52,7 +52,7 @@ def read_program(path: str | os.PathLike[str], kind: str) -> ProgramRows:
     name, text = shown(path), _decoded(contents(path).tobytes())
     with _uncollected():
         program = (parse_lp if kind == "lp" else parse_mps)(text, name)
-    if not program.unknowns.names or not program.ends:
+    if not program.unknowns.names:
         counts = f"{len(program.ends)} rows of {len(program.unknowns.names)} unknowns"
         raise InputError(f"{name} holds no system: {counts}")
     try:
@@ -65,7 +65,7 @@ def program_of_model(model: Any) -> ProgramRows:
     """Take the rows and bounds of a model of HiGHS, `highspy.Highs`."""
     lp = model.getLp()
     shape = lp.num_row_, lp.num_col_
-    if not min(shape):
+    if not shape[1]:
         raise InputError(f"the model holds no system: {shape[0]} rows of {shape[1]} unknowns")
     stored = lp.a_matrix_
     by_rows = stored.format_ == type(stored.format_).kRowwise

@@ -48,6 +48,7 @@ __all__ = ["SystemFile", "read_system", "solve", "system_format", "write_system_
 Name = str | os.PathLike[str]
 Bound = Number | None
 
+OTHER_RIGHTS = ("rhs", "right", "right-hand side", "right_hand_side")
 WRITTEN = {AT_LEAST: ">=", MORE_THAN: ">", EQUAL: "="}
 HEAD_BYTES = 1 << 12
 BEGINNINGS = {
@@ -90,10 +91,11 @@ class SystemFile(NamedTuple):
     def solved(self, strict: Any = False, **options: Any) -> Solution:
         """Find a solution, or prove that there is none; the options are those of `solve`."""
         strict = self.strict if strict is False else strict
-        system = System(self.A, self.b, strict, self.equal, self.bounds)
-        found = solve_system(system, **options)
-        notes = *found.notes, *self.notes
-        return replace(found, names=tuple(self.names), notes=notes, wording=self.wording)
+        parts = self.A, self.b, strict, self.equal, self.bounds
+        found = solve_system(lambda: System(*parts), **options)
+        return replace(
+            found, names=tuple(self.names), notes=tuple(self.notes), wording=self.wording
+        )
 
 
 def read_system(path: Name, *, floats: bool = False) -> SystemFile:
@@ -222,7 +224,7 @@ def solve(
         return system.solved(strict, **options)
     if A is None:
         raise InputError("there is no system; give A, a file, or A_ub and A_eq")
-    return solve_system(System(A, b, strict, equal, bounds), **options)
+    return solve_system(lambda: System(A, b, strict, equal, bounds), **options)
 
 
 def _of_linprog(A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) -> SystemFile:
@@ -312,6 +314,12 @@ class _Header:
         if "b" not in numbers or len(numbers) == 1:
             raise ValueError(
                 "the first line names the columns of a system: its unknowns, b and perhaps relation"
+            )
+        other = next((name for name in numbers if name.lower() in OTHER_RIGHTS), None)
+        if other is not None:
+            raise ValueError(
+                f"the first line names b, which is the right-hand side here, and {other!a}; call "
+                "the right-hand side b, and that unknown otherwise"
             )
         self.names, self.right = names, numbers.index("b")
         self.unknowns = [name for name in numbers if name != "b"]

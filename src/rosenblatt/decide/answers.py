@@ -18,7 +18,7 @@ Answer = TypeVar("Answer")
 OUT_OF_TIME, INTERRUPTED = "out of time", "interrupted"
 UNPROVEN = "the proof did not pass the check"
 REASONS = {
-    OUT_OF_TIME: "the time was over; allow more seconds",
+    OUT_OF_TIME: "the time limit was reached; allow more seconds",
     INTERRUPTED: "it was interrupted; ask again and let it run",
     UNPROVEN: "the proof that was found did not pass the check; bring the columns to one scale",
 }
@@ -39,18 +39,30 @@ class Clock:
     def stopped_by(self, ended: BaseException) -> str:
         """Give why the search ended; Ctrl-C is for all that is still to come."""
         self.interrupted |= isinstance(ended, KeyboardInterrupt)
+        return self.why
+
+    @property
+    def why(self) -> str:
+        """Why there is no time left."""
         return INTERRUPTED if self.interrupted else OUT_OF_TIME
+
+    @property
+    def elapsed(self) -> float:
+        """The seconds taken so far."""
+        return time.perf_counter() - self.began
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return self.interrupted or (self.seconds is not None and self.elapsed >= self.seconds)
 
     def left(self) -> float:
         """Give the seconds left; raise if there are none."""
         if self.interrupted:
             raise KeyboardInterrupt
-        if self.seconds is None:
-            return np.inf
-        left = self.seconds - (time.perf_counter() - self.began)
-        if left <= 0:
+        if self.is_over:
             raise OutOfTimeError
-        return left
+        return np.inf if self.seconds is None else max(self.seconds - self.elapsed, 1e-6)
 
 
 def checked_steps(steps: int | None) -> int | None:

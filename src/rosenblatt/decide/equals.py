@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.exact.numbers import rows_of
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import scores
 
@@ -25,7 +26,7 @@ def first_of_equals(X: Matrix) -> np.ndarray:
     """
     if X.dtype == object:
         places: dict[tuple[object, ...], int] = {}
-        return np.array([places.setdefault(tuple(row), i) for i, row in enumerate(X.tolist())])
+        return np.array([places.setdefault(tuple(row), i) for i, row in enumerate(rows_of(X))])
     _, starts, group = np.unique(checksums(X), return_index=True, return_inverse=True)
     first: np.ndarray = starts[group]
     later = np.flatnonzero(first != np.arange(X.shape[0]))

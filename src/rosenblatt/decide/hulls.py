@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import flint
 import numpy as np
+from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.nearest import Corral, Nearest, descend
@@ -71,6 +72,11 @@ class Hulls:
     def width(self) -> int:
         """The number of coordinates that count in lengths."""
         return int(self.X.shape[1]) + bool(self.lift)
+
+    @property
+    def entries(self) -> int:
+        """The number of stored entries."""
+        return int(self.X.nnz if sparse.issparse(self.X) else self.X.size)
 
     @property
     def added(self) -> Number:

@@ -14,7 +14,6 @@ Rigour      no answer leaves without its certificate having passed the check
 from __future__ import annotations
 
 import math
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context
@@ -53,10 +52,12 @@ from rosenblatt.margin.hard import by_sweeps
 from rosenblatt.margin.support import FEW_ROOM, HardMargin, SupportSearch
 from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
+from rosenblatt.pauses import pausing
 
 NOT_SEPARABLE = "not separable"
 SMALL = 50  # with so few coordinates, the exact margin costs a fraction of a second
 MOST_ROWS = 200  # with more rows in a proof, exact arithmetic takes too long to be tried
+MANY_ENTRIES = 10**6  # of data whose support takes longer to find than a separator
 FINEST = 1e-11  # the narrowest gap that floats may be asked for
 
 
@@ -178,14 +179,18 @@ def max_margin(
     >>> found.coef.tolist(), found.intercept
     ([1.0, 0.0], -2.0)
     """
-    matrix = exact_matrix(X)
+    clock = Clock(checked_seconds(max_seconds))
+    try:
+        with pausing(clock.left):
+            matrix = exact_matrix(X)
+    except OutOfTimeError:
+        matrix = np.zeros((len(y), 1))  # in the place of what there is no time for
     check_columns(matrix.shape[1], DECISION_BYTES, "a decision about")
     if not is_exact(matrix):
         check_finite(matrix)
     labels = as_labels(y, matrix.shape[0])
     classes = two_classes(labels)
     constant = _checked_lift(lift, fit_intercept)
-    clock = Clock(checked_seconds(max_seconds))
     signs = as_signs(labels, classes)
     hulls = Hulls(matrix, signs, constant or 0, bool(fit_intercept) and constant is None)
     return _Search(hulls, classes, _checked_tol(tol), clock).answer()
@@ -226,8 +231,11 @@ class _Search:
 
     def answer(self) -> Margin:
         """Search, and say what is known when that ends."""
+        if self.clock.is_over:
+            return self._margin(UNDECIDED, (0.0, math.inf), None, self.clock.why)
         try:
-            self._search()
+            with pausing(self.clock.left):
+                self._search()
         except (OutOfTimeError, KeyboardInterrupt) as ended:
             self.stop = self.clock.stopped_by(ended)
             self._offer_what_is_left()
@@ -240,13 +248,17 @@ class _Search:
 
     def _search(self) -> None:
         """Let floats find a separator; where they find none, ask whether there is one."""
+        if self.clock.seconds is not None and self.hulls.entries > MANY_ENTRIES:
+            self._decide()  # first, so that whatever `separate` knows by then is known
+            if self.separation is not None and self.separation.verdict != SEPARABLE:
+                return
         search = SupportSearch(*self._question())
         # If there is none, to find that out should not take longer than to decide it.
         found = self._take(search.run(self.fine, self.clock.left() / 2, FEW_ROOM))
         if self.small and found.gap < 1 and self._exactly():
             return
         self.best.offer_direction(found.w, self.tol)
-        if not self.best.lower:
+        if not self.best.lower and self.separation is None:
             self._decide()
         if self.best.lower:
             self._improve(search)
@@ -272,6 +284,8 @@ class _Search:
 
     def _offer_what_is_left(self) -> None:
         """Take what was under way when the time was over."""
+        if self.separation is not None and not self.best.lower:
+            self._offer_separator(self.separation)
         if self.latest is not None:
             self.best.offer_weights(dict(zip(*self.latest[1:], strict=True)))
             self.best.offer_w(self.latest.w)
@@ -290,10 +304,13 @@ class _Search:
         hulls, lifted = self.hulls, bool(self.hulls.added)
         found = decide(hulls.X, hulls.signs, self.classes, lifted, self.clock)
         self.separation = found
+        self._offer_separator(found)
+
+    def _offer_separator(self, found: Separation) -> None:
         if found.verdict != SEPARABLE:
             return
         assert isinstance(found.certificate, Separator)
-        w = list(found.certificate.w)
+        hulls, w = self.hulls, list(found.certificate.w)
         if hulls.lift:
             w[-1] = Fraction(w[-1]) / Fraction(hulls.lift)
         self.best.offer_w(w)
@@ -343,7 +360,7 @@ class _Search:
             certificate.lift,
             self.separation,
             self.stop,
-            self._elapsed(),
+            self.clock.elapsed,
         )
 
     def _certificate(self) -> MarginInterval | None:
@@ -394,11 +411,8 @@ class _Search:
             self.hulls.lift or None,
             self.separation,
             stop,
-            self._elapsed(),
+            self.clock.elapsed,
         )
-
-    def _elapsed(self) -> float:
-        return time.perf_counter() - self.clock.began
 
 
 # ---- for people

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -53,6 +52,7 @@ from rosenblatt.matrices import Matrix, check_finite, radius
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.methods.relaxation import relaxed
 from rosenblatt.names import names_of
+from rosenblatt.pauses import pausing
 
 # Passes are cheap beside a linear program: some hundred, as long as they read so many entries.
 FEW_PASSES, MANY_PASSES, PASS_ENTRIES = 12, 200, 5 * 10**7
@@ -116,12 +116,16 @@ def separate(
     >>> rb.verify(found.certificate, [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).ok
     True
     """
-    matrix, names = exact_matrix(X), names_of(X) or ()
+    clock = Clock(checked_seconds(max_seconds))
+    try:
+        with pausing(clock.left):
+            matrix, names = exact_matrix(X), names_of(X) or ()
+    except OutOfTimeError:
+        return _all_unknown(as_labels(y, len(y)), many, clock)
     check_columns(matrix.shape[1], DECISION_BYTES, "a decision about")
     if not is_exact(matrix):
         check_finite(matrix)
     labels = as_labels(y, matrix.shape[0])
-    clock = Clock(checked_seconds(max_seconds))
     if many is None:
         classes = two_classes_or_advice(labels)
         found = decide(matrix, as_signs(labels, classes), classes, fit_intercept, clock)
@@ -134,6 +138,34 @@ def separate(
     each = _pairs if many == "pairs" else _rest
     answers = each(matrix, labels, classes, fit_intercept, clock)
     return {label: replace(answer, names=names) for label, answer in answers.items()}
+
+
+def _all_unknown(labels: np.ndarray, many: str | None, clock: Clock) -> Any:
+    """Answer when the time was over before the numbers had been looked at."""
+    if many is None:
+        return _unknown(two_classes_or_advice(labels).tolist(), clock)
+    classes = distinct(labels).tolist()
+    if many == "pairs":
+        return {pair: _unknown(pair, clock) for pair in itertools.combinations(classes, 2)}
+    return {label: _unknown((f"not {label}", label), clock) for label in classes}
+
+
+def _unknown(classes: Sequence[Any], clock: Clock) -> Separation:
+    """Answer a question that there is no time for."""
+    first, second = classes
+    ends, none = (-math.inf, math.inf), np.zeros(0, np.int64)
+    return Separation(
+        UNDECIDED,
+        None,
+        None,
+        0.0,
+        ends,
+        None,
+        none,
+        (first, second),
+        stop=clock.why,
+        seconds=clock.elapsed,
+    )
 
 
 def two_classes_or_advice(labels: np.ndarray) -> np.ndarray:
@@ -156,6 +188,9 @@ def _pairs(
     for a, b in itertools.combinations(range(classes.size), 2):
         rows, pair = np.flatnonzero((codes == a) | (codes == b)), classes[[a, b]]
         first, second = pair.tolist()
+        if clock.is_over:
+            found[first, second] = _unknown((first, second), clock)
+            continue
         signs = as_signs(labels[rows], pair)
         answer = decide(X[rows], signs, pair, fit_intercept, clock, "left out")
         design = answer.design and replace(answer.design, X=X, chosen=rows)  # without the copy
@@ -168,6 +203,9 @@ def _rest(
 ) -> dict[Any, Separation]:
     found = {}
     for label in classes.tolist():
+        if clock.is_over:
+            found[label] = _unknown((f"not {label}", label), clock)
+            continue
         signs = np.array([1 if other == label else -1 for other in labels.tolist()], np.int8)
         names = as_objects([f"not {label}", label])
         found[label] = decide(X, signs, names, fit_intercept, clock, "negative")
@@ -188,7 +226,8 @@ def decide(
     """
     problem = _Problem(X, signs, classes, bool(fit_intercept), clock, others)
     try:
-        return problem.decide()
+        with pausing(clock.left):
+            return problem.decide()
     except (OutOfTimeError, KeyboardInterrupt) as ended:
         return problem.undecided(clock.stopped_by(ended))
 
@@ -463,7 +502,7 @@ class _Problem:
             self.classes,
             stop=stop,
             design=self._design(),
-            seconds=self._elapsed(),
+            seconds=self.clock.elapsed,
         )
 
     def _contradiction(self) -> NonSeparability | None:
@@ -500,15 +539,12 @@ class _Problem:
             rows,
             self.classes,
             design=self._design(),
-            seconds=self._elapsed(),
+            seconds=self.clock.elapsed,
         )
 
     def _design(self) -> Design:
         basis = tuple(self.basis.tolist())
         return Design(self.X, self.signs, int(self.lifted), None, basis, self.clock.seconds)
-
-    def _elapsed(self) -> float:
-        return time.perf_counter() - self.clock.began
 
     def _data(self) -> Data:
         return Labelled.of(self.X, self.signs).named()

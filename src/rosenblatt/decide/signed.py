@@ -21,7 +21,7 @@ from rosenblatt.certificates import Number
 from rosenblatt.decimals import is_decimal
 from rosenblatt.decimals import whole_rows as tenfold_rows
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
-from rosenblatt.exact.numbers import exact_row, is_exact
+from rosenblatt.exact.numbers import exact_row, is_exact, rows_of
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import scores, span
 
@@ -103,7 +103,7 @@ class SignedRows:
     def largest(self) -> np.ndarray:
         """The binary exponents of the largest entry of each coordinate; tiny where it has none."""
         if is_exact(self.X):
-            tops = [max(map(_exponent, column)) for column in self.X.T]
+            tops = [max(map(_exponent, column)) for column in rows_of(self.X.T)]
         else:
             tops = _exponents(self.X).tolist()
         return np.array([*tops, 1] if self.lift else tops, np.int64)
@@ -125,7 +125,10 @@ class SignedRows:
         if not is_exact(self.X):
             return self.X
         powers = [Fraction(2) ** self.scale.get(j, 0) for j in range(self.X.shape[1])]
-        rounded = [[float(Fraction(v) * p) for v, p in zip(x, powers, strict=True)] for x in self.X]
+        rounded = [
+            [float(Fraction(v) * p) for v, p in zip(x, powers, strict=True)]
+            for x in rows_of(self.X)
+        ]
         return np.array(rounded)
 
     @cached_property

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -42,6 +41,7 @@ from rosenblatt.methods.classical import studied
 from rosenblatt.methods.cones import SearchLimits, plain
 from rosenblatt.methods.rescaled import rescaled
 from rosenblatt.methods.smoothed import smoothed
+from rosenblatt.pauses import pausing
 
 MOST_RELATED = 1000  # rows whose relations are looked for exactly
 FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"
@@ -189,29 +189,33 @@ class Solution:
         str
             A paragraph.
         """
-        return " ".join([_EXPLAIN[self.verdict](self), *self.notes])
+        return " ".join([*self.notes, _EXPLAIN[self.verdict](self)])
 
     def __str__(self) -> str:
         return self.explain()
 
 
 def solve_system(
-    system: System, method: str, max_seconds: float | None, max_steps: int | None
+    take: Callable[[], System], method: str, max_seconds: float | None, max_steps: int | None
 ) -> Solution:
-    """Find w with A w >= b, or prove that there is none; `rosenblatt.solve` says what is what."""
+    """Find w with A w >= b, or prove that there is none; `rosenblatt.solve` says what is what.
+
+    To take the numbers of the system counts as part of the time.
+    """
     if not (isinstance(method, str) and method in ("auto", *METHODS)):
         names = ", ".join(map(repr, ("auto", *METHODS)))
         raise InputError(f"method must be one of {names}, got {method!r}")
     if method == "auto" and max_steps is not None:
         raise InputError("method='auto' counts no steps; limit it by max_seconds")
-    steps = checked_steps(max_steps)
-    if not is_exact(system.X):
-        check_finite(system.X, name="A")
-    question = _Question(system, Clock(checked_seconds(max_seconds)), method)
+    steps, clock = checked_steps(max_steps), Clock(checked_seconds(max_seconds))
     try:
-        return question.decide() if method == "auto" else question.study(steps)
+        with pausing(clock.left):
+            question = _Question(take(), clock, method)
+            if not is_exact(question.system.X):
+                check_finite(question.system.X, name="A")
+            return question.decide() if method == "auto" else question.study(steps)
     except (OutOfTimeError, KeyboardInterrupt) as ended:
-        return question.undecided(question.clock.stopped_by(ended))
+        return _undecided(clock, method, clock.stopped_by(ended))
 
 
 class _Question:
@@ -244,7 +248,7 @@ class _Question:
             answer = self.decide(found.rows)
             if answer.verdict == INFEASIBLE:
                 return replace(answer, steps=found.steps)
-        return self.undecided(found.stop, found.steps)
+        return _undecided(self.clock, self.method, found.stop, found.steps)
 
     # ---- answers
 
@@ -268,32 +272,28 @@ class _Question:
             INFEASIBLE, None, certificate, np.array([*found.rows], np.int64), None
         )
 
-    def undecided(self, stop: str, steps: int | None = None) -> Solution:
-        """Say why there is no answer."""
-        return self._solution(UNDECIDED, None, None, np.zeros(0, np.int64), steps, stop)
-
     def _solution(
         self,
         verdict: str,
         w: np.ndarray | None,
-        certificate: Certificate | None,
+        certificate: Certificate,
         rows: np.ndarray,
         steps: int | None,
-        stop: str = "",
     ) -> Solution:
-        if certificate is not None:
-            try:
-                proven(certificate, self.system)
-            except Refused:  # let no verdict out whose proof does not pass the check
-                return self.undecided(UNPROVEN)
-        seconds = time.perf_counter() - self.clock.began
-        close = (
-            nearly_feasible(certificate, self.system) if isinstance(certificate, Infeasible) else ""
-        )
-        notes = (close,) if close else ()
+        try:
+            proven(certificate, self.system)
+        except Refused:  # let no verdict out whose proof does not pass the check
+            return _undecided(self.clock, self.method, UNPROVEN)
+        seconds = self.clock.elapsed
         return Solution(
-            verdict, w, certificate, rows, self.method, steps, stop, seconds, (), notes, self.system
+            verdict, w, certificate, rows, self.method, steps, "", seconds, (), (), self.system
         )
+
+
+def _undecided(clock: Clock, method: str, stop: str, steps: int | None = None) -> Solution:
+    """Say why there is no answer."""
+    none = np.zeros(0, np.int64)
+    return Solution(UNDECIDED, None, None, none, method, steps, stop, clock.elapsed)
 
 
 def _array(w: Sequence[Number]) -> np.ndarray:
@@ -319,10 +319,12 @@ def _explain_infeasible(found: Solution) -> str:
     bounds = len(proof.lower[0]) + len(proof.upper[0])
     parts = [counted(found.rows.size, "row")] * bool(found.rows.size)
     parts += [counted(bounds, "bound")] * bool(bounds)
+    close = "" if found.system is None else nearly_feasible(proof, found.system)
     return (
         f"The system has no solution: {' and '.join(parts)}, multiplied by suitable numbers and "
         "added up, have a left-hand side of exactly zero and a right-hand side that zero does not "
         "satisfy (Farkas). For a solution, at least one of them must be relaxed or dropped."
+        f"{close and f' {close}'}"
     )
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.pauses import pause
+
 Number = float | int | Fraction
-Pause = Callable[[], object]  # called now and then during long work, and may raise
 
 WORD = 2**62  # sums up to this one are computed in machine words
+AT_A_TIME = 2**18  # entries of floats that become integers between two pauses
 FAR = 2**30  # in the place of the exponent of zero
 
 
@@ -188,6 +191,7 @@ def whole_rows(
     """Give rows of exact numbers times positive factors as integers, and the factors."""
     starts, columns, entries, factors = [0], [], [], []
     for row in rows:
+        pause()
         ratios = [value.as_integer_ratio() for _, value in row]
         common = math.lcm(*{bottom for _, bottom in ratios})
         whole = [top * (common // bottom) for top, bottom in ratios]
@@ -209,6 +213,24 @@ def whole_float_rows(
 
     The powers, if given, are such that columns are multiplied by them first.
     """
+    if matrix.nnz <= AT_A_TIME:
+        return _whole_float_rows(matrix, powers)
+    cuts = np.unique(np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, AT_A_TIME)))
+    parts = []
+    for first, last in pairwise([*cuts.tolist(), matrix.shape[0]]):
+        pause()
+        parts.append(_whole_float_rows(matrix[first:last], powers))
+    made = [part for part, _ in parts]
+    starts = np.append(0, np.cumsum(np.concatenate([np.diff(part.starts) for part in made])))
+    columns = np.concatenate([part.columns for part in made])
+    entries = np.concatenate([part.entries for part in made])
+    joined = Integers(starts, columns, entries, matrix.shape[1])
+    return joined, [factor for _, factors in parts for factor in factors]
+
+
+def _whole_float_rows(
+    matrix: sparse.csr_matrix, powers: np.ndarray | None
+) -> tuple[Integers, list[Fraction]]:
     starts, owners = matrix.indptr, np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     mantissas, exponents = np.frexp(matrix.data.astype(np.float64))
     if powers is not None:

@@ -23,8 +23,9 @@ import flint
 import numpy as np
 from scipy.sparse.linalg import splu
 
-from rosenblatt.exact.integers import FAR, Integers, Pause
+from rosenblatt.exact.integers import FAR, Integers
 from rosenblatt.exact.modular import LIMB, lifted, limbs_of, product
+from rosenblatt.pauses import Pause
 
 SMALL = 40  # unknowns up to which FLINT is quicker than refinement
 WORD_DIGITS = 62  # binary digits of sums of products in machine words

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.exact.integers import Integers, Pause
+from rosenblatt.exact.integers import Integers
 from rosenblatt.loops import exact_loop
+from rosenblatt.pauses import Pause
 
 PRIMES = (2**26 - 5, 2**26 - 27, 2**26 - 45)  # products of two remainders, and one, are floats
 HALF = 2**13  # of the digits of a remainder; sums of products with halves are floats
@@ -44,7 +45,7 @@ def eliminated(dense: np.ndarray, prime: int, pause: Pause) -> tuple[np.ndarray,
     rank = first = 0
     while first < n:
         pause()
-        last = min(n, first + max(1, PIECE // (width * (rank + 1))))
+        last = min(n, first + max(1, PIECE // ((width + 1) * (rank + 1))))
         rank = int(eliminate(dense, float(prime), kept, leading, rank, first, last))
         first = last
     return kept[:rank], leading[:rank]

@@ -8,7 +8,7 @@ and as an array of Python numbers where it would.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context
 from fractions import Fraction
 from operator import mul
@@ -34,11 +34,19 @@ from rosenblatt.matrices import (
     without_duplicates,
 )
 from rosenblatt.names import Columns, column_names, in_words, names_of, remember
+from rosenblatt.pauses import pause
 
 MANTISSA = 53
 WHOLE: int = 2**MANTISSA  # integers up to this one are float64
 
 Totals = dict[int, int]  # sums by column
+
+
+def rows_of(X: np.ndarray) -> Iterator[list[Any]]:
+    """Give the rows of an array of Python numbers, with a pause before each."""
+    for row in X:
+        pause()
+        yield row.tolist()
 
 
 class Whole(NamedTuple):
@@ -204,6 +212,8 @@ def _exact_objects(table: np.ndarray, name: str, names: list[Any] | None = None)
     """Turn any numbers into floats, or into Python numbers if that would lose any."""
     exact = np.empty(table.shape, object)
     for place, value in np.ndenumerate(table):
+        if not place[-1]:
+            pause()
         number = plain_number(_as_number(value))
         if number is None:
             where = f"{name}{list(place)}"
@@ -211,7 +221,8 @@ def _exact_objects(table: np.ndarray, name: str, names: list[Any] | None = None)
                 where = f"row {place[0]}, {in_words(place[1], names)} of {name}"
             raise InputError(f"{where} is {value!r:.80}, which is no finite number; give one")
         exact[place] = number
-    floats = np.array([_nearest(value) for value in exact.flat]).reshape(table.shape)
+    rows = rows_of(exact.reshape(len(exact), -1))
+    floats = np.array([_nearest(value) for row in rows for value in row]).reshape(table.shape)
     return floats if bool((floats == exact).all()) else exact
 
 
@@ -228,6 +239,7 @@ def _nearest(value: Number) -> float:
 
 def exact_row(X: Matrix, i: int) -> list[tuple[int, Number]]:
     """Give the entries of row i that are not zero, as pairs of a column and its exact number."""
+    pause()
     if sparse.issparse(X):
         inside = slice(X.indptr[i], X.indptr[i + 1])
         columns, values = X.indices[inside].tolist(), X.data[inside].tolist()

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.exact.integers import Integers, Pause
+from rosenblatt.exact.integers import Integers
 from rosenblatt.exact.linear import Rationals, over_one_denominator, reduced, solved
+from rosenblatt.pauses import Pause
 
 BASIC, AT_LOWER, AT_UPPER, AT_ZERO = range(4)
 End = Fraction | int | None

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.exact.integers import Integers, Pause
+from rosenblatt.exact.integers import Integers
 from rosenblatt.exact.linear import solved
 from rosenblatt.exact.modular import PRIMES, eliminated, remainders
+from rosenblatt.pauses import Pause
 
 
 class Pivots(NamedTuple):
