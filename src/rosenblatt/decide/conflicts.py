@@ -5,9 +5,10 @@ Irreducible     Multipliers y > 0 with Σ y·a = 0 belong to a set of rows from 
                 rows are then independent, and no combination of them is zero. Where there are
                 others, y less a multiple of these is zero on one more row, and still
                 contradicts; so at most as many steps as there are further dimensions remain.
-Small           The rows that HiGHS names are tried beside those of the proof, and what is left of
-                them may be fewer.
-Sources         Gleeson & Ryan 1990; Chinneck 2008
+Small           Multipliers with the least Σ c·y have few that are not zero; weights c that grow for
+                small y, a few times, make them fewer. The fewest rows so found are taken, if they
+                are fewer than those of the proof.
+Sources         Gleeson & Ryan 1990; Chinneck 2008; Candès, Wakin & Boyd 2008 (weights)
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import highspy
 import numpy as np
@@ -27,26 +27,24 @@ from scipy import sparse
 
 from rosenblatt.certificates import Infeasible, Number
 from rosenblatt.check.subjects import System
-from rosenblatt.decide.answers import Clock, OutOfTimeError
+from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.farkas import Contradiction
 from rosenblatt.decide.feasibility import point_or_contradiction
-from rosenblatt.decide.floats import load, run
+from rosenblatt.decide.floats import load, run, solver_with
 from rosenblatt.decide.signed import floats_of
 from rosenblatt.decide.wording import Wording, counted, short
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
+from rosenblatt.exact.digest import LOWER as LOWER_TAG
 from rosenblatt.exact.integers import whole_rows
 from rosenblatt.exact.numbers import exact_list, is_exact
 from rosenblatt.exact.spans import orthogonal, pivots
 
 ROW, LOWER, UPPER = "row", "lower", "upper"
 Member = tuple[str, int]
-WHOLE = 6  # of HiGHS: find rows by an elastic program, then drop all that can be
-SOLVER_SECONDS = 10.0  # that HiGHS may take for it
-AT_LOWER_END, AT_UPPER_END, AT_BOTH = (
-    highspy.IisBoundStatus.kIisBoundStatusLower.value,
-    highspy.IisBoundStatus.kIisBoundStatusUpper.value,
-    highspy.IisBoundStatus.kIisBoundStatusBoxed.value,
-)
+TRIES = 100  # systems without some rows that are looked at for further conflicts
+ROUNDS = 6  # of weights for few multipliers
+LEAST = (2, 2)  # members and rows, of which there are hardly fewer
+NEGLIGIBLE = 1e-9  # beside the largest multiplier
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,7 @@ class Conflicts:
             yield more
         dropped = deque(frozenset({member}) for one in found for member in sorted(_members(one)))
         tried: set[frozenset[Member]] = set()
-        while dropped and len(found) < limit:
+        while dropped and len(found) < limit and len(tried) < TRIES:
             without = dropped.popleft()
             if without in tried:
                 continue
@@ -193,54 +191,52 @@ class Conflicts:
         return found
 
     def _smallest(self, given: Contradiction, kept: set[int]) -> Contradiction:
-        """Give the smaller of what is left of the proof, and of what HiGHS names."""
-        ours = self._irreducible(given)
-        theirs = None if kept else self._named_by_solver()
-        return ours if theirs is None else min(theirs, ours, key=_size)
+        """Give the smallest of what is left of the proof, and of some other sets of rows."""
+        best = self._irreducible(given)
+        for members in () if kept or _size(best) <= LEAST else self._few():
+            if len(members) < _size(best)[0]:
+                found = _Members(self.system, members, self.clock).only()
+                best = best if found is None else min(found, best, key=_size)
+        return best
 
-    def _named_by_solver(self) -> Contradiction | None:
-        """Give a contradiction between the rows and bounds that HiGHS names, if it does."""
-        solver = self._solver()
-        try:
-            _, found = run(solver, min(self.clock.left(), SOLVER_SECONDS), "getIis")
-        except OutOfTimeError:
-            self.clock.left()
-            return None
-        if not found.valid_ or not (len(found.row_index_) or len(found.col_index_)):
-            return None
-        states = dict(zip(found.col_index_, found.col_bound_, strict=True))
-        used = {(LOWER, j) for j, s in states.items() if s in (AT_LOWER_END, AT_BOTH)}
-        used |= {(UPPER, j) for j, s in states.items() if s in (AT_UPPER_END, AT_BOTH)}
-        rows = sorted(int(i) for i in found.row_index_)
-        named = _Members(self.system, [*((ROW, i) for i in rows), *sorted(used)], self.clock)
-        only = named.only()
-        if only is not None:
-            return only
-        bounds = {(side, j) for side in (LOWER, UPPER) for j in range(self.system.columns)}
-        more = self._decided(np.array(rows, np.int64), frozenset(bounds - used))
-        return None if more is None else self._irreducible(more)
+    def _few(self) -> Iterator[list[Member]]:
+        """Give sets of rows and bounds whose multipliers are few, as floats see them."""
+        members, columns = self._all_members()
+        solver, count = solver_with({}), len(members)
+        ends = np.append(np.zeros(columns.shape[0] - 1), 1.0)
+        load(
+            solver, np.ones(count), (np.zeros(count), np.full(count, np.inf)), (ends, ends), columns
+        )
+        for _ in range(ROUNDS):
+            run(solver, self.clock.left())
+            if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+                return
+            y = np.array(solver.getSolution().col_value)
+            y /= y.max()
+            yield sorted({members[k] for k in np.flatnonzero(y > NEGLIGIBLE)})
+            cost = 1.0 / (y + 0.01)
+            solver.changeColsCost(count, np.arange(count, dtype=np.int32), cost)
 
-    def _solver(self) -> Any:
-        """Give HiGHS the system as it was written, so that it names what it would for others."""
-        system, count = self.system, self.system.tags.size
-        signs = np.array([-1.0 if self.wording.is_negated(i) else 1.0 for i in range(count)])
+    def _all_members(self) -> tuple[list[Member], sparse.csc_matrix]:
+        """Give all rows and bounds, each (a, b) in floats as a column; equations also negated."""
+        system, width = self.system, self.system.columns
         X = system.X.astype(np.float64) if is_exact(system.X) else system.X
-        rows = sparse.csr_matrix(X, dtype=np.float64)
-        right = floats_of(exact_list(system.b)) * signs
-        equal = system.tags == EQUAL
-        lower = np.where((signs > 0) | equal, right, -np.inf)
-        upper = np.where((signs < 0) | equal, right, np.inf)
-        pairs = system.pairs or [(None, None)] * system.columns
-        ends = [
-            floats_of([none if end is None else end for end in side])
-            for side, none in zip(zip(*pairs, strict=True), (-np.inf, np.inf), strict=True)
-        ]
-        solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for name, value in {"output_flag": False, "threads": 1, "iis_strategy": WHOLE}.items():
-            solver.setOptionValue(name, value)
-        matrix = sparse.csr_matrix(sparse.diags(signs) @ rows)
-        load(solver, np.zeros(system.columns), ends, (lower, upper), matrix)
-        return solver
+        right = floats_of(exact_list(system.b))
+        rows = sparse.csr_matrix(
+            sparse.hstack([sparse.csr_matrix(X, dtype=np.float64), right[:, None]])
+        )
+        signs = [1.0 if tag == LOWER_TAG else -1.0 for tag, _, _ in system.bounds]
+        ends = floats_of([end for _, _, end in system.bounds])
+        places = [j for _, j, _ in system.bounds]
+        units = sparse.csr_matrix((signs, (np.arange(len(places)), places)), (len(places), width))
+        bounds = sparse.hstack([units, (ends * signs)[:, None]])
+        equations = np.flatnonzero(system.tags == EQUAL)
+        every = sparse.csr_matrix(sparse.vstack([rows, bounds, -rows[equations]]))
+        sizes = np.maximum(abs(every).max(axis=1).toarray().ravel(), np.finfo(float).tiny)
+        members: list[Member] = [(ROW, i) for i in range(system.tags.size)]
+        members += [(LOWER if tag == LOWER_TAG else UPPER, j) for tag, j, _ in system.bounds]
+        members += [(ROW, int(i)) for i in equations]
+        return members, sparse.csc_matrix((sparse.diags(1.0 / sizes) @ every).T)
 
     def _irreducible(self, given: Contradiction) -> Contradiction:
         """Take rows and bounds out of a contradiction as long as one can be dropped."""

@@ -129,6 +129,8 @@ class Solution:
     def conflicts(self, limit: int = 10, *, max_seconds: float | None = None) -> list[Conflict]:
         """Name several conflicts, each of rows and bounds of its own as long as there are such.
 
+        After those, some more that share rows or bounds are looked for; there may be others.
+
         Parameters
         ----------
         limit : int, default=10
