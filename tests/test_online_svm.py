@@ -55,7 +55,7 @@ def test_present_newest_does_what_the_twin_does(layout, window, classes):
     X = np.asarray(X, np.float32).astype(float)  # so that single precision holds the same
     rule = Rule(0.7, np.ones(classes), False)
     w = np.zeros((classes, 7) if classes > 2 else 7, order="F")
-    machine = Machine.begin_with(w, 2.0, rule, "averaged", window)
+    machine = Machine.begin_with(w, 2.0, rule, "averaged", window, False)
     shown = WindowPresenter(machine, layout.rows(X, 2.0), y, rule)
     while machine.state.tally[0] < len(y):
         shown.present(IN_ORDER, Allowance(10, 100))

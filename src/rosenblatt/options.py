@@ -40,6 +40,13 @@ def from_zero(name: str, value: Any) -> float:
     raise InputError(f"{name} must be a finite number from 0 on, got {value!r}")
 
 
+def share(name: str, value: Any) -> float:
+    """Give the value as a number between 0 and 1."""
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1:
+        return float(value)
+    raise InputError(f"{name} must be a number between 0 and 1, got {value!r}")
+
+
 def limit(name: str, value: Any) -> int | None:
     """Give the value as a whole number from 1 on, or None for no limit."""
     if value is None:

@@ -72,7 +72,7 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
         for block in source.blocks():
             X, y = source.labelled(block)
             values = learner.decision_function(X)
-            unsure += int(np.count_nonzero(learner.unsure(values)))
+            unsure += int(np.count_nonzero(learner.is_unsure(values)))
             labels, answers = as_labels(y, X.shape[0]).tolist(), learner.answers(values).tolist()
             for pair in zip(labels, answers, strict=True):
                 pairs[pair] = pairs.get(pair, 0) + 1

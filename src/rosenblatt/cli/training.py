@@ -104,6 +104,12 @@ OF_LEARNERS = (
         help="Online SVM: how many of the newest examples each update learns again; 1 is "
         "passive-aggressive. [default: 100]",
     ),
+    click.option(
+        "--unsure",
+        type=float,
+        help="Online: say 'I don't know' so often that of the other answers no more than this "
+        "share is wrong, as far as the data told.",
+    ),
     click.option("--lam", type=float, help="SVM: λ of Σ hinge + λ‖w‖². [default: 1]"),
     click.option(
         "--C",

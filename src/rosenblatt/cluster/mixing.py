@@ -359,7 +359,7 @@ class Mixing:
 
     def _write(self) -> None:
         assert self.checkpoint is not None
-        w, drift, tally, _ = self.learned.state
+        w, drift, tally = self.learned.state[:3]
         lengths = np.array(self.lengths, np.float64).reshape(-1, 2)
         self.checkpoint.write(
             {

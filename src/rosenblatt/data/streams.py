@@ -176,6 +176,7 @@ class _Walk:
             if not self.place.updates:
                 return Stop.CONVERGED
             self.place = self.place.next_pass(self.learner.length())
+            self.learner.calibrate(False)  # what follows was presented before
             if len(self.place.earlier) == self.learner.max_iter:
                 return Stop.PASSES
             if self._stalled():

@@ -168,7 +168,7 @@ class Learner(Unjoined):
         labels: np.ndarray = self.classes_[places % self.classes_.size]
         return labels
 
-    def unsure(self, scores: np.ndarray) -> np.ndarray:
+    def is_unsure(self, scores: np.ndarray) -> np.ndarray:
         """Tell for each row whether its scores mean *I don't know*: 0, or a tie of classes."""
         if scores.ndim == 1:
             return np.asarray(scores == 0)
@@ -209,7 +209,7 @@ class Learner(Unjoined):
         row = self._reader.read_known(x)
         width = max(self._reader.check(row), self.n_features_in_)
         scores = self._scores(as_one_row_matrix(row, width))
-        if self.unsure(scores)[0] or (self.classes_.size == 1 and scores[0] > 0):
+        if self.is_unsure(scores)[0] or (self.classes_.size == 1 and scores[0] > 0):
             return None
         return self.answers(scores).tolist()[0]
 

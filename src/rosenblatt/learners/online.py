@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from rosenblatt import options
 from rosenblatt.bounds.theorem import lifted, lifted_classes, unit
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples, Presented
@@ -43,7 +44,19 @@ class OnlineLearner(StreamLearner):
 
     tie = "mistake"  # what a score of 0 counts as, and whether a fit goes on from the last one,
     warm_start = False  # unless there are options for it
+    unsure: float | None = None
     _learned: Separator
+
+    def check_options(self) -> None:
+        """Refuse options that cannot be used, before anything is read or learned."""
+        super().check_options()
+        if self.unsure is not None:
+            options.share("unsure", self.unsure)
+            if self.output not in ("auto", "last"):
+                raise InputError(
+                    "unsure is calibrated on the answers of the last weights; leave out "
+                    f"output={self.output!r}, or unsure"
+                )
 
     # ---- what differs
 
@@ -212,7 +225,8 @@ class OnlineLearner(StreamLearner):
         Returns
         -------
         label or None
-            None for *I don't know*: a score of 0, a tie of classes, or nothing learned yet.
+            None for *I don't know*: a score of 0, a tie of classes, one inside the `unsure` band,
+            or nothing learned yet.
         """
         try:
             separator = self._learned
@@ -225,6 +239,8 @@ class OnlineLearner(StreamLearner):
         if not -np.inf < score < np.inf:
             row = self._known_part(row)
             score = separator.scores(_as_one_row(row, separator.width))[0]
+        if self.unsure is not None and abs(score) < self.threshold_:
+            return None
         if score == 0.0:
             return self._labels[1] if self.tie == "positive" else None
         return self._labels[bool(score > 0.0)]
@@ -234,8 +250,23 @@ class OnlineLearner(StreamLearner):
         if not np.isfinite(scores).all():
             row = self._known_part(row)
             scores = separator.scores(_as_one_row(row, separator.width))[0]
-        best = scores.argmax()
-        return None if np.count_nonzero(scores == scores[best]) > 1 else self._labels[best]
+        return None if self.is_unsure(scores[np.newaxis])[0] else self._labels[scores.argmax()]
+
+    def is_unsure(self, scores: np.ndarray) -> np.ndarray:
+        """Tell for each row whether its scores mean *I don't know*: a tie, or inside the band."""
+        unsure = super().is_unsure(scores)
+        if self.unsure is None:
+            return unsure
+        if scores.ndim == 1:
+            return np.asarray(unsure | (np.abs(scores) < self.threshold_))
+        second, best = np.partition(scores, -2, axis=1)[:, -2:].T
+        return np.asarray(unsure | (best - second < self.threshold_))
+
+    @property
+    def threshold_(self) -> float:
+        """The lead of a score below which the answer is *I don't know*; 0 for ties alone."""
+        self.check_fitted()
+        return 0.0 if self.unsure is None else self._learned.threshold(self.unsure)
 
     def _known_part(self, row: OneRow) -> OneRow:
         """Leave out the columns that a stream has not shown yet: their weights are 0."""
@@ -323,11 +354,16 @@ class OnlineLearner(StreamLearner):
         state = self._learned.state
         return length_of(state.w, state.tally[LOST])
 
+    def calibrate(self, again: bool) -> None:
+        """Let what follows count in the `unsure` band or not, as in later passes over a stream."""
+        self._learned.calibrates = again
+
     def conclude(self, run: Run, blocks: Callable[[], Iterable[Examples]]) -> None:
         """End passes over a stream: its columns are known now, and what follows is counted anew."""
         if self._learned.output == "auto":
             stalled = run.stop is Stop.STALLED
             self._learned.settle(run, partial(self._errors, blocks) if stalled else None)
+        self.calibrate(True)
         self._hold(self._learned, self.classes_, run)
         self.close_columns()
 

@@ -50,6 +50,11 @@ class OnlineSVM(OnlineLearner):
         That constant; ``"radius"`` is the largest norm of a training example.
     output : {"last", "averaged"}, default="last"
         Predict with the last weights, or with the average of all weight vectors (D17).
+    unsure : float or None, default=None
+        The share of wrong answers, such as 0.01, that `predict_one` may give: it answers None where
+        the score is closer to a tie than a threshold, `threshold_`, which is the least one that
+        would have kept to that share in what was presented so far, each example predicted before
+        it was learned (D25). None: at ties alone.
     max_iter : int or None, default=1
         The most passes (epochs) of one `fit`; None for no limit. Each of them presents every
         example as a new one.
@@ -83,6 +88,8 @@ class OnlineSVM(OnlineLearner):
         The number of features; in a stream, of those met so far.
     feature_names_in_ : ndarray of str
         Their names, if they have any.
+    threshold_ : float
+        The lead of a score below which `predict_one` answers None; 0 without `unsure`.
     columns_ : Columns or None
         All that is known about the features: names, categories, hashing; model files keep it.
 
@@ -120,6 +127,7 @@ class OnlineSVM(OnlineLearner):
         fit_intercept: bool = True,
         lift: float | str = 1.0,
         output: str = "last",
+        unsure: float | None = None,
         max_iter: int | None = 1,
         max_seconds: float | None = None,
         warm_start: bool = False,
@@ -134,6 +142,7 @@ class OnlineSVM(OnlineLearner):
         self.fit_intercept = fit_intercept
         self.lift = lift
         self.output = output
+        self.unsure = unsure
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.warm_start = warm_start
@@ -164,7 +173,8 @@ class OnlineSVM(OnlineLearner):
         width = X.shape[1] + 1
         w = np.zeros(width) if vectors == 1 else np.zeros((vectors, width), order="F")
         rule = self._rule(classes, codes, weights)
-        return Machine.begin_with(w, self._lift_of(X), rule, output, int(self.window))
+        calibrating, lift = self.unsure is not None, self._lift_of(X)
+        return Machine.begin_with(w, lift, rule, output, int(self.window), calibrating)
 
     def _begin_again(self, shown: Presented, classes: np.ndarray, codes: np.ndarray) -> Separator:
         earlier = self._prepared(shown.X.shape[1], classes, shown.labels, codes)

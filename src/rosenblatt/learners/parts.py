@@ -26,6 +26,7 @@ from rosenblatt.learners.values import (
     width_of,
 )
 from rosenblatt.online.averaging import AVERAGING, Ballot, Votes, as_wide
+from rosenblatt.online.band import NO_BAND, empty_band
 from rosenblatt.online.machine import Machine
 from rosenblatt.online.perceptron import PLACES, SEEN, Rule, State
 from rosenblatt.online.separator import Separator
@@ -45,6 +46,8 @@ def perceptron_parts(learner: OnlineLearner) -> tuple[Settings, Tensors]:
     separator = learner.separator
     state = separator.state
     tensors = {"w": state.w, "drift": state.drift, "tally": state.tally, "start": separator.start}
+    if state.band.size:
+        tensors["band"] = state.band
     settings: Settings = {
         **shared_parts(learner),
         **stream_parts(learner, tensors),
@@ -129,11 +132,21 @@ def _separator(settings: Settings, tensors: Tensors, classes: int, width: int) -
     return Separator(
         _rule(settings["rule"], tensors, classes),
         lift,
-        State(w, drift, tensors["tally"], np.zeros(vectors or 1)),
+        State(w, drift, tensors["tally"], np.zeros(vectors or 1), _band(settings, tensors)),
         settings["output"],
         tensors["start"],
         votes,
     )
+
+
+def _band(settings: Settings, tensors: Tensors) -> np.ndarray:
+    """Give the answers that were counted by their leads; none if nobody wanted them."""
+    if settings["options"].get("unsure") is None:
+        return NO_BAND
+    band = tensors["band"]
+    fits = band.shape == empty_band().shape and band.dtype == np.int64
+    require(fits and bool((band >= 0).all()), "the counts of answers do not fit")
+    return band
 
 
 # Files name the weights of two classes, and give the steps of their votes a sign.

@@ -72,6 +72,11 @@ class Perceptron(OnlineLearner):
         Update also on right answers whose score leads by this much or less (D23): mistakes become
         fewer on new examples, updates more. In units of scores: 0.3 is a good choice for rows of
         norm 1.
+    unsure : float or None, default=None
+        The share of wrong answers, such as 0.01, that `predict_one` may give: it answers None where
+        the score is closer to a tie than a threshold, `threshold_`, which is the least one that
+        would have kept to that share in what was presented so far, each example predicted before
+        it was learned (D25). None: at ties alone.
     max_iter : int or None, default=1000
         The most passes (epochs) of one `fit`; None for no limit.
     patience : int or None, default=5
@@ -114,6 +119,8 @@ class Perceptron(OnlineLearner):
         The number of features; in a stream, of those met so far.
     feature_names_in_ : ndarray of str
         Their names, if they have any.
+    threshold_ : float
+        The lead of a score below which `predict_one` answers None; 0 without `unsure`.
     columns_ : Columns or None
         All that is known about the features: names, categories, hashing; model files keep it.
 
@@ -162,6 +169,7 @@ class Perceptron(OnlineLearner):
         lift: float | str = 1.0,
         output: str = "auto",
         margin: float = 0.0,
+        unsure: float | None = None,
         max_iter: int | None = 1000,
         patience: int | None = 5,
         max_updates: int | None = None,
@@ -181,6 +189,7 @@ class Perceptron(OnlineLearner):
         self.lift = lift
         self.output = output
         self.margin = margin
+        self.unsure = unsure
         self.max_iter = max_iter
         self.patience = patience
         self.max_updates = max_updates
@@ -234,7 +243,7 @@ class Perceptron(OnlineLearner):
         w = self._start(X.shape[1], lift, vectors)
         if vectors > 1 and sparse.issparse(X):  # as `rows.favoured` has it
             w = np.asfortranarray(w) if w.any() else np.zeros(w.shape, order="F")
-        return Separator.begin(w, lift, self._rule(classes, codes, weights), output)
+        return self._begun(w, lift, self._rule(classes, codes, weights), output)
 
     def _begin_again(self, shown: Presented, classes: np.ndarray, codes: np.ndarray) -> Separator:
         """Begin from the last weights of an earlier run, in the same lifted space or another."""
@@ -243,7 +252,12 @@ class Perceptron(OnlineLearner):
         w = earlier.state.w.copy()
         w[..., -1] = w[..., -1] * earlier.lift / lift if lift else 0.0
         rule = self._rule(classes, codes, shown.weights)
-        return Separator.begin(w, lift, rule, self.output)
+        return self._begun(w, lift, rule, self.output)
+
+    def _begun(self, w: np.ndarray, lift: float, rule: Rule, output: str) -> Separator:
+        if self.unsure is None:
+            return Separator.begin(w, lift, rule, output)
+        return Separator.begin(w, lift, rule, "last", calibrating=True)
 
     def _start(self, width: int, lift: float, vectors: int) -> np.ndarray:
         """Give the starting weights in the lifted space (theory D5): a row for each class."""

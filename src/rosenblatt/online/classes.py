@@ -17,6 +17,7 @@ For two classes W = (-w, w) makes the mistakes of w (F14).
     pushed(w)                        how many of them an update changes: ‖U‖² / ‖x‖²
     side(w, k, y, rival)             one of these, and the sign of x in it
     move(scores, i, a, y, rival, ρ)  let the scores of row i follow a push by a, divided by ρ
+    ahead(w, lead, scores)           by how much the answer leads, whether it is right or not
     cast(scores, i, votes, out)      vote on row i: a score of 0, or a tie for the best, is no vote
 
 Sources     Crammer & Singer 2003, with one rival; Duda & Hart 1973 (Kesler's construction).
@@ -144,6 +145,22 @@ def move(scores: np.ndarray, i: Place, a: float, y: Place, rival: Place, norm: f
                 scores[i, r] /= norm
 
     return two if scores.ndim == 1 else many
+
+
+@primitive
+def ahead(w: np.ndarray, lead: float, scores: np.ndarray) -> Any:
+    """Give by how much the answer leads, after a look."""
+
+    def many(w, lead, scores):  # type: ignore[no-untyped-def]
+        top, second = -np.inf, -np.inf
+        for r in range(scores.size):
+            if scores[r] > top:
+                top, second = scores[r], top
+            elif scores[r] > second:
+                second = scores[r]
+        return top - second
+
+    return (lambda w, lead, scores: abs(lead)) if w.ndim == 1 else many
 
 
 @primitive

@@ -25,9 +25,11 @@ class Machine(Separator):
     window: Window = field(kw_only=True)
 
     @classmethod
-    def begin_with(cls, w: np.ndarray, lift: float, rule: Rule, output: str, size: int) -> Machine:
+    def begin_with(
+        cls, w: np.ndarray, lift: float, rule: Rule, output: str, size: int, calibrating: bool
+    ) -> Machine:
         """Begin from the weights w of the lifted rows, with an empty window."""
-        state = State.start(w.copy(order="K"), output == "averaged")
+        state = State.start(w.copy(order="K"), output == "averaged", calibrating)
         classes = w.shape[0] if w.ndim > 1 else 2
         window = Window.empty(size, classes, lift)
         return cls(rule, lift, state, output, w, window=window)
@@ -94,12 +96,14 @@ class WindowPresenter:
         gained = self.tally - self.before
         affordable = int(PORTION * gained[LOOKS] // max(gained[WORK], 1))
         looks = min(allowance.looks, max(FEWEST, affordable))
-        wanted = self._go_on(plan, allowance._replace(looks=looks))
+        first = self.machine.calibrates and gained[LOOKS] < self.codes.size
+        wanted = self._go_on(plan, allowance._replace(looks=looks), first)
         if wanted:
             self.machine.window = self.machine.window.with_room(wanted)
 
-    def _go_on(self, plan: Plan, allowance: Allowance) -> int:
+    def _go_on(self, plan: Plan, allowance: Allowance, first: bool = False) -> int:
         state, window = self.machine.state, self.machine.window
+        state = state if first else state.without_band()
         rows, codes, rule = self.rows, self.codes, self.rule
         return present_newest(rows, codes, plan, rule, state, window, self.counts, allowance)
 

@@ -29,8 +29,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.loops import exact_part, loop, part
+from rosenblatt.online.band import NO_BAND, empty_band, note
 from rosenblatt.online.classes import (
     Place,
+    ahead,
     look,
     push,
     pushed,
@@ -75,19 +77,26 @@ class State(NamedTuple):
     `w` is one vector for two classes, else it has a row for each. `drift` has its shape, without a
     column unless an average is wanted: the sum of all w held so far, one for each example looked
     at, is then CLOCK·w - drift (theory D17). The scores of a row of many classes go to `scores`.
+    `band` counts answers by their leads, unless it is `NO_BAND` (D25).
     """
 
     w: np.ndarray
     drift: np.ndarray
     tally: np.ndarray
     scores: np.ndarray
+    band: np.ndarray = NO_BAND
 
     @classmethod
-    def start(cls, w: np.ndarray, averaging: bool) -> State:
+    def start(cls, w: np.ndarray, averaging: bool, calibrating: bool = False) -> State:
         """Begin from the weights w (taken, not copied)."""
         *before, width = w.shape
         drift = np.zeros((*before, width if averaging else 0), order=order_of(w))
-        return cls(w, drift, np.zeros(PLACES), np.zeros(before or 1))
+        band = empty_band() if calibrating else NO_BAND
+        return cls(w, drift, np.zeros(PLACES), np.zeros(before or 1), band)
+
+    def without_band(self) -> State:
+        """Give the same, which counts no answers: where examples are presented once more."""
+        return self._replace(band=NO_BAND)
 
 
 def order_of(w: np.ndarray) -> Any:
@@ -252,6 +261,8 @@ def present(
         if not abs(found[0]) < np.inf:
             tally[UNUSABLE] = i + 1
             break
+        if state.band.size:
+            note(state.band, ahead(state.w, found[0], state.scores), wrong(rule, y, found[0]))
         cursor += 1
         work += each * size(rows, i)
         if teaches(rule, y, found[0]):
@@ -316,6 +327,7 @@ def learn_row(
     drift: np.ndarray,
     tally: np.ndarray,
     scores: np.ndarray,
+    band: np.ndarray,
 ) -> float:
     """Present one sparse row to the plain rule, with flat arguments: calls cost a fifth as much.
 
@@ -327,7 +339,7 @@ def learn_row(
     lead, rival = look(row, 0, y, w, scores)
     if not abs(lead) < np.inf:
         return np.nan
-    missed = mistaken(lead)
+    missed, gap = mistaken(lead), ahead(w, lead, scores) if band.size else 0.0
     moved = missed or lead <= margin
     if moved:
         fine = stays_finite(row, a, y, rival, w)
@@ -339,6 +351,8 @@ def learn_row(
         tally[MISTAKES] += missed
         tally[UPDATES] += 1
         tally[WORK] += pushed(w) * size(row, 0)
+    if band.size:
+        note(band, gap, missed)
     tally[LOOKS] += 1
     tally[SEEN] += 1
     tally[CLOCK] += 1

@@ -55,7 +55,9 @@ class RowPresenter:
     def present(self, plan: Plan, allowance: Allowance) -> None:
         """Present examples from the cursor on, for about a portion."""
         looks = min(allowance.looks, self._affordable_looks())
-        self._go_on(plan, self.state, allowance._replace(looks=looks))
+        first = self.tally[LOOKS] - self.before[LOOKS] < self.codes.size
+        state = self.state if first else self.state.without_band()
+        self._go_on(plan, state, allowance._replace(looks=looks))
         self._make_room()
 
     def _go_on(self, plan: Plan, state: State, allowance: Allowance) -> None:

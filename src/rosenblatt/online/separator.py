@@ -26,6 +26,7 @@ from rosenblatt.online.averaging import (
     linear_scores,
     mean_weights,
 )
+from rosenblatt.online.band import threshold
 from rosenblatt.online.driver import Limits, Training, UnusableRowError, Watch
 from rosenblatt.online.perceptron import (
     ALL_ONE,
@@ -65,6 +66,7 @@ class Separator:
         which is then settled as one of the first two.
     start : the weights at the start of the run.
     votes : the weights held so far, for voted output.
+    calibrates : whether what is presented counts in the band of the state: not if it was before.
     """
 
     rule: Rule
@@ -73,6 +75,7 @@ class Separator:
     output: str
     start: np.ndarray
     votes: Votes | None = None
+    calibrates: bool = True
     plain: bool = field(init=False)
     is_halfspace: bool = field(init=False)
     room: tuple[np.ndarray, ...] = field(init=False, default=(), repr=False)
@@ -83,9 +86,11 @@ class Separator:
         self.is_halfspace = self.state.w.ndim == 1
 
     @classmethod
-    def begin(cls, w: np.ndarray, lift: float, rule: Rule, output: str) -> Separator:
-        """Begin from the weights w of the lifted rows."""
-        state = State.start(w.copy(order="K"), output in AVERAGING)
+    def begin(
+        cls, w: np.ndarray, lift: float, rule: Rule, output: str, calibrating: bool = False
+    ) -> Separator:
+        """Begin from the weights w of the lifted rows, with a band of leads or without."""
+        state = State.start(w.copy(order="K"), output in AVERAGING, calibrating)
         return cls(rule, lift, state, output, w, Votes(lift) if output == "voted" else None)
 
     @property
@@ -96,6 +101,11 @@ class Separator:
     def weights(self) -> np.ndarray:
         """Give the weights to predict with: the mean ones for averaged output, else the last."""
         return mean_weights(self.state) if self.output == "averaged" else self.state.w
+
+    def threshold(self, share: float) -> float:
+        """Give the lead below which *I don't know* keeps wrong answers to such a share (D25)."""
+        band = self.state.band
+        return threshold(band, share) if band.size else 0.0
 
     # ---- learning
 
@@ -140,7 +150,8 @@ class Separator:
         w, drift = favoured(rows, state.w), favoured(rows, state.drift)
         self.state = state._replace(w=w, drift=drift)
         rule = self.rule._replace(sample_weight=weights)
-        return RowPresenter(rows, codes, rule, self.state, logging or self.votes is not None)
+        state = self.state if self.calibrates else self.state.without_band()
+        return RowPresenter(rows, codes, rule, state, logging or self.votes is not None)
 
     def _train(self, training: Training, shown: RowPresenter, X: Matrix) -> Run:
         try:
@@ -171,10 +182,10 @@ class Separator:
         Gives what `learn_row` does: the rival of a mistake, -1 if nothing was learned.
         """
         columns, values = row
-        w, drift, tally, scores = self.state
+        w, drift, tally, scores, band = self.state
         if weight != 1.0:
             move = (move[0], move[1] * weight, *move[2:])
-        outcome = learn_row(columns, values, move, w, drift, tally, scores)
+        outcome = learn_row(columns, values, move, w, drift, tally, scores, band)
         if self.votes is not None and outcome == outcome and outcome != -1.0:
             rival = outcome if outcome >= 0.0 else -2.0 - outcome
             self.votes.note(row, move[1], tally[SEEN] - 1, move[0], rival)
@@ -254,7 +265,8 @@ class Separator:
         w, drift, start = (
             _moved(part, places, classes) for part in (self.state.w, self.state.drift, self.start)
         )
-        state = State(w, drift, self.state.tally, np.zeros(w.shape[:-1] or 1))
+        scores = np.zeros(w.shape[:-1] or 1)
+        state = self.state._replace(w=w, drift=drift, scores=scores)
         votes = self.votes and self.votes.renamed(places)
         return replace(self, rule=rule, state=state, start=start, votes=votes)
 

@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.loops import loop, part
-from rosenblatt.online.classes import Place, lead_over, look, push, pushed, vectors
+from rosenblatt.online.band import note
+from rosenblatt.online.classes import Place, ahead, lead_over, look, push, pushed, vectors
 from rosenblatt.online.perceptron import (
     CLOCK,
     CURSOR,
@@ -192,6 +193,8 @@ def learn_newest(window: Window, state: State) -> float:
     if ends[BEHIND] - ends[FIRST] > window.codes.size // 2:
         ends[FIRST] += 1
     tally[WORK] += vectors(w) * size(window.rows, newest)
+    if state.band.size:
+        note(state.band, ahead(w, found[0], state.scores), mistaken(found[0]))
     if found[0] < 1.0:
         ascend_all(window, newest, found, state)
         for i in range(newest - 1, ends[FIRST] - 1, -1):
