@@ -253,6 +253,13 @@ def test_a_pair_with_a_column_twice_is_the_row_of_their_sum():
     np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
+def test_a_window_beyond_the_memory_is_refused():
+    with pytest.raises(rb.InputError, match=r"newest examples need .* make the window smaller"):
+        rb.OnlineSVM(window=2**50).fit(*examples())
+    with pytest.raises(rb.InputError, match="window must be a whole number from 1 on, got 0"):
+        rb.OnlineSVM(window=0).fit(*examples())
+
+
 def test_weights_of_zero_are_left_out_and_others_widen_the_box():
     X, y = examples()
     weights = np.where(np.arange(len(y)) % 3, 1.0, 0.0)

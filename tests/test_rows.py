@@ -14,7 +14,17 @@ from naive import exact_dot, exact_extremes, exact_steepest
 from rosenblatt.exact.extremes import extremes
 from rosenblatt.matrices import as_rows
 from rosenblatt.online.perceptron import ALL_ONE
-from rosenblatt.rows import absolute_dot, add, dot, largest_sqnorm, scores, size, sqnorm
+from rosenblatt.rows import (
+    Single,
+    absolute_dot,
+    add,
+    dot,
+    largest_sqnorm,
+    scores,
+    size,
+    sqnorm,
+    unpack,
+)
 
 
 @pytest.fixture(params=EVERY_LAYOUT, ids=str)
@@ -51,6 +61,30 @@ def test_row_primitives_equal_numpy_on_lifted_rows(layout, lift):
         measure(rows, i, v, found)
         assert found.tolist() == [x @ w, np.abs(x) @ np.abs(w), x @ x, cost[i]]
         np.testing.assert_array_equal(v, w - 2.5 * x)
+
+
+@numba.njit(_nrt=False)
+def unpacked(rows, i, columns, values):
+    return unpack(rows, i, columns, values, 2)
+
+
+def test_unpack_copies_the_entries_that_are_not_zero(layout, lift):
+    A, _ = whole_numbers()
+    rows = layout.rows(A, lift)
+    for i, x in enumerate(A):
+        columns, values = np.full(12, 9, np.uint32), np.full(12, 9.0)
+        kept = np.flatnonzero(x)
+        assert unpacked(rows, i, columns, values) == 2 + kept.size
+        assert columns.tolist() == [9, 9, *kept, *[9] * (10 - kept.size)]
+        assert values.tolist() == [9, 9, *x[kept], *[9] * (10 - kept.size)]
+
+
+@pytest.mark.parametrize("column", [-1, 2**32, 2**40 + 1, 2**63 - 1])
+def test_unpack_lets_no_column_of_a_single_row_pass_for_another(column):
+    row = Single(np.array([column]), np.ones(1), 0.0)
+    columns = np.zeros(3, np.uint32)
+    unpacked(row, 0, columns, np.zeros(3))
+    assert columns[2] == 2**32 - 1
 
 
 SPARSE = [layout for layout in EVERY_LAYOUT if layout.sparse]

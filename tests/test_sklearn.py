@@ -24,6 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 CHECKED = [
     rb.Perceptron(),
     rb.Perceptron(output="voted", lift="radius", class_weight="balanced"),
+    rb.OnlineSVM(),
     rb.KernelPerceptron(),
     rb.SoftMarginSVM(),
     rb.SoftMarginSVM(intercept="lifted", lift=5.0, C=10.0, class_weight="balanced"),
@@ -33,6 +34,8 @@ MORE = [
     rb.Perceptron(output="averaged", order="shuffle", random_state=0),
     rb.KernelPerceptron("gaussian:0.5", budget=50, forget="project"),
     rb.SoftMarginSVM(intercept="none", tol=1e-10, multiclass="one-vs-rest"),
+    rb.OnlineSVM(window=1, output="averaged", max_iter=5, class_weight="balanced"),
+    rb.Perceptron(margin=0.5),
     rb.Perceptron(fit_intercept=False),
     rb.Perceptron(lift=3.0, eta0=0.5, initial="random", random_state=0),
     rb.Perceptron(order="random", random_state=0, initial="unit"),

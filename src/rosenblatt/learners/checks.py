@@ -53,13 +53,19 @@ EXPECTED = [
         "and only if it is still a mistake (theory, Weights)",
     ),
     Expected(
-        ("Perceptron",),
+        ("OnlineSVM",),
+        REPEATED_ROWS,
+        "a weight of 2 lets a share grow twice as large; a second copy of a row has a share of its "
+        "own, and a place in the window (theory D24)",
+    ),
+    Expected(
+        ("Perceptron", "OnlineSVM"),
         IN_PIECES,
         "balanced weights need all labels, so partial_fit refuses them",
         lambda options: options["class_weight"] == "balanced",
     ),
     Expected(
-        ("Perceptron", "KernelPerceptron"),
+        ("Perceptron", "OnlineSVM", "KernelPerceptron"),
         IN_PIECES,
         "the radius needs all rows, so partial_fit refuses it",
         lambda options: options["lift"] == "radius",

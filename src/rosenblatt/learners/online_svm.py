@@ -18,6 +18,7 @@ from rosenblatt.examples import Presented
 from rosenblatt.labels import ALL_ONE, as_few_codes, as_signs, class_factors, joint_classes
 from rosenblatt.learners.online import UNKNOWN, OnlineLearner, lifted_comparator
 from rosenblatt.matrices import Matrix
+from rosenblatt.memory import check_memory
 from rosenblatt.online.driver import Watch
 from rosenblatt.online.machine import Machine
 from rosenblatt.online.perceptron import Rule
@@ -168,7 +169,9 @@ class OnlineSVM(OnlineLearner):
         codes: np.ndarray = UNKNOWN,
         weights: np.ndarray = ALL_ONE,
     ) -> Machine:
-        vectors = int(classes.size) if classes.size > 2 else 1
+        vectors, shares = (int(classes.size),) * 2 if classes.size > 2 else (1, 2)
+        needed = 2 * int(self.window) * 8 * (4 + shares)
+        check_memory(needed, f"{self.window:,} newest examples", "make the window smaller")
         check_start(X.shape[1], vectors)
         width = X.shape[1] + 1
         w = np.zeros(width) if vectors == 1 else np.zeros((vectors, width), order="F")

@@ -26,7 +26,13 @@ class Machine(Separator):
 
     @classmethod
     def begin_with(
-        cls, w: np.ndarray, lift: float, rule: Rule, output: str, size: int, calibrating: bool
+        cls,
+        w: np.ndarray,
+        lift: float,
+        rule: Rule,
+        output: str,
+        size: int,
+        calibrating: bool = False,
     ) -> Machine:
         """Begin from the weights w of the lifted rows, with an empty window."""
         state = State.start(w.copy(order="K"), output == "averaged", calibrating)
