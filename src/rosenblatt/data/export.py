@@ -58,8 +58,16 @@ def export(
     path : str or path
         The file to write; it ends in ``.json``, or in ``.onnx``, which needs
         ``pip install 'rosenblatt[onnx]'``; for a certificate, in ``.v``, ``.smt2`` or ``.vipr``.
-    X, y, strict, equal, bounds
-        The data that a certificate speaks of, as `rosenblatt.verify` takes them.
+    X : array-like or sparse matrix, or None, default=None
+        The rows that a certificate speaks of, or the A of a system.
+    y : array-like or None, default=None
+        Their labels, or the b of a system.
+    strict : bool or array-like of bool, default=False
+        Which rows of a system are strict, as `solve` takes it.
+    equal : bool, array-like of bool or None, default=None
+        Which rows of a system are equations.
+    bounds : pair, sequence of pairs or None, default=None
+        The bounds of its unknowns.
 
     Examples
     --------
