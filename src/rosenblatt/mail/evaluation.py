@@ -1,7 +1,7 @@
 """How good the filter is on mail that was marked: one pass, each message tested, then learned.
 
 errors     answers that are wrong if the filter must decide, a score of 0 included
-unsure     messages of which it would rather have said that it does not know
+unsure     messages of which it would have said that it does not know, right or wrong
 roca       100·(1 - area under the ROC curve): the share, in percent, of pairs of an important and
            an ordinary message that the scores put in the wrong order, ties half
 bound      of the errors, by theory F18 with the final weights, scaled, as the comparator
@@ -25,7 +25,7 @@ from rosenblatt.data.workers import in_order
 from rosenblatt.errors import InputError
 from rosenblatt.mail.documents import documents
 from rosenblatt.mail.features import COLUMNS, Batch, batch
-from rosenblatt.mail.filter import BATCH, OPTIONS
+from rosenblatt.mail.filter import BATCH, MOST_DOUBT, OPTIONS
 from rosenblatt.mail.loops import Learning, answer_and_learn
 from rosenblatt.mail.messages import Marked
 from rosenblatt.online.machine import Machine
@@ -64,11 +64,12 @@ def evaluate(
     begin = time.perf_counter()
     machine, done = new_machine(), 0
     labels = np.array([1 if marked.important else -1 for marked in messages])
-    scores, counts = np.zeros(len(messages)), np.zeros(len(messages), np.int64)
+    scores, doubts = np.zeros((2, len(messages)))
+    counts = np.zeros(len(messages), np.int64)
     with tempfile.TemporaryFile() as kept:
         for made in features(messages):
             among = slice(done, done + made.starts.size - 1)
-            scores[among] = tested(machine, made, labels[among])
+            scores[among], doubts[among] = tested(machine, made, labels[among])
             counts[among] = np.diff(made.starts)
             kept.write(made.columns.tobytes())
             watch(done := among.stop)
@@ -77,7 +78,7 @@ def evaluate(
     return Evaluation(
         messages=len(messages),
         errors=int(wrong.sum()),
-        unsure=int((scores == 0).sum()),
+        unsure=int(((scores == 0) | (np.abs(scores) < np.minimum(doubts, MOST_DOUBT))).sum()),
         roca=roca(scores, labels),
         bound=bound(machine.state.w, margins),
         seconds=time.perf_counter() - begin,
@@ -89,19 +90,20 @@ def evaluate(
 def new_machine() -> Machine:
     """Give the machine of the filter's learner, with all columns there."""
     rule = Rule(OPTIONS["C"], np.ones(2), renormalize=False)
-    return Machine.begin_with(np.zeros(COLUMNS + 1), 0.0, rule, "last", int(OPTIONS["window"]))
+    w, size = np.zeros(COLUMNS + 1), int(OPTIONS["window"])
+    return Machine.begin_with(w, 0.0, rule, "last", size, calibrating=True)
 
 
-def tested(machine: Machine, made: Batch, labels: np.ndarray) -> np.ndarray:
-    """Give the scores of rows, each from before it was learned."""
+def tested(machine: Machine, made: Batch, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the scores of rows and the thresholds of doubt, each from before it was learned."""
     rows = Sparse(made.starts, made.columns, made.values(), 0.0)
-    leads, codes, done = np.zeros(labels.size), (labels > 0).astype(np.int64), 0
+    told, codes, done = np.zeros((2, labels.size)), (labels > 0).astype(np.int64), 0
     while done < labels.size:
-        learning = Learning(machine.rule.eta, machine.state, machine.window)
-        done = answer_and_learn(rows, codes, done, learning, leads)
+        learning = Learning(machine.rule.eta, OPTIONS["unsure"], machine.state, machine.window)
+        done = answer_and_learn(rows, codes, done, learning, told)
         if done < labels.size:
             machine.window = machine.window.with_room(int(np.diff(made.starts[done:]).max()))
-    return labels * leads
+    return labels * told[0], told[1]
 
 
 def load() -> None:

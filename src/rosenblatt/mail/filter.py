@@ -25,9 +25,12 @@ from rosenblatt.errors import InputError
 from rosenblatt.mail.documents import canonical, documents, subject_of
 from rosenblatt.mail.features import PIECE, SHIFT, Row, features_of, one_row, rows, values_of
 from rosenblatt.store.journal import Correction, Receipt
-from rosenblatt.store.store import Plane, Store
+from rosenblatt.store.store import Plane, Store, threshold_of
 
-LEARNER, OPTIONS = "OnlineSVM", {"C": 2.0, "window": 30, "fit_intercept": False}
+LEARNER = "OnlineSVM"
+OPTIONS = {"C": 2.0, "window": 30, "fit_intercept": False, "unsure": 0.005}
+# People often correct errors alone, after which no answer seems safe: there is an end to doubt.
+MOST_DOUBT = 0.5
 MARKS = ("important", "ordinary")
 UNSURE = "unsure"
 HEADER = "X-Rosenblatt"
@@ -87,8 +90,10 @@ class Filter:
 
     def answer_row(self, row: Row) -> Answer:
         """Say what the filter thinks of the features of a message."""
-        score = self._score(self.plane(), row)
-        return Answer(UNSURE if not score else self.marks[score < 0], score)
+        plane = self.plane()
+        score = self._score(plane, row)
+        unsure = not score or abs(score) < min(plane.threshold, MOST_DOUBT)
+        return Answer(UNSURE if unsure else self.marks[score < 0], score)
 
     def plane(self) -> Plane:
         """Give the hyperplane with all corrections so far."""
@@ -97,9 +102,9 @@ class Filter:
             learner = self.store.learner()
             self.store.snapshot()  # the next one will find it
             if not learner.is_fitted:
-                return Plane(np.zeros(1), 0.0, [-1])
+                return Plane(np.zeros(1), 0.0, [-1], 0.0)
             w = np.append(learner.coef_[0], learner.intercept_[0])
-            plane = Plane(w, 1.0, learner.classes_.tolist())
+            plane = Plane(w, 1.0, learner.classes_.tolist(), threshold_of(learner))
         return plane
 
     def _score(self, plane: Plane, row: Row) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from rosenblatt.data.text_loops import NEWLINE, ONE, TAB, ZERO, mix, sort_keys
 from rosenblatt.loops import exact_loop, exact_part, loop
 from rosenblatt.mail.features import BITS, HEAD_TAG, LONGEST, NAME, REGIONS, START_TAG, WORD
+from rosenblatt.online.band import threshold
 from rosenblatt.online.perceptron import State
 from rosenblatt.online.window import Window, hold, learn_newest
 from rosenblatt.rows import Sparse
@@ -47,6 +48,7 @@ class Learning(NamedTuple):
     """An online SVM of two classes, as the loop takes it."""
 
     box: float
+    share: float
     state: State
     window: Window
 
@@ -188,14 +190,16 @@ def hash_documents(text: Any, bounds: Any, room: Any) -> Any:
 
 @loop
 def answer_and_learn(
-    rows: Sparse, codes: np.ndarray, first: int, machine: Learning, leads: np.ndarray
+    rows: Sparse, codes: np.ndarray, first: int, machine: Learning, told: np.ndarray
 ) -> int:
     """Test each row from the first on, then learn it; give the row that the window lacks room for.
 
-    Leads are those of the true classes over the others, before the row is learned.
+    What is told of it is from before it is learned: the lead of its true class over the other, and
+    the threshold of doubt.
     """
     for i in range(first, codes.size):
+        told[1, i] = threshold(machine.state.band, machine.share)
         if not hold(rows, i, codes[i], machine.box, machine.window, 1):
             return i
-        leads[i] = learn_newest(machine.window, machine.state)
+        told[0, i] = learn_newest(machine.window, machine.state)
     return codes.size

@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,7 @@ class Plane(NamedTuple):
     w: np.ndarray  # of the lifted rows
     lift: float
     classes: list[Any]  # the first has negative scores
+    threshold: float  # answers with scores below it are doubtful
 
     def score(self, columns: np.ndarray, values: np.ndarray) -> float:
         """Give the score of a row; columns that were never met weigh nothing."""
@@ -175,7 +177,8 @@ class Store:
                 classes, current = settings["classes"]["labels"], self.journal.position()
                 if position != current or settings["output"] != "last" or len(classes) > 2:
                     return None
-                return Plane(file.get_tensor("w"), float(settings["lift"]), classes)
+                lift, threshold = float(settings["lift"]), float(settings["notes"]["threshold"])
+                return Plane(file.get_tensor("w"), lift, classes, threshold)
         except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, LostEndError):
                 raise
@@ -195,7 +198,8 @@ class Store:
         path = self.folder / SNAPSHOT
         if position.seq // STEP > self._at(SNAPSHOT) // STEP and path.exists():
             path.replace(self.folder / EARLIER)
-        write_model(learner, path, {"position": list(position)})
+        notes = {"position": list(position), "threshold": threshold_of(learner)}
+        write_model(learner, path, notes)
 
     def _at(self, name: str) -> int:
         """Give the last correction that a snapshot holds, without checking it."""
@@ -260,6 +264,12 @@ class Store:
 
 class LostEndError(StoreError):
     """A journal that is shorter than its snapshot."""
+
+
+def threshold_of(learner: Any) -> float:
+    """Give the score below which answers are doubtful, 0 where the learner knows of none."""
+    found = float(getattr(learner, "threshold_", 0.0))
+    return min(found, sys.float_info.max)  # JSON has no infinity
 
 
 def base_name(seq: int) -> str:
