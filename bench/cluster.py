@@ -1,0 +1,280 @@
+"""`python -m bench.cluster [PART...]`: many workers, in one run, with ratios.
+
+Parts: workers (1, 2, 4, 8 processes on svmlight shards, and dask-ml on the same), accuracy (8
+shards against one machine), svm (rounds to a gap of 1e-3 against CoCoA+), kills (kill -9). The
+shards of `workers` take GIGABYTES (environment, default 0.25) under the temporary folder, and
+WORKERS says how many (default "1 2 4 8").
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import rosenblatt as rb
+from bench import sets
+from rosenblatt.cluster import dual, mixing
+from rosenblatt.cluster.inputs import shards_of
+from rosenblatt.cluster.learning import train
+from rosenblatt.cluster.local import LocalEngine
+from rosenblatt.cluster.on_dask import DaskEngine
+from rosenblatt.data.reading import Reading
+from rosenblatt.data.write import write_svmlight
+from rosenblatt.loops import loop
+from rosenblatt.margin.descent import DualRows
+from rosenblatt.online.plan import shuffle
+from rosenblatt.rows import add, dot
+
+SHARDS, ROUNDS = 8, 6
+
+
+def cut(X: Any, y: np.ndarray, shards: int = SHARDS) -> list[tuple[Any, np.ndarray]]:
+    ends = [len(y) * k // shards for k in range(shards + 1)]
+    return [(X[a:b], y[a:b]) for a, b in pairwise(ends)]
+
+
+# ---- workers
+
+
+def written(folder: Path, gigabytes: float) -> list[str]:
+    """Write shards of text-like rows, each a copy of one part under its own name."""
+    rows = 20_000
+    X, y, *_ = sets.text_like(rows)
+    y = np.where(np.random.default_rng(0).random(rows) < 0.05, -y, y)  # so that no run converges
+    names = []
+    for k in range(SHARDS):
+        name = folder / f"part-{k}.svm"
+        some = np.random.default_rng(k).permutation(rows)
+        write_svmlight(name, rb.Examples(sparse.csr_matrix(X)[some], y[some]))
+        size = name.stat().st_size
+        with name.open("ab") as file:
+            text = name.read_bytes()
+            while size < gigabytes * 1e9 / SHARDS:
+                size += file.write(text)
+        names.append(str(name))
+    return names
+
+
+def workers() -> None:
+    import distributed
+
+    gigabytes = float(os.environ.get("GIGABYTES", "0.25"))
+    with tempfile.TemporaryDirectory() as place:
+        names = written(Path(place), gigabytes)
+        size = sum(map(os.path.getsize, names))
+        print(f"{size / 1e9:.2f} GB of svmlight in {len(names)} shards")
+        for count in map(int, os.environ.get("WORKERS", "1 2 4 8").split()):
+            with (
+                distributed.LocalCluster(
+                    n_workers=count, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+                ) as cluster,
+                distributed.Client(cluster) as client,
+            ):
+                print(f"  {count} workers: {rounds_of(DaskEngine(client), names)}", flush=True)
+                if count == 2 and gigabytes < 2:  # it holds the rows several times
+                    dask_ml(names)
+
+
+def rounds_of(engine: Any, names: list[str]) -> str:
+    seen: list[mixing.Progress] = []
+    learner = rb.Perceptron(max_iter=ROUNDS, patience=None, output="averaged")
+    began = time.perf_counter()
+    engine.put(shards_of(names, None, Reading()))
+    train(learner, engine, None, seen.append)
+    whole = time.perf_counter() - began
+    rounds = [progress.round for progress in seen[1:]]
+    best = min(rounds, key=lambda each: each.seconds)
+    spread = len(engine.client.nthreads())
+    idle = 1 - best.busy / spread / best.seconds
+    memory = max(
+        info["metrics"]["memory"] for info in engine.client.scheduler_info()["workers"].values()
+    )
+    return (
+        f"{best.seconds:.3f} s a round (best of {len(rounds)}), tasks {best.busy:.3f} s, not in "
+        f"tasks {idle:.1%}, {best.moved / 1e6:.2f} MB moved, {whole:.1f} s with reading, largest "
+        f"worker {memory / 1e6:.0f} MB"
+    )
+
+
+def dask_ml(names: list[str]) -> None:
+    """Race dask-ml's incremental SGD on the same rows, loaded beforehand, for one pass."""
+    try:
+        import dask
+        import dask.array as da
+        from dask_ml.wrappers import Incremental
+        from sklearn.linear_model import SGDClassifier
+    except ImportError:
+        print("  dask-ml is not installed: pip install dask-ml to race it")
+        return
+    width = max(rb.read(name).X.shape[1] for name in names[:1])
+    parts = [dask.delayed(rows)(name, width) for name in names]
+    count = len(rb.read(names[0]).y)
+    X = da.concatenate(
+        [da.from_delayed(part[0], (count, width), meta=sparse.csr_matrix((0, 0))) for part in parts]
+    ).persist()
+    y = da.concatenate([da.from_delayed(part[1], (count,), dtype=int) for part in parts]).persist()
+    import distributed
+
+    distributed.wait([X, y])
+    began = time.perf_counter()
+    Incremental(SGDClassifier(tol=None)).fit(X, y, classes=[-1, 1])
+    print(f"  dask-ml Incremental(SGDClassifier): {time.perf_counter() - began:.3f} s a pass")
+
+
+def rows(name: str, width: int) -> tuple[Any, np.ndarray]:
+    found = rb.read(name, width=width)
+    return found.X, np.asarray(found.y)
+
+
+# ---- accuracy
+
+
+def named_sets() -> Iterator[tuple[str, Any, Any, Any, Any]]:
+    X, y = rb.read(sets.found("binary/rcv1_24k.svm.gz"))
+    yield "rcv1_24k", X[:18000], y[:18000], X[18000:], y[18000:]
+    train_X, train_y = rb.read(sets.found("mnist/train-images-idx3-ubyte.gz"))
+    test_X, test_y = rb.read(sets.found("mnist/t10k-images-idx3-ubyte.gz"))
+    yield "mnist", train_X / 255, train_y, test_X / 255, test_y
+    X, y = rb.read(sets.found("multiclass/covtype.csv.gz"))
+    X = np.ascontiguousarray(X / np.maximum(np.abs(X).max(axis=0), 1e-9), np.float32)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], y[order]
+    yield "covtype", X[:400_000], y[:400_000], X[400_000:], y[400_000:]
+
+
+def accuracy() -> None:
+    for name, X, y, test, labels in named_sets():
+        for passes in (10, 30):
+            made = lambda passes=passes: rb.Perceptron(  # noqa: E731
+                output="averaged", max_iter=passes, patience=None
+            )
+            one = made().fit(X, y).score(test, labels)
+            with LocalEngine(2) as engine:
+                many = rb.cluster.fit(made(), cut(X, y), client=engine).score(test, labels)
+            print(
+                f"  {name}, {passes} passes: one machine {one:.2%}, 8 shards {many:.2%}, "
+                f"{100 * (many - one):+.2f} points",
+                flush=True,
+            )
+
+
+# ---- SVM against CoCoA+
+
+
+def svm() -> None:
+    X, y = rb.read(sets.found("binary/rcv1_24k.svm.gz"))
+    for intercept in ("none", "lifted"):
+        for name, solver in (("line search", dual.Solver), ("CoCoA+", CoCoA)):
+            learner = rb.SoftMarginSVM(lam=1.0, intercept=intercept, max_iter=300)
+            with LocalEngine(2) as engine:
+                dual.Solver, kept = solver, dual.Solver
+                try:
+                    rb.cluster.fit(learner, cut(X, y), client=engine)
+                finally:
+                    dual.Solver = kept
+            print(
+                f"  rcv1_24k, intercept {intercept}, {name}: {learner.n_iter_} rounds, gap "
+                f"{learner.gap_:.1e}",
+                flush=True,
+            )
+
+
+@loop
+def cautious_sweep(
+    problem: DualRows, order: np.ndarray, w: np.ndarray, betas: np.ndarray, caution: float
+) -> None:
+    """Sweep as if w moved so many times as far: the local problem of CoCoA+."""
+    _, rows, signs, targets, squares, caps = problem
+    for k in range(order.size):
+        i = np.int64(order[k])
+        slope = signs[i] * dot(rows, i, w) - targets[i]
+        step = slope / (caution * squares[i]) if squares[i] > 0.0 else 0.0
+        moved = min(max(betas[i] - step, 0.0), caps[i])
+        if moved != betas[i]:
+            add(rows, i, caution * (moved - betas[i]) * signs[i], w)
+            betas[i] = moved
+
+
+def cautious_steps(shard: Any, given: Any, own: Any) -> Any:
+    problem = dual.problem_of(shard, given)
+    before = own.betas
+    betas, w = before.copy(), given.w.copy()
+    seed = np.array([own.seed + given.number], np.uint64)
+    order = np.arange(betas.size, dtype=np.uint32)
+    shuffle(order, seed)
+    cautious_sweep(problem, order, w, betas, float(SHARDS))
+    return betas, (w - given.w) / SHARDS
+
+
+class CoCoA(dual.Solver):
+    """Rounds of CoCoA+: each shard as if w moved S times as far, all steps added up."""
+
+    def _round(self) -> float:
+        given = self.given
+        own = [dual.Own(seed, betas) for seed, betas in zip(self.seeds, self.betas, strict=True)]
+        parts = list(self.engine.map(cautious_steps, given, own))
+        self.betas = [betas for betas, _ in parts]
+        w = given.w + sum(step for _, step in parts)
+        self.given = given._replace(number=given.number + 1, theta=1.0, w=w)
+        return 0.0 if self.given.number % dual.LOOK_EVERY == 0 else 1.0
+
+
+# ---- kills
+
+
+def kills() -> None:
+    import distributed
+
+    X, y, _ = rb.make_separable(200_000, 30, margin=0.01, seed=1)
+    shards = cut(X, y)
+    made = lambda: rb.Perceptron(max_iter=40, patience=None, output="averaged")  # noqa: E731
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+    ) as cluster:
+
+        def run(watch: Callable | None) -> tuple[Any, float]:
+            with distributed.Client(cluster) as client:
+                client.wait_for_workers(2)
+                began = time.perf_counter()
+                found = rb.cluster.fit(made(), shards, client=client, watch=watch)
+                return found, time.perf_counter() - began
+
+        whole, alone = min((run(None) for _ in range(3)), key=lambda pair: pair[1])
+        same, longest = 0, 0.0
+        for trial in range(25):
+            draw = np.random.default_rng(trial)
+            moment, count = int(draw.integers(1, 35)), 1 if trial < 20 else 2
+
+            def kill(progress: Any, moment: int = moment, count: int = count) -> None:
+                if progress.rounds == moment:
+                    alive = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+                    for pid in np.random.default_rng(moment).permutation(alive)[:count]:
+                        os.kill(int(pid), signal.SIGKILL)
+
+            found, seconds = run(kill)
+            same += bool(np.array_equal(found.coef_, whole.coef_))
+            longest = max(longest, seconds)
+        print(
+            f"  kill -9: {same} of 25 runs end with the same weights; undisturbed {alone:.1f} s, "
+            f"the longest {longest:.1f} s ({longest / alone:.1f} times)"
+        )
+
+
+PARTS = {"workers": workers, "accuracy": accuracy, "svm": svm, "kills": kills}
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for part in sys.argv[1:] or PARTS:
+        print(part, flush=True)
+        PARTS[part]()
