@@ -15,7 +15,7 @@ from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.linear import refined, solved
 from rosenblatt.exact.modular import lifted
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program, is_optimal
-from rosenblatt.exact.spans import Span, orthogonal, pivots
+from rosenblatt.exact.spans import orthogonal, pivots
 
 
 def no_pause():
@@ -216,18 +216,6 @@ def test_orthogonal_vectors_are_all_there_are():
             assert not any(times(listed, vector))
             assert max(j for j, value in enumerate(vector) if value) == column
             assert not any(other[column] for k, other in found.items() if k != column)
-
-
-def test_rows_off_a_span_are_told_from_those_in_it():
-    random = plain_random.Random(5)
-    for _ in range(60):
-        width = random.randint(1, 6)
-        listed = deficient(random, random.randint(1, 4), width, random.randint(1, 3))
-        inside = times(list(zip(*listed, strict=True)), [2] * len(listed))
-        asked = [inside, *random_rows(random, 8, width, 0.5, 2)]
-        outside = Span(integers(listed, width), no_pause).outside(integers(asked, width))
-        ranks = [naive_decide.rank([*listed, row]) > naive_decide.rank(listed) for row in asked]
-        assert outside.tolist() == ranks
 
 
 # ---- optima

@@ -357,10 +357,9 @@ def test_the_face_holds_the_rows_that_no_weak_separator_leaves(make):
     for number in range(0, PROBLEMS_OF_A_KIND, 2):
         cone, rows = cone_of(make, number)
         search = FaceSearch(cone, np.zeros(cone.size), Clock())
-        basis, _ = search.guess()
-        face = search.face(basis)
-        held = [rows[i] for i in face.rows]
-        weights = face.weights().values()
+        face = search.face()
+        held = [rows[i] for i in face.weights]
+        weights = face.weights.values()
         assert all(weight > 0 for weight in weights)
         assert not held or not any(naive_decide.combined(weights, held))
         products = naive_decide.dots(rows, face.point or [0] * cone.dimension)
@@ -688,7 +687,7 @@ def stop(monkeypatch, error):
     def ask(self):
         raise error
 
-    monkeypatch.setattr(FaceSearch, "of_all_rows", ask)
+    monkeypatch.setattr(FaceSearch, "face", ask)
 
 
 def assert_undecided(found):

@@ -1,43 +1,46 @@
 """The three cases of rows z at once: an exact w, positive on as many rows as possible.
 
-Program     max Σ p  subject to  Σ (p + q)·z = 0,  0 <= p <= 1,  q >= 0         (its dual is Konis')
-Optimum     λ = p + q is positive exactly on the *face*: the rows on which every w with Z w >= 0
-            vanishes. The multipliers of the equations are a w with Z w >= 0 that is positive on
-            all other rows                                                            (theory D9)
-Method      the program for a working set of rows in floats; rows that its w gets wrong join the
-            set. Then its optimum in exact numbers, looked at on all rows: those that w gets wrong,
-            or that are zero without lying in the span of the face, join the set, until none does.
-Sources     Konis 2007 (the program); Kelley 1960 (constraint generation)
+Face        the rows on which every w with Z w >= 0 vanishes. Positive weights λ of rows that span
+            it, Σ λ·z = 0, prove that they lie in it; a w with Z w >= 0 that is positive on all
+            other rows proves that these do not                                       (theory D9)
+Method      floats see the face of a working set of rows; rows that its w gets wrong join the set.
+            Then in exact numbers: few weights from one square system, w from another one, zero on
+            the face and near the floats in the columns that are left. Rows that w gets wrong, or
+            that are zero without lying in the span of the face, join the set, until none does.
+Program     where floats mislead: the optimum of  max Σ p, Σ (p + q)·z = 0, 0 <= p <= 1, q >= 0,
+            for which λ = p + q, and w are the multipliers of the equations
+Sources     Konis 2007 (its dual); Kelley 1960 (constraint generation)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.blocks import one_blas_thread
 from rosenblatt.certificates import Number
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.circuits import spanning
-from rosenblatt.decide.floats import basis_of, load, run, solver_with
+from rosenblatt.decide.balances import Balance, Balancing
+from rosenblatt.decide.circuits import circuit, spanning
 from rosenblatt.decide.optimum import optimum
+from rosenblatt.decide.projection import Glance, face_of
 from rosenblatt.decide.signed import SignedRows
 from rosenblatt.exact.integers import Integers, row_sizes
-from rosenblatt.exact.linear import entry_powers
+from rosenblatt.exact.linear import solved
 from rosenblatt.exact.products import signs_of_products
-from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program, Vertex, is_optimal, vertex
-from rosenblatt.exact.spans import Span, pivots
+from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program
+from rosenblatt.exact.spans import Pivots, pivots
 
 # Problems with fewer rows, or fewer per coordinate, are looked at as a whole.
 WHOLE, WHOLE_SHARE = 512, 8
-AT_ONCE = 8000  # entries up to which overlap is looked for before anything else
-ROWS_AT_A_TIME = 2**14
+DENSE = 2**24  # entries of a working set that floats look at
 WRONG = 1e-9  # what a product of a scaled row and w is below zero if floats see it as wrong
+PRUNED = 2 * 10**5  # rows times their rank, up to which it pays to rest a proof on fewer
+DIGITS, CHANCE = 36, 26  # binary digits of w that floats tell, and that are drawn at random
 
 
 @dataclass(frozen=True)
@@ -46,23 +49,16 @@ class Face:
 
     Attributes
     ----------
-    rows : rows that span the face.
-    integers, factors : these rows as integers, and the factors that made them so.
-    shares : positive weights of the integers that sum to zero.
+    weights : positive ones of rows that span the face, Σ weight·z = 0.
+    basis : some of these rows, independent.
     point : w, positive on all rows off the face; None if all rows lie in its span.
+    probe : a vector at random that is orthogonal to the basis; None if there is none, or w is one.
     """
 
-    rows: np.ndarray
-    integers: Integers
-    factors: list[Fraction]
-    shares: list[int]
+    weights: dict[int, Fraction]
+    basis: np.ndarray
     point: list[Number] | None
-
-    def weights(self, shares: Sequence[int] | None = None) -> dict[int, Fraction]:
-        """Give the weights of rows, Σ weight·z = 0, for the shares known or for others."""
-        given = self.shares if shares is None else shares
-        triples = zip(self.rows.tolist(), self.factors, given, strict=False)  # slacks may follow
-        return {i: factor * share for i, factor, share in triples if share}
+    probe: list[Number] | None = None
 
 
 class FaceSearch:
@@ -77,130 +73,174 @@ class FaceSearch:
     def __init__(self, cone: SignedRows, hints: np.ndarray, clock: Clock) -> None:
         self.cone, self.clock = cone, clock
         self.taken = np.zeros(cone.size, bool)
-        self.familiar: tuple[np.ndarray, np.ndarray] | None = None
         self.working = np.zeros(0, np.int64)
-        self.rows, self.factors = cone.integers(self.working)
+        self.most = 2 * cone.dimension + 20  # rows that join at a time
+        self.floats = np.zeros((0, cone.used.size))
+        self.powers = np.zeros(0, np.int64)
+        self.balancing: Balancing | None = None
         self.take(self._first(hints))
 
     def _first(self, hints: np.ndarray) -> np.ndarray:
         """Choose the rows to begin with: all, or those with the largest hints, and some more."""
-        size, count = self.cone.size, 2 * self.cone.dimension + 20
+        size = self.cone.size
         if size <= max(WHOLE, WHOLE_SHARE * self.cone.dimension):
             return np.arange(size)
-        hardest = np.argsort(-hints, kind="stable")[:count]
-        return np.union1d(hardest, np.linspace(0, size - 1, count).astype(np.int64))
+        hardest = np.argsort(-hints, kind="stable")[: self.most]
+        return np.union1d(hardest, np.linspace(0, size - 1, self.most).astype(np.int64))
 
     def take(self, rows: np.ndarray) -> None:
         """Let rows join the working set."""
         fresh = np.unique(rows[~self.taken[rows]])
-        self.taken[fresh], self.familiar = True, None
+        self.taken[fresh] = True
         self.working = np.concatenate([self.working, fresh])
-        made, factors = self.cone.integers(fresh)
-        self.rows, self.factors = self.rows.above(made), self.factors + factors
 
-    def of_all_rows(self) -> Face | None:
-        """Look for weights that are positive on rows that span all others, if those are few.
+    def face(self) -> Face:
+        """Let rows join until the face of the working set is that of all rows."""
+        while True:
+            found = self._by_floats()
+            wrong = self.working if found is None else self._wrong(found)
+            if found is None or self.taken[wrong].any():  # floats were misled
+                found = self._by_program()
+                wrong = self._wrong(found)
+            if not wrong.size:
+                return found
+            self.take(wrong[: self.most])
 
-        Most small data overlap, and then no other program has to be solved.
-        """
-        if self.cone.size * self.cone.dimension > AT_ONCE or not self.taken.all():
-            return None
-        base = pivots(self.rows, self.clock.left).rows
-        found = spanning(self.rows, base, self.clock) if base else None
-        if found is None:
-            return None
-        held = np.flatnonzero([share > 0 for share in found.numbers])
-        return self._face(held, found.numbers, [])
+    def _wrong(self, face: Face) -> np.ndarray:
+        """Find rows that are negative, or zero without lying in the span of the face."""
+        signs = np.zeros(self.cone.size, np.int8)
+        if face.point is not None:
+            signs = self._signs(face.point)
+        wrong = signs < 0
+        if not face.weights:
+            wrong |= signs == 0
+        elif face.probe is not None:
+            wrong |= (signs == 0) & (self._signs(face.probe) != 0)
+        return np.flatnonzero(wrong)
+
+    def _signs(self, point: list[Number]) -> np.ndarray:
+        return signs_of_products(self.cone.X, self.cone.signs, self.cone.lift, point)
 
     # ---- in floats
 
-    def guess(self) -> tuple[Basis, list[Number]]:
-        """Let rows join until floats see no stranger; give their basis and w."""
-        while True:
-            basis, w, shares = self._solved()
-            products = self.cone.products(w) / self.cone.norms
-            near = WRONG * np.abs(w).max()
-            signs = np.where(products > near, 1, np.where(products < -near, -1, 0))
-            fresh = self._strangers(signs, products, np.flatnonzero(shares > WRONG))
-            if not fresh.size:
-                return basis, self.cone.unscaled(w.tolist())
-            self.take(fresh)
+    def _glance(self) -> Glance | None:
+        """Let rows join until floats see none that w gets wrong; None where they see nothing."""
+        while self.working.size * self.cone.dimension <= DENSE and self._see():
+            with one_blas_thread:
+                glance = face_of(self.floats, self.clock.left)
+            w = np.zeros(self.cone.dimension)
+            w[self.cone.used] = glance.w
+            glance = glance._replace(w=w)
+            if not w.any():
+                return glance
+            products = self.cone.products(glance.w) / self.cone.norms
+            wrong = np.flatnonzero((products < -WRONG * np.abs(glance.w).max()) & ~self.taken)
+            if not wrong.size:
+                return glance
+            if wrong.size > self.most:
+                wrong = wrong[np.argpartition(products[wrong], self.most)[: self.most]]
+            self.take(wrong)
+        return None
 
-    def _solved(self) -> tuple[Basis, np.ndarray, np.ndarray]:
-        """Solve the program of the working set; give its basis, w in scaled coordinates, and λ."""
-        rows = self.rows
-        shifts = np.array([1 - size.bit_length() for size in row_sizes(rows)], np.int64)
-        floats = rows.floats(entry_powers(rows, shifts, np.zeros(rows.width, np.int64)))
-        n, d = floats.shape
-        twice = sparse.hstack([floats.T, floats.T], format="csc")
-        solver: Any = solver_with({"presolve": "off"})
-        ends, nothing = (np.zeros(2 * n), np.repeat([1.0, np.inf], n)), np.zeros(d)
-        load(solver, np.repeat([-1.0, 0.0], n), ends, (nothing, nothing), twice)
-        run(solver, self.clock.left())
-        found = solver.getSolution()
-        shares = np.array(found.col_value)
-        return basis_of(solver), -np.array(found.row_dual), shares[:n] + shares[n:]
+    def _see(self) -> bool:
+        """Turn rows that have joined into floats, their largest entries about 1, if they can."""
+        made = self.cone.scaled(self.working[self.powers.size :])
+        made = (made.toarray() if sparse.issparse(made) else made)[:, self.cone.used]
+        powers = -np.frexp(np.abs(made).max(axis=1, initial=0.0))[1].astype(np.int64)
+        self.powers = np.append(self.powers, powers)
+        self.floats = np.vstack([self.floats, np.ldexp(made, powers[:, None])])
+        return bool(np.isfinite(self.floats).all())
 
     # ---- in exact numbers
 
-    def face(self, basis: Basis) -> Face:
-        """Go on from a basis of the working set to the face of all rows."""
-        cone = self.cone
-        while True:
-            found = self._optimum(_program(self.rows), basis)
-            point = cone.unscaled_direction([-value for value in found.y.numbers])
-            shares = [p + q for p, q in zip(*_halves(found.x.numbers), strict=True)]
-            held = np.flatnonzero([share > 0 for share in shares])
-            fresh = np.zeros(0, np.int64)
-            if not self.taken.all():
-                signs = signs_of_products(cone.X, cone.signs, cone.lift, point)
-                products = cone.products_with(cone.nearby(point)) / cone.norms
-                fresh = self._strangers(signs, products, held)
-            if not fresh.size:
-                return self._face(held, shares, point)
-            self.take(fresh)
-            basis, _ = self.guess()
+    def _by_floats(self) -> Face | None:
+        """Give the face that floats see, made exact; None if they were misled."""
+        glance, none = self._glance(), self.working[:0]
+        if glance is None:
+            return None
+        if not glance.face.size:
+            return Face({}, none, self.cone.unscaled(glance.w.tolist()))
+        if not glance.reasons.size:  # nothing but zeros
+            zero = {int(self.working[glance.face[0]]): Fraction(1)}
+            rows = self.cone.integers(none)[0]
+            found: Balance | None = Balance(zero, rows, Pivots([], []), none)
+        else:
+            on = glance.reasons
+            self.balancing = Balancing(
+                self.cone, self.working[on], self.floats[on], self.powers[on], self.clock
+            )
+            found = self.balancing.spanning()
+        if found is None or any(i not in found.weights for i in found.basis.tolist()):
+            return None
+        probe = self._orthogonal(found.rows, found.base, glance.w)
+        if not glance.w.any():
+            return Face(found.weights, found.basis, None, probe)
+        return None if probe is None else Face(found.weights, found.basis, probe)
 
-    def _face(self, held: np.ndarray, shares: list[int], point: list[int]) -> Face:
-        return Face(
-            self.working[held],
-            self.rows.part(held, np.arange(self.cone.dimension)),
-            [self.factors[k] for k in held.tolist()],
-            [shares[k] for k in held.tolist()],
-            _divided(point) if any(point) else None,
-        )
+    def circuit(self, face: Face) -> dict[int, Fraction]:
+        """Give weights of few rows of a face that sum to zero."""
+        if self.balancing is not None:
+            found = self.balancing.among(face.weights).circuit()
+            if found is not None:
+                return found.weights
+        names = np.array([*face.weights], np.int64)
+        rows, factors = self.cone.integers(names)
+        few = circuit(rows, np.arange(rows.size), self.clock)
+        if few is None:
+            return face.weights
+        triples = zip(names.tolist(), factors, few.numbers, strict=False)  # slacks may follow
+        return {i: factor * share for i, factor, share in triples if share}
 
-    def _optimum(self, program: Program, basis: Basis) -> Vertex:
-        found = vertex(program, basis, self.clock.left)
-        if found is not None and is_optimal(program, found):
-            return found
+    def _orthogonal(self, rows: Integers, base: Pivots, w: np.ndarray) -> list[Number] | None:
+        """Give a vector near w, with digits at random, that is orthogonal to the base."""
+        columns = np.array(base.columns, np.int64)
+        free = np.setdiff1d(self.cone.used, columns)
+        if not free.size:
+            return None
+        shown = np.ldexp(w[free] / (np.abs(w).max() or 1.0), DIGITS)
+        drawn = np.random.default_rng(0).integers(1, 2**CHANCE, free.size)
+        values = ((np.rint(shown).astype(np.int64) << CHANCE) + drawn).tolist()
+        places = np.array(base.rows, np.int64)
+        right = rows.part(places, free).times(values)
+        found = solved(rows.part(places, columns), [-v for v in right], self.clock.left)
+        if found is None:
+            return None
+        vector = [0] * rows.width
+        for j, value in zip(free.tolist(), values, strict=True):
+            vector[j] = value * found.denominator
+        for j, value in zip(base.columns, found.numbers, strict=True):
+            vector[j] = value
+        return self._divided(vector)
+
+    def _divided(self, vector: list[int]) -> list[Number]:
+        """Give a vector of the scaled coordinates as one of the rows, as short as can be."""
+        wide = self.cone.unscaled_direction(vector)
+        divisor = math.gcd(*wide)
+        return [value // divisor for value in wide]
+
+    def _by_program(self) -> Face:
+        """Give the face of the working set by the exact optimum of a program."""
+        rows, factors = self.cone.integers(self.working)
+        program = _program(rows)
         start = Basis(
             np.full(program.A.width, AT_LOWER, np.int8), np.full(program.A.size, BASIC, np.int8)
         )
-        return optimum(program, start, self.clock)[1]
-
-    def _strangers(self, signs: np.ndarray, products: np.ndarray, face: np.ndarray) -> np.ndarray:
-        """Find rows that the working set does not speak for, or some of them if they are many.
-
-        They are negative; or zero, and off the span of the face, which is a part of the set.
-        """
-        if self.familiar is not None and all(map(np.array_equal, self.familiar, (signs, face))):
-            return np.zeros(0, np.int64)  # exact numbers say what floats have said
-        self.familiar, most = (signs, face), 2 * self.cone.dimension + 20
-        wrong = np.flatnonzero((signs < 0) & ~self.taken)
-        if wrong.size > most:
-            wrong = wrong[np.argpartition(products[wrong], most)[:most]]
-        zero = np.flatnonzero((signs == 0) & ~self.taken)
-        if zero.size:
-            span = Span(self.rows.part(face, np.arange(self.cone.dimension)), self.clock.left)
-            full = span.rank == self.cone.used.size  # so that nothing lies outside
-            zero = zero[:0] if full else zero[self._outside(span, zero)]
-        return np.union1d(wrong, zero[:most])
-
-    def _outside(self, span: Span, rows: np.ndarray) -> np.ndarray:
-        """Tell which rows lie off a span, some thousands of rows at a time."""
-        parts = np.array_split(rows, 1 + rows.size // ROWS_AT_A_TIME)
-        return np.concatenate([span.outside(self.cone.integers(part)[0]) for part in parts])
+        found, self.balancing = optimum(program, start, self.clock)[1], None
+        p, q = found.x.numbers[: rows.size], found.x.numbers[rows.size :]
+        held = np.flatnonzero([a + b > 0 for a, b in zip(p, q, strict=True)])
+        shares = [p[k] + q[k] for k in held.tolist()]
+        face = rows.part(held, np.arange(rows.width))
+        base, vector = pivots(face, self.clock.left), [-value for value in found.y.numbers]
+        if base.rows and 2 * len(base.rows) < held.size <= PRUNED // len(base.rows):
+            few = spanning(face, base.rows, self.clock, there_are=True)
+            shares = shares if few is None else few.numbers
+        triples = zip(self.working[held].tolist(), held.tolist(), shares, strict=False)
+        return Face(
+            {i: factors[k] * share for i, k, share in triples if share},
+            self.working[held[base.rows]],
+            self._divided(vector) if any(vector) else None,
+            self._orthogonal(face, base, np.zeros(rows.width)),
+        )
 
 
 def _program(rows: Integers) -> Program:
@@ -211,13 +251,3 @@ def _program(rows: Integers) -> Program:
     zeros = [0] * rows.width
     cost = [*(-size for size in sizes), *nothing]
     return Program(twice, cost, (zeros, zeros), ([0] * twice.width, upper))
-
-
-def _halves(values: list[int]) -> tuple[list[int], list[int]]:
-    middle = len(values) // 2
-    return values[:middle], values[middle:]
-
-
-def _divided(point: list[int]) -> list[Number]:
-    divisor = math.gcd(*point)
-    return [value // divisor for value in point]

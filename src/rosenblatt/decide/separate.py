@@ -27,15 +27,14 @@ from rosenblatt.check.verification import proven
 from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import UNPROVEN, Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.blame import Design
-from rosenblatt.decide.circuits import circuit, spanning
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
-from rosenblatt.decide.faces import Face, FaceSearch
+from rosenblatt.decide.faces import FaceSearch
 from rosenblatt.decide.floats import any_point
 from rosenblatt.decide.newton import by_newton
 from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
 from rosenblatt.decide.signed import SignedRows, floats_of, nearest_float
+from rosenblatt.decide.stumps import Stumps, stumps
 from rosenblatt.errors import InputError
-from rosenblatt.exact.integers import Integers
 from rosenblatt.exact.numbers import (
     exact_dot,
     exact_matrix,
@@ -46,7 +45,7 @@ from rosenblatt.exact.numbers import (
     whole,
 )
 from rosenblatt.exact.products import signs_of_products, smallest
-from rosenblatt.exact.spans import orthogonal, pivots
+from rosenblatt.exact.spans import orthogonal
 from rosenblatt.labels import as_labels, as_objects, as_signs, distinct, two_classes
 from rosenblatt.matrices import Matrix, check_finite, radius
 from rosenblatt.memory import DECISION_BYTES, check_columns
@@ -56,12 +55,13 @@ from rosenblatt.pauses import pausing
 
 # Passes are cheap beside a linear program: some hundred, as long as they read so many entries.
 FEW_PASSES, MANY_PASSES, PASS_ENTRIES = 12, 200, 5 * 10**7
+AT_ONCE = 2 * 10**7  # rows times squared coordinates that take no longer than many passes
 WIDE = 500  # coordinates
-# Newton's method pays from so many columns on, up to so much work; less with many rows for each.
-NEWTON_COLUMNS, NEWTON_ROWS, NEWTON_WORK, TALL_WORK = 50, 64, 4 * 10**9, 2 * 10**8
+# Newton's method pays from so many columns on, up to so much work.
+NEWTON_COLUMNS, NEWTON_WORK = 50, 4 * 10**9
+TALL = 64  # rows for each coordinate, beyond which a part of them tells most
 NEWTON_SHARE = 0.25  # of the entries that are not zero, at least
 FEW_ROWS = 8  # for each of so many coordinates
-PRUNED = 2 * 10**5  # rows times their rank, up to which it pays to rest a proof on fewer
 
 
 @overload
@@ -237,6 +237,14 @@ OUTWARDS = Fraction(1_000_001, 1_000_000)
 
 
 Tried = tuple[list[Number] | None, np.ndarray]  # a point that separates, and hints
+FULL, SMALL = 4, 2**20  # sparse rows up to this size with an entry in four are no longer sparse
+
+
+def as_dense_if_full(X: Matrix) -> Matrix:
+    """Give sparse rows that are small and nearly full as an array, which is quicker to look at."""
+    cells = X.shape[0] * X.shape[1]
+    full = sparse.issparse(X) and cells <= min(SMALL, FULL * X.nnz)
+    return X.toarray() if full else X
 
 
 class _Problem:
@@ -253,7 +261,7 @@ class _Problem:
     ) -> None:
         self.X, self.signs, self.lifted, self.clock = X, signs, lifted, clock
         self.classes, self.others = tuple(classes.tolist()), others
-        self.cone = SignedRows(X, signs, int(lifted))
+        self.cone = SignedRows(as_dense_if_full(X), signs, int(lifted))
         self.lower, self.upper = -math.inf, math.inf
         self.known: tuple[list[Number], float] | None = None
         self.clashes: list[dict[int, Fraction]] = []
@@ -266,43 +274,58 @@ class _Problem:
         self.clashes = self._clashes()
         hints = np.zeros(self.cone.size)
         if not self.clashes:
-            for simple in (self._by_passes, self._by_newton, self._of_wide_rows):
-                point, hints = simple(hints)
-                if point is not None:
-                    return self._separable(point)
-        search = FaceSearch(self.cone, hints, self.clock)
-        search.take(np.array([i for pair in self.clashes for i in pair], np.int64))
-        face = search.of_all_rows()
-        if face is not None:
-            return self._not_separable(face)
-        basis, guess = search.guess()
-        if not self.clashes and self._least(guess) > 0:
-            return self._separable(guess)
-        face = search.face(basis)
-        if not face.rows.size and face.point is not None:
-            return self._separable(self._shorter(face.point))
-        return self._not_separable(face)
+            point, hints = self._by_passes(hints)
+            if point is not None:
+                return self._separable(point)
+        settled = stumps(self.cone, self.clock)
+        if not settled.left.size:
+            return self._separable(self._shorter(settled.extended(None)))
+        core, hints = settled.core(), hints[settled.left]
+        for simple in () if self.clashes else (self._by_newton, self._of_wide_rows):
+            w, hints = simple(core, hints)
+            point = None if w is None else self._confirmed(settled.extended(core.unscaled(w)))
+            if point is not None:
+                return self._separable(point)
+        return self._by_face(settled, core, hints)
 
-    def _by_newton(self, hints: np.ndarray) -> Tried:
+    def _by_face(self, settled: Stumps, core: SignedRows, hints: np.ndarray) -> Separation:
+        """Decide by the face of the rows that single columns have left."""
+        search, names = FaceSearch(core, hints, self.clock), settled.left
+        clashing = [i for pair in self.clashes for i in pair]
+        search.take(np.searchsorted(names, np.array(clashing, np.int64)))
+        face = search.face()
+        point = face.point
+        if settled.rounds:
+            point = settled.extended(point)
+        if not face.weights:
+            assert point is not None
+            return self._separable(self._shorter(point))
+        few = face.weights if point is None else search.circuit(face)
+        few = {int(names[i]): weight for i, weight in few.items()}
+        self.basis = names[face.basis]
+        if point is None:
+            return self._inseparable(few)
+        return self._weakly(point, self.clashes[0] if self.clashes else few)
+
+    def _by_newton(self, core: SignedRows, hints: np.ndarray) -> Tried:
         """Try Newton's method, which is quick where products of matrices are."""
-        n, d = self.cone.size, self.cone.dimension
-        most = NEWTON_WORK if n <= NEWTON_ROWS * d else TALL_WORK
-        suits = d >= NEWTON_COLUMNS and n * d**2 <= most
-        if not suits or self.cone.entries < NEWTON_SHARE * n * d:
+        n, d = core.size, core.dimension
+        suits = d >= NEWTON_COLUMNS and n <= TALL * d and n * d**2 <= NEWTON_WORK
+        if not suits or core.entries < NEWTON_SHARE * n * d:
             return None, hints
-        rows = self.cone.scaled(np.arange(n))
-        rows = (rows.toarray() if sparse.issparse(rows) else rows) / self.cone.norms[:, None]
+        rows = core.scaled(np.arange(n))
+        rows = (rows.toarray() if sparse.issparse(rows) else rows) / core.norms[:, None]
         found = by_newton(rows, self.clock.left)
-        return self._confirmed(self.cone.unscaled(found.w.tolist())), found.losses
+        return found.w.tolist() if found.losses.max() < 1 else None, found.losses
 
-    def _of_wide_rows(self, hints: np.ndarray) -> Tried:
+    def _of_wide_rows(self, core: SignedRows, hints: np.ndarray) -> Tried:
         """Try a program without an objective, which is quick where there are many columns."""
-        wide = self.cone.dimension > WIDE and self.cone.size < FEW_ROWS * self.cone.dimension
-        if not wide or not sparse.issparse(self.X):
+        wide = core.dimension > WIDE and core.size < FEW_ROWS * core.dimension
+        if not wide or not sparse.issparse(core.X):
             return None, hints
-        rows = self.cone.scaled(np.arange(self.cone.size))
-        w = any_point(sparse.diags(1 / self.cone.norms) @ rows, self.clock.left())
-        return None if w is None else self._confirmed(self.cone.unscaled(w.tolist())), hints
+        rows = core.scaled(np.arange(core.size))
+        w = any_point(sparse.diags(1 / core.norms) @ rows, self.clock.left())
+        return None if w is None else w.tolist(), hints
 
     def _confirmed(self, point: list[Number]) -> list[Number] | None:
         return point if self._least(point) > 0 else None
@@ -343,7 +366,10 @@ class _Problem:
             return None, hints
         # A power of two keeps the weights of whole numbers whole, in this unit at least.
         lift = 2.0 ** (round(math.log2(largest)) - 2) if self.lifted else 0.0
+        n, d = self.cone.size, self.cone.dimension
         passes = max(FEW_PASSES, min(MANY_PASSES, PASS_ENTRIES // max(1, self.cone.entries)))
+        if n * d**2 <= AT_ONCE or n > TALL * d:
+            passes = FEW_PASSES
         found = relaxed(self.X, self.signs, lift, passes, self.clock.left)
         self.steps = found.steps
         point: list[Number] = found.w[:-1].tolist()
@@ -414,44 +440,26 @@ class _Problem:
         least = products.min()
         return np.flatnonzero(products <= least + 1e-9 * abs(least))
 
-    def _not_separable(self, face: Face) -> Separation:
+    def _weakly(self, point: list[Number], few: dict[int, Fraction]) -> Separation:
         self.lower, self.upper = 0.0, 0.0
-        base = pivots(face.integers, self.clock.left)
-        self.basis = face.rows[base.rows]
-        if face.point is not None:
-            on = np.flatnonzero(self._signs(face.point) == 0)
-            weak = NonSeparability(**self._proof(self._circuit(face)), w=tuple(face.point))
-            return self._checked(self._answer(WEAKLY, face.point, 0.0, weak, on))
-        weights = self._spanning(face, base.rows)
+        on = np.flatnonzero(self._signs(point) == 0)
+        certificate = NonSeparability(**self._proof(few), w=tuple(point))
+        return self._checked(self._answer(WEAKLY, point, 0.0, certificate, on))
+
+    def _inseparable(self, weights: dict[int, Fraction]) -> Separation:
+        self.lower, self.upper = 0.0, 0.0
         used = set(self.cone.used.tolist())
         unused = tuple(j for j in range(self.cone.dimension) if j not in used)
-        full = len(base.rows) == len(used)
-        others = () if full else tuple(map(tuple, self._complement(face.integers)))
+        full = self.basis.size == len(used)
+        others = () if full else tuple(map(tuple, self._complement(self.basis)))
         certificate = Inseparability(**self._proof(weights), complement=others, unused=unused)
         named = np.array(sorted(weights), np.int64)
         return self._checked(self._answer(INSEPARABLE, None, 0.0, certificate, named))
 
-    def _circuit(self, face: Face) -> dict[int, Fraction]:
-        """Give weights of few rows of the face that sum to zero."""
-        if self.clashes:
-            return self.clashes[0]
-        few = circuit(face.integers, np.arange(face.rows.size), self.clock)
-        return face.weights(None if few is None else few.numbers)
-
-    def _spanning(self, face: Face, basis: list[int]) -> dict[int, Fraction]:
-        """Give weights of rows that span the face and sum to zero, of few if that is cheap."""
-        if not basis:  # all rows are zero
-            return {int(face.rows[0]): Fraction(1)}
-        few = None
-        if 2 * len(basis) < face.rows.size <= PRUNED // len(basis):
-            few = spanning(face.integers, basis, self.clock, there_are=True)
-        weights = face.weights(None if few is None else few.numbers)
-        return {i: weight for i, weight in weights.items() if not self.empty[i]}
-
-    def _complement(self, rows: Integers) -> list[list[int]]:
-        """Give independent vectors, 0 where unused, that are orthogonal to the face."""
+    def _complement(self, basis: np.ndarray) -> list[list[int]]:
+        """Give independent vectors, 0 where unused, that are orthogonal to rows."""
         used = self.cone.used
-        part = rows.part(np.arange(rows.size), used)
+        part = self.cone.integers(basis)[0].part(np.arange(basis.size), used)
         found = []
         for _, vector in orthogonal(part, self.clock.left):
             wide = [0] * self.cone.dimension

@@ -82,8 +82,12 @@ class SignedRows:
 
     def _signed(self, chosen: Matrix, rows: np.ndarray, units: np.ndarray) -> sparse.csr_matrix:
         """Give rows s·(x, c), with c in a unit for each row."""
-        made = sparse.csr_matrix(chosen, dtype=np.float64)
         signs = self.signs[rows].astype(np.float64)
+        if not sparse.issparse(chosen):
+            made = chosen * signs[:, None]
+            joined = np.column_stack([made, signs * self.lift * units]) if self.lift else made
+            return sparse.csr_matrix(joined, dtype=np.float64)
+        made = sparse.csr_matrix(chosen, dtype=np.float64)
         made.data = made.data * np.repeat(signs, np.diff(made.indptr))
         if not self.lift:
             return made
@@ -238,7 +242,7 @@ class SignedRows:
             if kept:  # no digit was lost on the way
                 return list(moved.tolist())
         pairs = zip(w, powers, strict=True)
-        return [_float_if_exact(Fraction(value) * Fraction(2) ** power) for value, power in pairs]
+        return [float_if_exact(Fraction(value) * Fraction(2) ** power) for value, power in pairs]
 
 
 def _exponent(value: Number) -> int:
@@ -271,7 +275,8 @@ def nearest_float(value: Number) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _float_if_exact(value: Fraction) -> Number:
+def float_if_exact(value: Number) -> Number:
+    """Give a number as a float, if nothing is lost by that."""
     try:
         rounded = float(value)
     except OverflowError:

@@ -27,7 +27,8 @@ from rosenblatt.exact.integers import FAR, Integers
 from rosenblatt.exact.modular import LIMB, lifted, limbs_of, product
 from rosenblatt.pauses import Pause
 
-SMALL = 40  # unknowns up to which FLINT is quicker than refinement
+SMALL = 60  # unknowns up to which it does not pay to peel
+LARGE = 300  # unknowns up to which FLINT is quicker than refinement, if entries fit into words
 WORD_DIGITS = 62  # binary digits of sums of products in machine words
 FIRST = 128  # binary digits after which a solution is looked for
 RECENT = 4096  # binary digits of x that are kept apart from those before them
@@ -160,7 +161,7 @@ def _neighbours(K: Integers) -> list[set[int]]:
 
 
 def _solved_core(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
-    if K.size > SMALL:
+    if K.size > (SMALL if K.entries.dtype == object else LARGE):
         found = refined(K, right, pause)
         if found is None:
             pair = lifted(K, right, pause)

@@ -27,20 +27,15 @@ class Pivots(NamedTuple):
 
 def pivots(rows: Integers, pause: Pause) -> Pivots:
     """Give independent rows that span all of them, and independent columns, first ones first."""
-    most, best = min(rows.size, rows.width), Pivots([], [])
-    for prime in PRIMES:
-        found, _ = _reduced(rows, prime, pause)
+    most, best = min(rows.size, np.unique(rows.columns).size), Pivots([], [])
+    for prime in PRIMES if most else ():
+        kept, leading = eliminated(remainders(rows, prime), prime, pause)
+        found = Pivots(kept.tolist(), sorted(leading.tolist()))
+        agreed = len(found.rows) == len(best.rows)
         best = max(found, best, key=lambda base: len(base.rows))
-        if len(best.rows) == most:
+        if agreed or len(best.rows) == most:
             break
     return best
-
-
-def _reduced(rows: Integers, prime: int, pause: Pause) -> tuple[Pivots, np.ndarray]:
-    """Give pivots modulo a prime, and rows of the same span that begin with 1, in this order."""
-    dense = remainders(rows, prime)
-    kept, leading = eliminated(dense, prime, pause)
-    return Pivots(kept.tolist(), sorted(leading.tolist())), dense[kept]
 
 
 def orthogonal(rows: Integers, pause: Pause) -> Iterator[tuple[int, list[int]]]:
@@ -73,37 +68,3 @@ def _orthogonal(rows: Integers, base: Pivots, pause: Pause) -> list[tuple[int, l
             return None
         found.append((column, vector))
     return found
-
-
-class Span:
-    """The span of some rows modulo primes, by a vector at random that is orthogonal to it."""
-
-    def __init__(self, rows: Integers, pause: Pause) -> None:
-        random = np.random.default_rng(0)
-        made = [_orthogonal_at_random(rows, prime, random, pause) for prime in PRIMES[:2]]
-        self.vectors, self.rank = [vector for vector, _ in made], max(rank for _, rank in made)
-
-    def outside(self, rows: Integers) -> np.ndarray:
-        """Tell which rows do not lie in the span; a row that does not is missed by chance only."""
-        found = np.zeros(rows.size, bool)
-        for prime, vector in zip(PRIMES, self.vectors, strict=False):
-            terms = (rows.entries % prime).astype(np.int64) * vector[rows.columns] % prime
-            sums = np.add.reduceat(np.append(terms, 0), rows.starts[:-1])
-            found |= (sums % prime != 0) & (np.diff(rows.starts) > 0)
-        return found
-
-
-def _orthogonal_at_random(
-    rows: Integers, prime: int, random: np.random.Generator, pause: Pause
-) -> tuple[np.ndarray, int]:
-    """Draw a vector modulo a prime, orthogonal to rows, and give their rank.
-
-    The columns in which reduced rows begin follow from the others.
-    """
-    vector, echelon = random.integers(0, prime, rows.width), _reduced(rows, prime, pause)[1]
-    leading = (echelon != 0).argmax(axis=1) if rows.width else np.zeros(0, np.int64)
-    for k in np.argsort(-leading):
-        column = leading[k]
-        later = echelon[k, column + 1 :].astype(np.int64) * vector[column + 1 :] % prime
-        vector[column] = -int(later.sum()) % prime
-    return vector, len(echelon)
