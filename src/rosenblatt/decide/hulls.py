@@ -23,7 +23,6 @@ from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.nearest import Corral, Nearest, descend
-from rosenblatt.decide.relations import independent_rows
 from rosenblatt.exact.numbers import (
     Whole,
     exact_row,
@@ -41,6 +40,10 @@ from rosenblatt.exact.products import (
     settle,
 )
 from rosenblatt.matrices import Matrix
+
+# A rank modulo a prime is never above the rank, and below it only by a coincidence that somebody
+# may have planned; not for all of these. They fit the words that FLINT computes with.
+PRIMES = (2**61 - 1, 2**63 - 25, 2**64 - 59)
 
 
 class Plane(NamedTuple):
@@ -168,7 +171,7 @@ class Hulls:
         marks = [[int(self.group(i) == name) for name in groups] for i in order]
         table = self._table(order).tolist()
         joined: list[list[Any]] = [[*row, *mark] for row, mark in zip(table, marks, strict=True)]
-        kept = [order[k] for k in independent_rows(flint.fmpz_mat(joined))]
+        kept = [order[k] for k in _independent(flint.fmpz_mat(joined))]
         shares = self.shared({i: Fraction(start[i]) for i in kept})
         return Corral(kept, [shares[i] * len(groups) for i in kept])
 
@@ -214,3 +217,25 @@ class Hulls:
         products = [(self._product(i, weights), i) for i in rows]
         lowest, i = min(products, default=(least, 0))
         return i if lowest < least else None
+
+
+def _independent(rows: flint.fmpz_mat) -> list[int]:
+    """Give rows that are linearly independent, the first ones first, and span the others."""
+    best: list[int] = []
+    for prime in PRIMES:
+        reduced, rank = flint.nmod_mat(rows.transpose(), prime).rref()
+        if rank == rows.nrows():
+            return list(range(rank))
+        if rank > len(best):
+            best = _pivots(reduced, rank)
+    return best
+
+
+def _pivots(reduced: flint.nmod_mat, rank: int) -> list[int]:
+    """Give the columns in which the rows of an echelon form begin."""
+    found, column = list[int](), 0
+    for row in range(rank):
+        while int(reduced[row, column]) == 0:
+            column += 1
+        found.append(column)
+    return found

@@ -254,9 +254,12 @@ class _Search:
                 return
         search = SupportSearch(*self._question())
         # If there is none, to find that out should not take longer than to decide it.
-        found = self._take(search.run(self.fine, self.clock.left() / 2, FEW_ROOM))
-        if self.small and found.gap < 1 and self._exactly():
-            return
+        found = search.run(self.fine, self.clock.left() / 2, FEW_ROOM)
+        if self.small and found.gap < 1 and not found.interrupted:
+            self.floats = found
+            if self._exactly(weights_from(self.hulls, found.alphas)):
+                return
+        self._take(found)
         self.best.offer_direction(found.w, self.tol)
         if not self.best.lower and self.separation is None:
             self._decide()
@@ -273,7 +276,7 @@ class _Search:
             found = self._take(by_sweeps(*self._question(), found.alphas, self.fine, left))
             self.best.offer_direction(found.w, self.tol)
         if self.small or (self.best.width > self.tol and len(self.best.weights) <= MOST_ROWS):
-            self._exactly()
+            self._exactly(self.best.weights)
 
     def _take(self, found: HardMargin) -> HardMargin:
         self.floats = found
@@ -290,6 +293,7 @@ class _Search:
             self.best.offer_weights(dict(zip(*self.latest[1:], strict=True)))
             self.best.offer_w(self.latest.w)
         if self.floats is not None:
+            self.best.offer_weights(weights_from(self.hulls, self.floats.alphas))
             self.best.offer_direction(self.floats.w, self.tol)
 
     def _question(self) -> tuple[Matrix, np.ndarray, str, float]:
@@ -317,14 +321,14 @@ class _Search:
         nearest = lowest(hulls, rough(hulls, w))
         self.best.offer_weights(dict(hulls.shared({i: Fraction(1) for i in nearest})))
 
-    def _exactly(self) -> bool:
+    def _exactly(self, weights: dict[int, Number]) -> bool:
         """Find the nearest point without rounding; tell whether it is one apart from the origin."""
-        heaviest = sorted(self.best.weights, key=self.best.weights.__getitem__, reverse=True)
+        heaviest = sorted(weights, key=weights.__getitem__, reverse=True)
         if not heaviest:
             return False
         first = {self.hulls.group(i): i for i in reversed(heaviest)}  # each hull needs a row
         chosen = {*heaviest[: 2 * self.hulls.width + 4], *first.values()}
-        start = {i: self.best.weights[i] for i in chosen}
+        start = {i: weights[i] for i in chosen}
 
         def watch(plane: Plane) -> None:
             self.latest = plane

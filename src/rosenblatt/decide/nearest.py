@@ -7,9 +7,8 @@ Method      Wolfe's: keep a set of affinely independent rows and the point p of 
             for all rows of a group. If some row has less, take it in; drop rows until p lies
             inside again. ‖p‖ falls each time, so no set comes twice and the search ends.
 Oracle      whoever asks names a row that has less, or None; so rows are looked at in any way that
-            pays, and the search may end early, as soon as z·p > 0 on all of them
-Use         where float arithmetic has misled: margins below rounding, degenerate data; and for
-            largest margins without any rounding
+            pays
+Use         for largest margins without any rounding
 Sources     Wolfe 1976
 """
 
@@ -21,8 +20,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import flint
-
-from rosenblatt.decide.relations import part_of
 
 
 class Corral(NamedTuple):
@@ -60,32 +57,6 @@ def descend(
         if worse is None:
             return found
         corral = Corral([*corral.rows, worse], [*corral.weights, Fraction(0)])
-
-
-def nearest(
-    rows: flint.fmpz_mat, start: Corral | None = None, pause: Callable[[], None] = lambda: None
-) -> Nearest:
-    """Find a point with z·p > 0 on all rows, or p = 0 as a convex combination of them."""
-    squares = [sum((v * v for v in row), flint.fmpz(0)) for row in rows.tolist()]
-
-    def propose(found: Nearest) -> int | None:
-        pause()
-        if not any(found.point):
-            return None
-        column = flint.fmpz_mat(len(found.point), 1, found.point)
-        products = (rows * column).entries()
-        steepness = [_steepness(p, square) for p, square in zip(products, squares, strict=True)]
-        worst = min(range(len(steepness)), key=steepness.__getitem__)
-        return worst if products[worst] <= 0 else None
-
-    pause()
-    corral = start or Corral([squares.index(min(squares))], [Fraction(1)])
-    return descend(lambda chosen: part_of(rows, chosen, range(rows.ncols())), corral, propose)
-
-
-def _steepness(product: flint.fmpz, square: flint.fmpz) -> flint.fmpq:
-    """Order rows by the sign of z·p first, then by (z·p)² / ‖z‖²."""
-    return flint.fmpq(product * abs(product), square or 1)
 
 
 def _inside(rows: Rows, corral: Corral, group: Callable[[int], int]) -> Corral:
