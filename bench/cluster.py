@@ -24,7 +24,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from bench import sets
-from rosenblatt.cluster import dual, mixing
+from rosenblatt.cluster import dual, mixing, steps
 from rosenblatt.cluster.inputs import shards_of
 from rosenblatt.cluster.learning import train
 from rosenblatt.cluster.local import LocalEngine
@@ -207,7 +207,7 @@ def cautious_sweep(
 
 
 def cautious_steps(shard: Any, given: Any, own: Any) -> Any:
-    problem = dual.problem_of(shard, given)
+    problem = steps.problem_of(shard, given)
     before = own.betas
     betas, w = before.copy(), given.w.copy()
     seed = np.array([own.seed + given.number], np.uint64)
@@ -222,7 +222,7 @@ class CoCoA(dual.Solver):
 
     def _round(self) -> float:
         given = self.given
-        own = [dual.Own(seed, betas) for seed, betas in zip(self.seeds, self.betas, strict=True)]
+        own = [steps.Own(seed, betas) for seed, betas in zip(self.seeds, self.betas, strict=True)]
         parts = list(self.engine.map(cautious_steps, given, own))
         self.betas = [betas for betas, _ in parts]
         w = given.w + sum(step for _, step in parts)

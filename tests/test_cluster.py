@@ -10,7 +10,7 @@ from scipy import sparse
 import rosenblatt as rb
 from amount import crossed
 from clusters import cut, local_cluster, planted, processes
-from rosenblatt.cluster.mixing import Difference
+from rosenblatt.cluster.passes import Difference
 from rosenblatt.cluster.shards import Shard, described
 from rosenblatt.data.reading import Reading
 

@@ -15,7 +15,8 @@ from rosenblatt.cluster.connecting import on_engine
 from rosenblatt.cluster.dual import Solver
 from rosenblatt.cluster.engine import Engine
 from rosenblatt.cluster.inputs import shards_of
-from rosenblatt.cluster.proofs import Coordinator, Sides, exactly, hinge_parts
+from rosenblatt.cluster.looks import Sides, hinge_parts
+from rosenblatt.cluster.proofs import Coordinator, exactly
 from rosenblatt.cluster.shards import Shard
 from rosenblatt.cluster.survey import Survey, widened
 from rosenblatt.data.info import Info

@@ -1,0 +1,131 @@
+"""One pass over a shard, and what is told of it: the tasks of `mixing`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.cluster.shards import Shard
+from rosenblatt.cluster.survey import Labelled
+from rosenblatt.exact.extremes import Extremes, spread
+from rosenblatt.matrices import as_rows, refuse_unusable
+from rosenblatt.online.driver import Training, UnusableRowError
+from rosenblatt.online.perceptron import (
+    CLOCK,
+    Rule,
+    State,
+    order_of,
+)
+from rosenblatt.online.plan import Plan, shuffle
+from rosenblatt.online.presenter import RowPresenter
+from rosenblatt.online.separator import Separator
+from rosenblatt.rows import favoured
+
+STEP = 0x9E3779B97F4A7C15  # between the seeds of shards
+
+
+class Pass(NamedTuple):
+    """What all shards begin a round with; a single one also goes on with the average."""
+
+    number: int
+    labelled: Labelled
+    rule: Rule
+    lift: float
+    order: str
+    alone: bool
+    w: np.ndarray
+    drift: np.ndarray
+    tally: np.ndarray
+
+
+class Difference(NamedTuple):
+    """How an array changed: its new values, at some places or at all (no places)."""
+
+    places: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, before: np.ndarray, after: np.ndarray) -> Difference:
+        """Give what is shorter to send."""
+        flat = np.asarray(after, order=order_of(before)).ravel(order="K")
+        places = np.flatnonzero(flat != before.ravel(order="K"))
+        if 3 * places.size > 2 * flat.size:
+            return cls(places[:0].astype(np.uint32), flat)
+        kind = np.uint32 if flat.size < 2**32 else np.uint64
+        return cls(places.astype(kind), flat[places])
+
+    def applied(self, before: np.ndarray) -> np.ndarray:
+        """Give the array as it became."""
+        after = before.ravel(order="K").copy()
+        after[self.places if self.places.size or not self.values.size else slice(None)] = (
+            self.values
+        )
+        return after.reshape(before.shape, order=order_of(before))
+
+
+class Part(NamedTuple):
+    """How a pass over a shard ended; `late` is the sum of what was held, less CLOCK·w."""
+
+    w: Difference
+    late: Difference
+    tally: np.ndarray
+    missed: np.ndarray
+
+
+def one_pass(shard: Shard, begin: Pass, seed: int) -> Part:
+    """Make one pass over a shard, as one machine does."""
+    shown, codes = begin.labelled.of(shard)
+    rows = as_rows(shown.X, begin.lift)
+    w, drift = (favoured(rows, part.copy(order="K")) for part in (begin.w, begin.drift))
+    state = State(w, drift, begin.tally.copy(), np.zeros(w.shape[:-1] or 1))
+    rule = begin.rule._replace(sample_weight=shown.weights)
+    presenter = RowPresenter(rows, codes, rule, state, logging=False)
+    training = Training(presenter, begin.order, seed)
+    if begin.order == "shuffle":
+        training.plan = plan_of(shard, begin, codes.size, seed)
+    try:
+        training.once()
+    except UnusableRowError as unusable:
+        refuse_unusable(shown.X, unusable.row, scored=True)
+        raise
+    if begin.order == "shuffle":
+        shard.put("plan", (begin.labelled.token, begin.number), training.plan)
+    late = drift
+    if drift.size and not begin.alone:
+        late = state.tally[CLOCK] * (w - begin.w) - drift
+    missed = np.flatnonzero(presenter.counts).astype(np.uint32)
+    if shown.places is not None:
+        missed = shown.places[missed].astype(np.uint32)
+    return Part(Difference.of(begin.w, w), Difference.of(begin.drift, late), state.tally, missed)
+
+
+def plan_of(shard: Shard, begin: Pass, rows: int, seed: int) -> Plan:
+    """Give the order of the pass before, which is kept, or made again by all shuffles since."""
+    key = (begin.labelled.token, begin.number - 1)
+
+    def again() -> Plan:
+        plan = Plan(np.arange(rows, dtype=np.uint32), False, False, np.array([seed], np.uint64))
+        for _ in range(begin.number - 1):
+            shuffle(plan.sequence, plan.seed)
+        return plan
+
+    kept: Plan = shard.keep("plan", key, again)
+    return kept._replace(sequence=kept.sequence.copy(), seed=kept.seed.copy())
+
+
+def errors_of(shard: Shard, given: tuple[Labelled, Separator], _: None) -> np.ndarray:
+    """Give how many rows of a shard the last and the averaged weights misclassify."""
+    labelled, learned = given
+    shown, codes = labelled.of(shard)
+    return learned.errors(shown.X, codes, shown.weights)
+
+
+def extremes_of(
+    shard: Shard, given: tuple[Labelled, np.ndarray, np.ndarray, float], _: None
+) -> Extremes:
+    """Give what Theorem 1 wants to know of a shard."""
+    labelled, direction, factors, lift = given
+    shown, codes = labelled.of(shard)
+    targets = codes if direction.ndim == 2 else 2 * codes.astype(np.int8) - np.int8(1)
+    return spread(shown.X, targets, direction, lift, shown.times(factors[codes]))
