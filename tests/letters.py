@@ -2,6 +2,7 @@
 
 import base64
 import random
+from functools import cache
 
 WORK = ["minutes", "budget", "review", "deploy", "patch", "meeting", "agenda", "draft", "lunch"]
 DEALS = ["prize", "winner", "cheap", "pills", "casino", "offer", "click", "free", "bonus"]
@@ -62,6 +63,7 @@ def with_body(kind, body, encoding=b"8bit"):
     return head % (kind, encoding) + body
 
 
+@cache
 def hostile():
     """Give messages that were made to break programs, by name."""
     bomb = base64.b64encode(b"<div>" * 400_000)

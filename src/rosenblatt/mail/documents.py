@@ -26,6 +26,7 @@ MOST_READ = 2 * MOST_BYTES  # line ends may have two bytes
 MOST_HEAD, MOST_BODY, MOST_LINKS, MOST_FILES, START = 1 << 16, 50_000, 10_000, 4_000, 3_000
 # The fast parser takes the square of the length of a header, and the cube of its encoded words.
 MOST_OF_MIME, MOST_ENCODED = 4_000, 300
+DEEPEST = 250
 MOST_HTML, MOST_TAGS = 2 * MOST_BODY, 5_000  # a tag costs as much as tags are open around it
 
 OWN = [b"x-rosenblatt:", b"status:", b"x-status:", b"x-uid:", b"x-keywords:", b"x-imap:"]
@@ -129,6 +130,8 @@ def _parts_by_standard_library(message: bytes) -> Parts | None:
     from email import message_from_bytes
 
     parts = Parts([], [], [])
+    if message.count(b"boundary") > DEEPEST:  # half a second for parts in parts in parts
+        return None
     try:
         for part in message_from_bytes(message).walk():
             kind = part.get_content_type()
