@@ -19,6 +19,7 @@ from rosenblatt.mail.evaluation import evaluate, roca
 from rosenblatt.mail.features import one_row
 from rosenblatt.mail.filter import Answer, Filter, marked
 from rosenblatt.mail.messages import Marked, by_date, date_of, find, find_in_index
+from rosenblatt.store.store import SNAPSHOT
 
 MANY = letters(150)
 
@@ -149,6 +150,20 @@ def test_a_snapshot_answers_as_the_learner_does(tmp_path):
     slow = filter.answer(MANY[100][0])  # writes a snapshot
     assert filter.store.plane() is not None
     assert Filter(tmp_path / "store").answer(MANY[100][0]).score == pytest.approx(slow.score)
+
+
+def test_mail_is_marked_even_if_the_disk_is_full(tmp_path):
+    filter = Filter.create(tmp_path / "store")
+    list(filter.learn(MANY[:60]))
+    wanted = filter.answer(MANY[100][0])
+    (tmp_path / "store" / SNAPSHOT).unlink()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
+    try:
+        assert Filter(tmp_path / "store").answer(MANY[100][0]) == wanted
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not (tmp_path / "store" / SNAPSHOT).exists()
 
 
 def test_the_first_corrections_of_one_kind_teach_that_kind(tmp_path):

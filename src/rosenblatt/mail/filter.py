@@ -15,6 +15,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -100,7 +101,8 @@ class Filter:
         plane = self.store.plane()
         if plane is None:
             learner = self.store.learner()
-            self.store.snapshot()  # the next one will find it
+            with suppress(InputError):  # the next one will find it, if there is room for it
+                self.store.snapshot()
             if not learner.is_fitted:
                 return Plane(np.zeros(1), 0.0, [-1], 0.0)
             w = np.append(learner.coef_[0], learner.intercept_[0])
