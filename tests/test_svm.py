@@ -633,7 +633,10 @@ def test_the_hard_margin_is_found_or_refused_with_the_reason(shell, facts):
         ("--learner svm --intercept lifted --lift radius", "lift must be a positive finite number"),
         ("--learner svm --multiclass pairs", "'joint', 'one-vs-rest'"),
         ("--learner hard-svm --lam 1", "--lam goes with --learner svm, not with hard-svm"),
-        ("--learner hard-svm --balanced", "--balanced goes with --learner perceptron or svm"),
+        (
+            "--learner hard-svm --balanced",
+            "--balanced goes with --learner perceptron, online-svm or svm",
+        ),
         ("--lam 1", "--lam goes with --learner svm, not with perceptron"),
         ("--C 1", "--C goes with"),
         ("--tol 1", "--tol goes with --learner svm or hard-svm"),

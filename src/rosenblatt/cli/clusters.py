@@ -118,7 +118,7 @@ def answers_of(shard: Shard, learner: Any, _: None) -> tuple[dict[tuple[Any, Any
     pairs: dict[tuple[Any, Any], int] = {}
     for pair in zip(labels.tolist(), learner.answers(found).tolist(), strict=True):
         pairs[pair] = pairs.get(pair, 0) + 1
-    return pairs, int(np.count_nonzero(learner.unsure(found)))
+    return pairs, int(np.count_nonzero(learner.is_unsure(found)))
 
 
 def evaluate_on(cluster: str, path: Path, source: Source, *, json: bool) -> None:

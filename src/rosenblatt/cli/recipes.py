@@ -70,7 +70,8 @@ def _refuse_foreign(learner: str, chosen: dict[str, Any]) -> None:
     for name in chosen:
         argument = ARGUMENTS.get(name, name)
         if not _takes(learner, argument):
-            owners = " or ".join(each for each in LEARNERS if _takes(each, argument))
+            *others, last = (each for each in LEARNERS if _takes(each, argument))
+            owners = f"{', '.join(others)} or {last}" if others else last
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} goes with --learner {owners}, not with {learner}")
 

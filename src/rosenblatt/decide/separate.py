@@ -34,6 +34,7 @@ from rosenblatt.decide.newton import by_newton
 from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
 from rosenblatt.decide.signed import SignedRows, floats_of, nearest_float
 from rosenblatt.decide.stumps import Stumps, stumps
+from rosenblatt.decimals import is_decimal, marked
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import (
     exact_dot,
@@ -243,8 +244,9 @@ FULL, SMALL = 4, 2**20  # sparse rows up to this size with an entry in four are 
 def as_dense_if_full(X: Matrix) -> Matrix:
     """Give sparse rows that are small and nearly full as an array, which is quicker to look at."""
     cells = X.shape[0] * X.shape[1]
-    full = sparse.issparse(X) and cells <= min(SMALL, FULL * X.nnz)
-    return X.toarray() if full else X
+    if not sparse.issparse(X) or cells > min(SMALL, FULL * X.nnz):
+        return X
+    return marked(X.toarray(), X.written) if is_decimal(X) else X.toarray()
 
 
 class _Problem:
@@ -417,11 +419,13 @@ class _Problem:
 
     def _least_exactly(self, point: list[Number]) -> Fraction:
         """Give the smallest z·w where it is below all floats."""
-        weights = whole(point)
-        return min(exact_dot(self.cone.row(i), weights) for i in range(self.cone.size))
+        weights, rows = whole(point), SignedRows(self.X, self.signs, int(self.lifted))
+        return min(exact_dot(rows.row(i), weights) for i in range(rows.size))
 
     def _separable(self, point: list[Number]) -> Separation:
         least: Number = self._least(point) or self._least_exactly(point)
+        if least <= 0:  # let no verdict out that the data themselves do not bear out
+            return self.undecided(UNPROVEN)
         exact = Fraction(least) / Fraction(norm_above(point[: self.X.shape[1]]))
         margin = rounded_down(exact)
         certificate = Separator(
