@@ -34,7 +34,7 @@ from rosenblatt.decide.newton import by_newton
 from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
 from rosenblatt.decide.signed import SignedRows, floats_of, nearest_float
 from rosenblatt.decide.stumps import Stumps, stumps
-from rosenblatt.decimals import is_decimal, marked
+from rosenblatt.decimals import SparseDecimals, marked
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import (
     exact_dot,
@@ -246,7 +246,8 @@ def as_dense_if_full(X: Matrix) -> Matrix:
     cells = X.shape[0] * X.shape[1]
     if not sparse.issparse(X) or cells > min(SMALL, FULL * X.nnz):
         return X
-    return marked(X.toarray(), X.written) if is_decimal(X) else X.toarray()
+    dense = X.toarray()
+    return marked(dense, X.written) if isinstance(X, SparseDecimals) else dense
 
 
 class _Problem:
