@@ -37,7 +37,7 @@ from rosenblatt.exact.programs import (
 TOLERANCE = 1e-9
 OPTIONS: dict[str, Any] = {
     "output_flag": False,
-    "log_to_console": False,  # some lines come in spite of the first
+    "log_to_console": False,
     "threads": 1,
     "solver": "simplex",
     "primal_feasibility_tolerance": TOLERANCE,

@@ -227,6 +227,7 @@ class _Search:
         self.floats: HardMargin | None = None
         self.separation: Separation | None = None
         self.latest: Plane | None = None
+        self.weighed: HardMargin | None = None  # whose weights were offered
         self.stop = ""
 
     def answer(self) -> Margin:
@@ -281,6 +282,7 @@ class _Search:
     def _take(self, found: HardMargin) -> HardMargin:
         self.floats = found
         self.best.offer_weights(weights_from(self.hulls, found.alphas))
+        self.weighed = found
         self.clock.interrupted |= found.interrupted
         self.clock.left()
         return found
@@ -293,7 +295,8 @@ class _Search:
             self.best.offer_weights(dict(zip(*self.latest[1:], strict=True)))
             self.best.offer_w(self.latest.w)
         if self.floats is not None:
-            self.best.offer_weights(weights_from(self.hulls, self.floats.alphas))
+            if self.weighed is not self.floats:
+                self.best.offer_weights(weights_from(self.hulls, self.floats.alphas))
             self.best.offer_direction(self.floats.w, self.tol)
 
     def _question(self) -> tuple[Matrix, np.ndarray, str, float]:
