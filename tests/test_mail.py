@@ -324,3 +324,25 @@ def test_marking_takes_little_processor_time(corpus, facts):
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     assert min(times) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["undo", "--last", "message"], "not both"),
+        (["why", "--top", "0", "message"], "--top"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(shell, words, said):
+    status, shown, complaint = shell("mail", *words)
+    assert (status, shown) == (2, "")
+    assert said in complaint
+
+
+def test_one_mark_alone_has_no_roc_curve(shell, folder):
+    (folder / "only").mkdir()
+    for k in range(3):
+        (folder / "only" / str(k)).write_bytes(b"Subject: budget %d\n\nagenda\n" % k)
+    status, shown, complaint = shell("mail", "evaluate", "--important", "only", "--json")
+    assert status == 0, complaint
+    assert '"roca": null' in shown

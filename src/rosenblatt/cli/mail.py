@@ -118,7 +118,7 @@ def evaluate(
 
 @mail.command
 @message
-@click.option("--top", default=15, show_default=True, help="How many.")
+@click.option("--top", type=click.IntRange(1), default=15, show_default=True, help="How many.")
 @store
 @options.json
 def why(message: Path | None, top: int, store: Path | None, json: bool) -> None:
@@ -140,6 +140,8 @@ def undo(message: Path | None, last: bool, store: Path | None, json: bool) -> No
     """
     from rosenblatt.cli.mailing import undo_correction
 
+    if last and message is not None:
+        raise click.UsageError("give a MESSAGE or --last, not both")
     undo_correction(message, last, store, json)
 
 

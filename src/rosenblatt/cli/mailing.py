@@ -6,6 +6,7 @@ commands need is imported there.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Iterable
@@ -110,7 +111,7 @@ def evaluate_folders(
         "messages": done.messages,
         "errors": done.errors,
         "unsure": done.unsure,
-        "roca": done.roca,
+        "roca": None if math.isnan(done.roca) else done.roca,  # of one mark there is none
         "bound": done.bound,
         "seconds": round(done.seconds, 6),
     }
@@ -122,7 +123,9 @@ def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
     return facts | {
         "errors": f"{facts['errors']:,}, {share:.2%} of the messages",
         "unsure": f"{facts['unsure']:,}, counted among the errors where the guess was wrong",
-        "roca": f"{facts['roca']:.3f}: 100·(1 - area under the ROC curve)",
+        "roca": "unknown: all messages have one mark"
+        if facts["roca"] is None
+        else f"{facts['roca']:.3f}: 100·(1 - area under the ROC curve)",
         "bound": f"{facts['bound']:,.0f} errors at most, with the final weights as comparator",
         "seconds": f"{facts['seconds']:.2f}, {speed:,.0f} messages per second",
     }
