@@ -260,7 +260,7 @@ def test_commands_teach_mark_explain_and_take_back(corpus, facts, piped, shell, 
     other = letter(7001, True)
     assert piped(other, "mail", "classify", "--exit-code", *store)[0] == 0
     (corpus / "new").write_bytes(new)
-    assert facts("mail", "undo", "new", *store)["undone"] == len(MANY) + 1
+    assert facts("mail", "undo", "new", *store)["correction"] == len(MANY) + 1
     assert facts("mail", "why", "new", *store)["mark"] == "ordinary"
     assert "no correction to undo of this" in refused("mail", "undo", "new", *store)
     assert shell("mail", "why", "new", *store)[1].startswith("mark   ordinary")
@@ -346,3 +346,15 @@ def test_one_mark_alone_has_no_roc_curve(shell, folder):
     status, shown, complaint = shell("mail", "evaluate", "--important", "only", "--json")
     assert status == 0, complaint
     assert '"roca": null' in shown
+
+
+@pytest.mark.parametrize("words", [["learn", "--important"], ["undo"], ["why"]])
+def test_empty_input_is_no_message(piped, shell, folder, words):
+    Filter.create(folder / "store").close()
+    status, shown, complaint = piped(b"", "mail", *words, "--store", "store")
+    assert (status, shown) == (2, "")
+    assert "standard input is empty" in complaint
+
+
+def test_a_score_that_rounds_to_zero_has_no_sign():
+    assert b"score=0.0000" in marked(b"Subject: x\n\n", Answer("unsure", -1e-9))

@@ -50,7 +50,7 @@ def learn_messages(
     messages = (
         ((place.read(), first) for path in paths for place in find(path))
         if paths
-        else iter([(sys.stdin.buffer.read(), first)])
+        else iter([(_piped(), first)])
     )
     _learn(filter, messages, json)
 
@@ -154,7 +154,7 @@ def undo_correction(path: Path | None, last: bool, store: Path | None, json: boo
     """Take back a correction."""
     filter = _opened(store)
     number = filter.undo(None if last else _message(path))
-    show({"undone": number, "store": str(filter.store.folder)}, json)
+    show({"undone": 1, "correction": number, "store": str(filter.store.folder)}, json)
     sys.stdout.flush()
     _refresh(filter)
 
@@ -235,7 +235,15 @@ def _found(important: Iterable[Path], ordinary: Iterable[Path]) -> list[Any]:
 def _message(path: Path | None) -> bytes:
     from rosenblatt.mail.messages import Place
 
-    return sys.stdin.buffer.read() if path is None or str(path) == "-" else Place(str(path)).read()
+    return _piped() if path is None or str(path) == "-" else Place(str(path)).read()
+
+
+def _piped() -> bytes:
+    """Read the message on standard input; a pipe that broke is no message."""
+    message = sys.stdin.buffer.read()
+    if not message:
+        raise InputError("standard input is empty; pipe a message into the command")
+    return message
 
 
 def watch_mailbox(host: str, store: Path | None, poll: float | None, said: dict[str, Any]) -> None:

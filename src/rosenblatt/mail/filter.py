@@ -167,7 +167,8 @@ def marked(message: bytes, answer: Answer) -> bytes:
     start = envelope.end() if envelope else 0
     stop = blank.end(1) if blank else len(message)
     end = b"\r\n" if message[start : message.find(b"\n", start) + 1].endswith(b"\r\n") else b"\n"
-    said = f"{HEADER}: {answer.mark}; score={answer.score:.4f}".encode() + end
+    score = round(answer.score, 4) + 0.0  # and no -0.0000
+    said = f"{HEADER}: {answer.mark}; score={score:.4f}".encode() + end
     return message[:start] + said + OLD_HEADER.sub(b"", message[start:stop]) + message[stop:]
 
 
