@@ -175,7 +175,7 @@ def test_each_answer_about_more_classes_has_a_proof_of_its_own_for_the_whole_fil
     assert "c-2.json" in shell("separate", "three.svm", many, "--certificate", "c.json")[1]
 
 
-@pytest.mark.parametrize("place", ["rosenblatt.decide.separate._Problem.decide", "rb"])
+@pytest.mark.parametrize("place", ["rosenblatt.decide.question.Question.decide", "rb"])
 def test_an_interrupt_of_separate_tells_what_is_known_and_has_its_own_status(
     place, shell, monkeypatch
 ):

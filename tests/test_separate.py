@@ -713,7 +713,7 @@ def test_a_search_that_is_stopped_tells_what_it_knows(monkeypatch, error, interc
 
 
 def test_an_interrupt_of_the_first_passes_ends_the_search(monkeypatch):
-    monkeypatch.setattr("rosenblatt.decide.separate.relaxed", interrupted)
+    monkeypatch.setattr("rosenblatt.decide.question.relaxed", interrupted)
     random = np.random.default_rng(0)
     assert_undecided(separate(random.standard_normal((200, 3)), random.integers(0, 2, 200)))
 

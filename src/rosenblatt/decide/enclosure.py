@@ -18,9 +18,8 @@ from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.hulls import Hulls, Plane
-from rosenblatt.decide.separate import norm_above
 from rosenblatt.decide.signed import nearest_float
-from rosenblatt.exact.numbers import is_exact, root_rounded_up, rounded_down, whole
+from rosenblatt.exact.numbers import is_exact, norm_above, root_rounded_up, rounded_down, whole
 from rosenblatt.exact.products import (
     Weights,
     exact_product,

@@ -337,3 +337,20 @@ def root_rounded_up(square: Fraction) -> float:
     while root < math.inf and Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)
     return root
+
+
+def norm_above(numbers: Sequence[Number]) -> Number:
+    """Give a number that is at least the norm of a vector, and hardly more."""
+    if set(map(type, numbers)) == {float}:
+        with np.errstate(over="ignore"):
+            squares = np.array(numbers, np.float64) ** 2
+        if 1e-200 < squares.max() < 1e200:
+            # Squares err by 2^-53 of themselves, or vanish below 1e-308; their sum is rounded once.
+            total = math.fsum(squares.tolist()) + len(numbers) * 1e-300
+            return math.sqrt(total) * (1 + 2.0**-50)
+    square = sum((Fraction(value) ** 2 for value in numbers), Fraction(0))
+    root = root_rounded_up(square)
+    if 0 < root < math.inf:
+        return root
+    p, q = square.as_integer_ratio()  # beyond all floats
+    return Fraction(math.isqrt(p * q) + 1, q)

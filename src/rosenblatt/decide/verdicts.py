@@ -1,0 +1,253 @@
+"""From a point, or from weights of rows, to a verdict whose certificate has passed the check.
+
+Nothing leaves this room unchecked: where a proof does not hold on the data themselves, the answer
+is undecided.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.certificates import (
+    Certificate,
+    Inseparability,
+    NonSeparability,
+    Number,
+    Separator,
+)
+from rosenblatt.check.subjects import Labelled
+from rosenblatt.check.verification import proven
+from rosenblatt.checker import Refused
+from rosenblatt.decide.answers import UNPROVEN, Clock
+from rosenblatt.decide.blame import Design
+from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
+from rosenblatt.decide.signed import SignedRows, floats_of, nearest_float
+from rosenblatt.exact.numbers import exact_dot, exact_row, norm_above, rounded_down, whole
+from rosenblatt.exact.products import signs_of_products, smallest
+from rosenblatt.exact.spans import orthogonal
+from rosenblatt.matrices import Matrix, radius
+
+# Makes a negative quotient by a norm that is rounded up a lower bound.
+OUTWARDS = Fraction(1_000_001, 1_000_000)
+Shares = dict[int, Fraction]  # positive weights by row
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Rows of two classes, as the certificate is to name them.
+
+    Attributes
+    ----------
+    X, signs : the rows, and +1 or -1 for each.
+    classes : labels of the negative and of the positive class.
+    lifted : whether hyperplanes may have an intercept.
+    others : what becomes of rows of other classes, if there are any.
+    """
+
+    X: Matrix
+    signs: np.ndarray
+    classes: tuple[Any, ...]
+    lifted: bool
+    others: str | None = None
+
+    @property
+    def subject(self) -> Labelled:
+        """What certificates are held against."""
+        return Labelled.of(self.X, self.signs)
+
+    def named(self) -> dict[str, Any]:
+        """Give the fields that all certificates share."""
+        return {
+            "data": self.subject.named(),
+            "classes": self.classes,
+            "intercept": self.lifted,
+            "others": self.others,
+        }
+
+
+class Verdicts:
+    """The answers to one question, and bounds of the margin that are known by now."""
+
+    def __init__(self, asked: Asked, cone: SignedRows, clock: Clock) -> None:
+        self.asked, self.cone, self.clock = asked, cone, clock
+        self.X, self.signs, self.lift = asked.X, asked.signs, int(asked.lifted)
+        self.lower, self.upper = -math.inf, math.inf
+        self.known: tuple[list[Number], float] | None = None
+
+    # ---- points
+
+    def least(self, point: list[Number]) -> float:
+        """Give the smallest z·w, rounded down; kept, because the margin asks for it again."""
+        if self.known is None or self.known[0] is not point:
+            self.known = point, smallest(self.X, self.signs, self.lift, point)[0]
+        return self.known[1]
+
+    def _least_exactly(self, point: list[Number]) -> Fraction:
+        """Give the smallest z·w where it is below all floats."""
+        weights, rows = whole(point), SignedRows(self.X, self.signs, self.lift)
+        return min(exact_dot(rows.row(i), weights) for i in range(rows.size))
+
+    def separable(self, point: list[Number]) -> Separation:
+        """Answer by a point that is positive on all rows."""
+        least: Number = self.least(point) or self._least_exactly(point)
+        if least <= 0:  # let no verdict out that the data themselves do not bear out
+            return self.undecided(UNPROVEN)
+        exact = Fraction(least) / Fraction(norm_above(point[: self.X.shape[1]]))
+        margin = rounded_down(exact)
+        certificate = Separator(**self.asked.named(), w=tuple(point), margin=margin or exact)
+        return self._answer(SEPARABLE, point, margin, certificate, self._nearest_rows(point))
+
+    def _nearest_rows(self, point: list[Number]) -> np.ndarray:
+        products = self.cone.products_with(self.cone.nearby(point))
+        self._enclose_by_nearest(products)
+        least = products.min()
+        return np.flatnonzero(products <= least + 1e-9 * abs(least))
+
+    # ---- rows that sum to zero
+
+    def weakly(self, point: list[Number], few: Shares) -> Separation:
+        """Answer by a point that is negative on no row, and rows on which all such are zero."""
+        self.lower, self.upper = 0.0, 0.0
+        on = np.flatnonzero(signs_of_products(self.X, self.signs, self.lift, point) == 0)
+        certificate = NonSeparability(**self._proof(few), w=tuple(point))
+        return self._checked(self._answer(WEAKLY, point, 0.0, certificate, on))
+
+    def inseparable(self, weights: Shares, basis: np.ndarray) -> Separation:
+        """Answer by rows that sum to zero, among them a basis of the span of all rows."""
+        self.lower, self.upper = 0.0, 0.0
+        used = set(self.cone.used.tolist())
+        unused = tuple(j for j in range(self.cone.dimension) if j not in used)
+        others = () if basis.size == len(used) else tuple(map(tuple, self._complement(basis)))
+        certificate = Inseparability(**self._proof(weights), complement=others, unused=unused)
+        named = np.array(sorted(weights), np.int64)
+        return self._checked(self._answer(INSEPARABLE, None, 0.0, certificate, named))
+
+    def _complement(self, basis: np.ndarray) -> list[list[int]]:
+        """Give independent vectors, 0 where unused, that are orthogonal to rows."""
+        used = self.cone.used
+        part = self.cone.integers(basis)[0].part(np.arange(basis.size), used)
+        found = []
+        for _, vector in orthogonal(part, self.clock.left):
+            wide = [0] * self.cone.dimension
+            for j, value in zip(used.tolist(), vector, strict=True):
+                wide[j] = value
+            found.append(self.cone.unscaled_direction(wide))
+        return found
+
+    def _proof(self, shares: Shares) -> dict[str, Any]:
+        """Give the fields of a proof by rows that sum to zero."""
+        rows, total = sorted(shares), sum(shares.values(), Fraction(0))
+        weights = tuple(shares[i] / total for i in rows)
+        return {**self.asked.named(), "rows": tuple(rows), "weights": weights}
+
+    def _checked(self, answer: Separation) -> Separation:
+        """Let no verdict out whose proof does not pass the check."""
+        assert answer.certificate is not None
+        try:
+            proven(answer.certificate, self.asked.subject)
+        except Refused:
+            return self.undecided(UNPROVEN)
+        return answer
+
+    # ---- what is known when the search ends
+
+    def undecided(
+        self,
+        stop: str,
+        clash: Shares | None = None,
+        tried: list[Number] | None = None,
+        steps: np.ndarray | None = None,
+    ) -> Separation:
+        """Tell what follows from rows that sum to zero, from a point, and from weights of rows."""
+        certificate = None if clash is None else self._contradiction(clash)
+        if certificate is not None:
+            self.upper = 0.0
+        elif steps is not None:
+            self._enclose_above(steps)
+        if self.upper and tried is not None and any(tried[: self.X.shape[1]]):
+            norm = Fraction(norm_above(tried[: self.X.shape[1]]))
+            self.lower = rounded_down(Fraction(self.least(tried)) / norm * OUTWARDS)
+        return Separation(
+            UNDECIDED,
+            None,
+            None,
+            0.0,
+            (self.lower, self.upper),
+            certificate,
+            np.zeros(0, np.int64),
+            self.asked.classes,
+            stop=stop,
+            design=self._design(),
+            seconds=self.clock.elapsed,
+        )
+
+    def _contradiction(self, clash: Shares) -> NonSeparability | None:
+        """Give the proof that nothing separates, if it holds."""
+        found = NonSeparability(**self._proof(clash))
+        with suppress(Refused):
+            proven(found, self.asked.subject)
+            return found
+        return None
+
+    def _enclose_by_nearest(self, products: np.ndarray) -> None:
+        """Bound every margin by half the distance of two rows, or by the norm of one."""
+        sides = (self.signs > 0, self.signs < 0) if self.lift else (self.signs != 0,)
+        rows = [int(np.flatnonzero(side)[np.argmin(products[side])]) for side in sides]
+        total: dict[int, Fraction] = {}
+        for i in rows:
+            for j, value in exact_row(self.X, i):
+                total[j] = total.get(j, Fraction(0)) + int(self.signs[i]) * Fraction(value)
+        length = norm_above(list(total.values()) or [Fraction(0)])
+        self.upper = min(self.upper, nearest_float(length) / len(rows) * (1 + 1e-15))
+
+    def _enclose_above(self, steps: np.ndarray) -> None:
+        """Bound every margin: half the distance of two points of the hulls, or one's norm."""
+        weights = steps.copy()
+        if not np.isfinite(weights).all():
+            return
+        for side in (self.signs > 0, self.signs < 0) if self.lift else (self.signs != 0,):
+            if not weights[side].any():
+                weights[side] = 1.0
+            weights[side] /= weights[side].sum() * (2 if self.lift else 1)
+        mean = np.asarray((weights * self.signs) @ self.X).ravel()
+        slack = 1 + 4e-16 * (self.cone.size + self.cone.dimension)
+        largest = radius(self.X) * (4e-16 * self.cone.size)
+        self.upper = min(self.upper, float(np.linalg.norm(mean)) * slack + largest)
+
+    # ---- answers
+
+    def _answer(
+        self,
+        verdict: str,
+        point: list[Number] | None,
+        margin: float,
+        certificate: Certificate,
+        rows: np.ndarray,
+    ) -> Separation:
+        width = self.X.shape[1]
+        coef = intercept = None
+        if point is not None:
+            coef = floats_of(point[:width])
+            intercept = nearest_float(point[width]) if self.lift else 0.0
+        lower = max(self.lower, margin)
+        return Separation(
+            verdict,
+            coef,
+            intercept,
+            margin,
+            (lower, max(lower, self.upper)),
+            certificate,
+            rows,
+            self.asked.classes,
+            design=self._design(),
+            seconds=self.clock.elapsed,
+        )
+
+    def _design(self) -> Design:
+        return Design(self.X, self.signs, self.lift, None, (), self.clock.seconds)
