@@ -34,10 +34,9 @@ check: .venv/with-check
 bench: .venv/with-bench
 	$(BIN)/python -m bench
 
-# The theme prints news about its own future to everybody who builds.
 docs: .venv/with-docs
 	$(BIN)/rosenblatt lab all --quick --out docs/lab
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs site
 	@echo "Open site/index.html in a browser"
 
 .venv/created:
@@ -52,6 +51,6 @@ docs: .venv/with-docs
 	@touch $@
 
 clean:
-	rm -rf .venv demo docs/lab site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv demo docs/api docs/lab docs/jupyter_execute site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 	$(MAKE) -C proofs clean

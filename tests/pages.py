@@ -1,4 +1,4 @@
-"""Pages of Markdown: their blocks of code, run as they stand, their links and their headings."""
+"""Pages of Markdown: their blocks of code, run as they stand and their links."""
 
 import ast
 import doctest
@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-import unicodedata
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
@@ -18,7 +17,9 @@ from rosenblatt.cli.main import run
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
-INCLUDE = re.compile(r'^--8<-- "([^":]+)(?::(\w+))?"$', re.MULTILINE)
+INCLUDE = re.compile(r"^```{(literal)?include} (.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+PART = re.compile(r':start-after: "(.*)"\n:end-before: "(.*)"')
+DIRECTIVE = re.compile(r"^```{[\w-]+}.*\n(?:.*\n)*?^```$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", re.MULTILINE)
 LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # Commands that need no shell and no processes of their own: starting Python takes a second.
@@ -29,14 +30,20 @@ CLAIM = re.compile(rf"(\S.*?) {{2,}}# ({LITERAL})(?: |:|,|$)")
 
 def read(page):
     """Give the text of a page, with the files in it that it includes."""
-    return INCLUDE.sub(_included, Path(page).read_text(encoding="utf-8"))
+    folder = Path(page).parent
+    whole = INCLUDE.sub(lambda match: _included(folder, *match.groups()), _text(page))
+    return DIRECTIVE.sub("", whole)
 
 
-def _included(match):
-    text = (ROOT / match[1]).read_text(encoding="utf-8")
-    if match[2]:
-        text = re.search(rf"\[start:{match[2]}\].*\n((?:.*\n)*?).*\[end:{match[2]}\]", text)[1]
-    return text.rstrip("\n")
+def _included(folder, as_code, name, options):
+    text = _text(folder / name)
+    for begin, end in PART.findall(options):
+        text = text.partition(begin)[2].partition(end)[0]
+    return f"```python\n{text}```" if as_code else text
+
+
+def _text(path):
+    return Path(path).read_text(encoding="utf-8")
 
 
 def blocks(page):
@@ -116,19 +123,8 @@ RUNNERS = {"console": run_console, "python": run_python}
 # ---- links
 
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
-HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 def links(page):
     """Give the links and pictures of a page: path, and the place in it or nothing."""
     return LINK.findall(prose(page))
-
-
-def anchors(page):
-    """Give the places of a page that a link can name: its headings, as the site writes them."""
-    return [_slug(heading) for heading in HEADING.findall(prose(page))]
-
-
-def _slug(heading):
-    plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())

@@ -160,7 +160,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray or csr_matrix of shape (n_samples, n_output_features_)
+        ndarray or csr_matrix of shape (n_samples, n_products)
             Dense for dense samples, sparse for sparse ones.
         """
         check_is_fitted(self, msg=UNFITTED)
