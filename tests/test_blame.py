@@ -54,7 +54,7 @@ def test_of_two_dummies_the_first_one_is_to_blame_and_the_second_one_set_apart()
     assert found.verdict == WEAKLY
     assert [found.names[j] for j in found.columns] == ["sex=f"]
     assert [found.names[j] for j in found.aliased] == ["sex=m"]
-    assert "the coefficient of column sex=f diverges" in found.explain()
+    assert "the coefficients of the intercept and of column sex=f diverge" in found.explain()
     assert "Aliased: column sex=m, which is a linear combination" in found.explain()
 
 
@@ -73,8 +73,7 @@ def test_rows_of_another_class_may_lie_on_the_hyperplane_that_was_found():
     found = rb.separate(X, y)
     assert (found.verdict, found.columns.tolist()) == (WEAKLY, [0, 1])
     on = replace(found.certificate, w=(1.0, 0.0, 0.0, 0.0))
-    rows = np.flatnonzero(X[:, 0] == 0)
-    assert found.design.blame(on, rows).columns.tolist() == [0, 1]
+    assert found.design.blame(on).columns.tolist() == [0, 1]
 
 
 def test_columns_without_an_entry_are_set_apart():
@@ -105,7 +104,7 @@ def test_rows_and_columns_of_a_pair_of_classes_are_those_of_the_whole_table():
     found = rb.separate(X, y, many="pairs")["b", "c"]
     assert (found.verdict, found.rows.tolist(), found.columns.tolist()) == (
         WEAKLY,
-        [1, 3, 4, 5],
+        [6],
         [1],
     )
 

@@ -56,3 +56,81 @@ def test_names_and_frames() -> None:
 def test_what_is_undecided_has_no_table() -> None:
     X = np.random.default_rng(0).normal(size=(2000, 200))
     assert rb.separate(X, np.arange(2000) % 2, max_seconds=1e-6).coefficients is None
+
+
+# ---- designs as statisticians hand them over
+
+TRIAL = {
+    "ill": ["no", "yes", "yes", "no", "no", "yes", "no", "yes"],
+    "age": [1.0, 2.0, None, 4.0, 5.0, 6.0, 3.0, 2.5],
+    "site": list("abcabcaa"),
+}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_a_formula_is_read_and_rows_without_a_value_do_not_count(kind: str) -> None:
+    pytest.importorskip("formulaic")
+    data = pytest.importorskip(kind).DataFrame(TRIAL)
+    if kind == "pandas":
+        data.index = list("stuvwxyz")
+    found = rb.separate(formula="ill ~ age + C(site)", data=data)
+    assert found.coefficients == {
+        "intercept": "finite", "age": "finite", "C(site)[T.b]": "finite", "C(site)[T.c]": "+inf"
+    }  # fmt: skip
+    assert found.rows.tolist() == [5]  # row 2, the other one of site c, lacks its age
+    assert rb.verify(found.certificate, *found.data).ok
+    assert rb.separate(formula="ill ~ 0 + age", data=data).coefficients.keys() == {"age"}
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("ill ~ years", "'years' cannot be used|`years` is not present"),
+        ("ill ~ age +", "cannot be used"),
+        ("ill", "a formula is a text such as"),
+        ("log(age) ~ site", "no column of the data"),
+    ],
+)
+def test_formulas_that_cannot_be_used_are_told_in_one_sentence(formula: str, words: str) -> None:
+    pytest.importorskip("formulaic")
+    data = pytest.importorskip("pandas").DataFrame(TRIAL)
+    with pytest.raises(rb.InputError, match=words) as told:
+        rb.separate(formula=formula, data=data)
+    assert "\n" not in str(told.value)
+    with pytest.raises(rb.InputError, match="not both"):
+        rb.separate([[1]], [1], formula=formula, data=data)
+
+
+def test_a_formula_without_formulaic_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "formulaic", None)
+    with pytest.raises(rb.MissingExtraError, match=r"rosenblatt\[formulas\]"):
+        rb.separate(formula="a ~ b", data=pytest.importorskip("pandas").DataFrame({"a": [1]}))
+
+
+def test_design_matrices_have_names() -> None:
+    formulaic, patsy = pytest.importorskip("formulaic"), pytest.importorskip("patsy")
+    data = pytest.importorskip("pandas").DataFrame(TRIAL).dropna()
+    made = [
+        patsy.dmatrix("age + C(site)", data, return_type=kind) for kind in ("matrix", "dataframe")
+    ]
+    formula = formulaic.Formula("age + C(site)")
+    kinds = ("pandas", "numpy", "sparse")
+    made += [formula.get_model_matrix(data, output=kind) for kind in kinds]
+    for X in made:
+        found = rb.separate(X, data["ill"])
+        assert found.coefficients == {
+            "intercept": "finite", "Intercept": "aliased", "age": "finite",
+            "C(site)[T.b]": "finite", "C(site)[T.c]": "+inf",
+        }  # fmt: skip
+
+
+def test_a_column_called_intercept_keeps_its_name() -> None:
+    X = pytest.importorskip("pandas").DataFrame({"intercept": [1, 1, 1], "dose": [1, 2, 3]})
+    found = rb.separate(X, [0, 0, 1]).coefficients
+    assert found == {"(intercept)": "-inf", "intercept": "aliased", "dose": "+inf"}
+
+
+def test_an_intercept_that_diverges_is_named() -> None:
+    found = rb.separate([[0, 1], [1, 1], [0, 1], [1, 1], [0, 0]], [0, 1, 1, 0, 0])
+    assert found.coefficients == {"intercept": "-inf", 0: "finite", 1: "+inf"}
+    assert "the coefficients of the intercept and of column 1 diverge" in found.explain()

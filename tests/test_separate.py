@@ -544,10 +544,13 @@ def test_the_rows_of_separable_data_are_those_nearest_to_the_hyperplane():
         assert all(products[i] <= least * (1 + Fraction(1, 10**8)) for i in found.rows)
 
 
-def test_the_rows_of_weakly_separable_data_are_those_on_the_hyperplane():
+def test_the_rows_of_weakly_separable_data_are_those_told_apart():
     for found, X, y, intercept in well_scaled(WEAKLY):
         products = exact_products(found, X, y, intercept)
-        assert found.rows.tolist() == [i for i, value in enumerate(products) if value == 0]
+        assert found.rows.tolist() == [i for i, value in enumerate(products) if value > 0]
+        on = np.setdiff1d(np.arange(len(products)), found.rows)
+        signed = signed_rows(X, y, intercept)
+        assert naive_decide.verdict([signed[i] for i in on]) == INSEPARABLE
         assert found.margin == 0
         assert found.enclosure == (0, 0)
 

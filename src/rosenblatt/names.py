@@ -189,12 +189,14 @@ def columns_of(X: Any) -> Columns | None:
 def names_of(X: Any) -> tuple[str, ...] | None:
     """Give the names of the columns of a matrix or a frame, None if they have none.
 
-    As in scikit-learn, only strings are names.
+    As in scikit-learn, only strings are names. Design matrices of patsy and formulaic have some.
     """
     known = columns_of(X)
     if known is not None:
         return known.names
-    names = tuple(column_names(X) or ())
+    specs = (getattr(X, name, None) for name in ("design_info", "model_spec"))
+    listed = (getattr(spec, "column_names", None) for spec in specs)
+    names = tuple(next((each for each in listed if each is not None), column_names(X) or ()))
     return names if names and all(isinstance(name, str) for name in names) else None
 
 

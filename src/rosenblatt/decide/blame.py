@@ -74,24 +74,27 @@ class Design:
     basis: Sequence[int] = ()
     seconds: float | None = None
 
-    def blame(self, claim: Certificate, rows: np.ndarray) -> Blame:
+    @property
+    def rows(self) -> Matrix:
+        """The rows that count."""
+        return self.X if self.chosen is None else self.X[self.chosen]
+
+    def blame(self, claim: Certificate) -> Blame:
         """Give the columns that a proven verdict rests on, aliased ones set apart."""
-        X = self.X
-        if self.chosen is not None:
-            X, rows = X[self.chosen], np.searchsorted(self.chosen, rows)
+        X = self.rows
         if labelled_digest(X, self.signs) != claim.data.digest:
             raise InputError("X was changed since separate decided about it; ask separate again")
         cone, clock = SignedRows(X, self.signs, self.lift), Clock(self.seconds)
         aliases: dict[int, Vector] | None = None
         try:
             aliases = _aliases(cone, clock)
-            columns, signs = _to_blame(cone, claim, rows, self.basis, aliases)
+            columns, signs = _to_blame(cone, claim, self.basis, aliases)
             return Blame(_sorted(cone, columns), _set_apart(cone, aliases), "", signs)
         except (OutOfTimeError, KeyboardInterrupt) as ended:
             doubt = REASONS[clock.stopped_by(ended)]
         except _TooLargeError as error:
             doubt = str(error)
-        columns = _of_the_proof(cone, claim, rows, aliases or {})
+        columns = _of_the_proof(cone, claim, aliases or {})
         return Blame(_sorted(cone, columns), _set_apart(cone, aliases), doubt)
 
 
@@ -174,18 +177,17 @@ def _null_vectors(
 def _to_blame(
     cone: SignedRows,
     claim: Certificate,
-    rows: np.ndarray,
     basis: Sequence[int],
     aliases: dict[int, Vector],
 ) -> tuple[set[int], dict[int, int]]:
     """Give the columns that matter, and the signs of coefficients that run to infinity."""
     kept = [j for j in _in_order(cone) if j not in aliases]
     if isinstance(claim, Inseparability):
-        return _of_the_proof(cone, claim, rows, aliases), {}
+        return _of_the_proof(cone, claim, aliases), {}
     assert isinstance(claim, Separator | NonSeparability)
     if isinstance(claim, Separator):
         free = {j: {j: 1} for j in kept}
-        columns = _of_the_proof(cone, claim, rows, aliases)
+        columns = _of_the_proof(cone, claim, aliases)
     else:
         free = _null_vectors(cone, basis, kept)
         columns = set[int]().union(*free.values())
@@ -203,12 +205,10 @@ def _signs(w: Mapping[int, Fraction], free: Iterable[Vector]) -> dict[int, int]:
     return found
 
 
-def _of_the_proof(
-    cone: SignedRows, claim: Certificate, rows: np.ndarray, aliases: dict[int, Vector]
-) -> set[int]:
+def _of_the_proof(cone: SignedRows, claim: Certificate, aliases: dict[int, Vector]) -> set[int]:
     """Give the columns of the hyperplane, or those of the rows that sum to zero."""
     if isinstance(claim, Inseparability):
-        held = {j for i in rows.tolist() for j, _ in exact_row(cone.X, i)}
+        held = {j for i in claim.rows for j, _ in exact_row(cone.X, i)}
         return held - aliases.keys()
     assert isinstance(claim, Separator | NonSeparability)
     return _without(aliases, claim.w or ())

@@ -11,6 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.formulas import designed
 from rosenblatt.decide.question import Question
 from rosenblatt.decide.separation import UNDECIDED, Separation
 from rosenblatt.decide.verdicts import Asked
@@ -25,31 +26,47 @@ from rosenblatt.pauses import pausing
 
 @overload
 def separate(
-    X: Any, y: Any, *, fit_intercept: bool = ..., max_seconds: float | None = ..., many: None = None
+    X: Any = ...,
+    y: Any = ...,
+    *,
+    fit_intercept: bool = ...,
+    max_seconds: float | None = ...,
+    many: None = None,
+    formula: str | None = ...,
+    data: Any = ...,
 ) -> Separation: ...
 
 
 @overload
 def separate(
-    X: Any, y: Any, *, fit_intercept: bool = ..., max_seconds: float | None = ..., many: str
+    X: Any = ...,
+    y: Any = ...,
+    *,
+    fit_intercept: bool = ...,
+    max_seconds: float | None = ...,
+    many: str,
+    formula: str | None = ...,
+    data: Any = ...,
 ) -> dict[Any, Separation]: ...
 
 
 def separate(
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     fit_intercept: bool = True,
     max_seconds: float | None = None,
     many: str | None = None,
+    formula: str | None = None,
+    data: Any = None,
 ) -> Any:
     """Decide whether a hyperplane separates two classes, and prove the answer.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The samples; also a data frame, or nested lists of Python integers and fractions. Nothing
-        is rounded.
+        The samples; also a data frame, a design matrix of patsy or formulaic, or nested lists of
+        Python integers and fractions. Nothing is rounded.
     y : array-like of shape (n_samples,)
         The labels.
     fit_intercept : bool, default=True
@@ -59,6 +76,13 @@ def separate(
     many : {"pairs", "rest"} or None, default=None
         For more than two classes: ``"pairs"`` decides each pair of classes, ``"rest"`` each class
         against all others.
+    formula : str or None, default=None
+        A formula such as ``"ill ~ age + C(site)*dose"`` about the columns of `data`, in place of X
+        and y; it says whether there is an intercept. It needs ``pip install
+        'rosenblatt[formulas]'``.
+    data : DataFrame or None, default=None
+        The frame of pandas or Polars that the formula is about. As in R, rows with missing values
+        do not count.
 
     Returns
     -------
@@ -75,6 +99,8 @@ def separate(
     >>> rb.verify(found.certificate, [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).ok
     True
     """
+    if formula is not None or data is not None:
+        return _by_formula(X, y, formula, data, max_seconds, many)
     clock = Clock(checked_seconds(max_seconds))
     try:
         with pausing(clock.left):
@@ -97,6 +123,20 @@ def separate(
     each = _pairs if many == "pairs" else _rest
     answers = each(matrix, labels, classes, fit_intercept, clock)
     return {label: replace(answer, names=names) for label, answer in answers.items()}
+
+
+def _by_formula(
+    X: Any, y: Any, formula: Any, data: Any, max_seconds: float | None, many: str | None
+) -> Any:
+    """Decide about the design of a formula; rows are those of the data."""
+    if X is not None or y is not None:
+        raise InputError("give X and y, or a formula and data, not both")
+    found = designed(formula, data)
+    options = {"fit_intercept": found.intercept, "max_seconds": max_seconds}
+    answer: Any = separate(found.X, found.y, **options, many=many)  # type: ignore[call-overload]
+    if isinstance(answer, Separation):
+        return replace(answer, rows=found.rows[answer.rows])
+    return {label: replace(one, rows=found.rows[one.rows]) for label, one in answer.items()}
 
 
 def _all_unknown(labels: np.ndarray, many: str | None, clock: Clock) -> Any:

@@ -18,6 +18,8 @@ from rosenblatt.decide.blame import Blame, Design
 from rosenblatt.decide.closeness import nearly_inseparable
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import six_digits
+from rosenblatt.labels import as_objects
+from rosenblatt.matrices import Matrix
 
 SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
 UNDECIDED = "undecided"
@@ -47,7 +49,8 @@ class Separation:
         strictly, where that much is known, else None.
     rows : ndarray of int
         The samples that matter. Separable: those nearest to the hyperplane. Weakly separable:
-        those that lie on it. Inseparable: those that the proof uses.
+        those that are told apart, each strictly on its side; all others lie on every hyperplane
+        that has none on the wrong side. Inseparable: those that the proof uses.
     columns : ndarray of int
         The features that matter, aliased ones left out. Separable: those with a non-zero
         coefficient; in a logistic regression none is finite. Weakly separable: exactly those whose
@@ -111,7 +114,8 @@ class Separation:
         for j in blame.aliased.tolist():
             found[j] = "aliased"
         names: list[str | int] = [*self.names] if len(self.names) else list(range(columns))
-        first: dict[str | int, str] = {"intercept": found[-1]} if design.lift else {}
+        constant = "(intercept)" if "intercept" in names else "intercept"
+        first: dict[str | int, str] = {constant: found[-1]} if design.lift else {}
         return first | dict(zip(names, found, strict=False))
 
     def frame(self, kind: str = "pandas") -> Any:
@@ -138,7 +142,15 @@ class Separation:
         """What can be said of the columns."""
         if self.design is None or self.certificate is None or self.verdict == UNDECIDED:
             return Blame(np.zeros(0, np.int64))
-        return self.design.blame(self.certificate, self.rows)
+        return self.design.blame(self.certificate)
+
+    @property
+    def data(self) -> tuple[Matrix, np.ndarray] | None:
+        """The rows and labels that the certificate speaks of, for `verify`; None if not kept."""
+        if self.design is None:
+            return None
+        labels = np.where(self.design.signs > 0, *as_objects([*self.classes[::-1]]))
+        return self.design.rows, labels
 
     def explain(self) -> str:
         """Explain the verdict.
@@ -179,21 +191,24 @@ def _explain_weakly(found: Separation) -> str:
     return (
         f"The classes {a!r} and {b!r} are weakly separable (quasi-complete separation): a "
         f"hyperplane has no row of {b!r} on its negative side and none of {a!r} on its positive "
-        f"side, but some rows lie on it ({listed('row', found.rows)}), and no hyperplane separates "
-        f"those. {_infinite(found)} A perceptron never converges."
+        f"side. It tells {listed('row', found.rows)} apart; all others lie on it, and no "
+        f"hyperplane separates those. {_infinite(found)} A perceptron never converges."
     )
 
 
 def _infinite(found: Separation) -> str:
     """Say which coefficients diverge, and which columns are aliased."""
-    columns, doubt = found.blame.columns, found.blame.doubt
+    columns, doubt, design = found.blame.columns, found.blame.doubt, found.design
     named = listed("column", columns, found.names)
     if doubt:
         return (
             "Some coefficients diverge in a logistic regression without a penalty; which ones is "
             f"not known: {doubt}. The hyperplane uses {named}."
         )
-    diverge = "coefficient of {} diverges" if columns.size == 1 else "coefficients of {} diverge"
+    alone = columns.size == 1
+    if design is not None and design.X.shape[1] in found.blame.signs:
+        named, alone = f"the intercept and of {named}", False
+    diverge = "coefficient of {} diverges" if alone else "coefficients of {} diverge"
     return (
         f"In a logistic regression without a penalty, the {diverge.format(named)}, and the others "
         f"stay finite.{_aliased(found)}"

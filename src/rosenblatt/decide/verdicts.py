@@ -114,9 +114,9 @@ class Verdicts:
     def weakly(self, point: list[Number], few: Shares) -> Separation:
         """Answer by a point that is negative on no row, and rows on which all such are zero."""
         self.lower, self.upper = 0.0, 0.0
-        on = np.flatnonzero(signs_of_products(self.X, self.signs, self.lift, point) == 0)
+        apart = np.flatnonzero(signs_of_products(self.X, self.signs, self.lift, point))
         certificate = NonSeparability(**self._proof(few), w=tuple(point))
-        return self._checked(self._answer(WEAKLY, point, 0.0, certificate, on))
+        return self._checked(self._answer(WEAKLY, point, 0.0, certificate, apart))
 
     def inseparable(self, weights: Shares, basis: np.ndarray) -> Separation:
         """Answer by rows that sum to zero, among them a basis of the span of all rows."""
