@@ -1,7 +1,11 @@
 """How Sphinx builds the site. What it builds needs no network: no page fetches anything."""
 
 import inspect
+import sys
 from importlib.metadata import version as installed
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the extension `playground`
 
 project = "rosenblatt"
 author = copyright = "The rosenblatt developers, BSD-3-Clause"
@@ -10,6 +14,7 @@ version = release = installed("rosenblatt")
 extensions = [
     "myst_nb",
     "numpydoc",
+    "playground",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_click",

@@ -35,7 +35,7 @@ OPTIONS = (
     "--disable-dev-shm-usage",
     "--disable-extensions",
     "--no-first-run",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--remote-debugging-pipe",
 )
 PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'  # the browser listens at 3 and speaks at 4
@@ -104,14 +104,14 @@ def visit(path, script="", *, milliseconds=20_000, width=1000, height=800, calm=
         try:
             return _visit(Path(path), script, milliseconds, size, motion)
         except TimeoutError:
-            _browser.cache_clear()
+            browser.cache_clear()
             if attempt == 2:
                 raise
     raise AssertionError("unreachable")
 
 
 def _visit(path, script, milliseconds, size, motion):
-    window = _browser().window()
+    window = browser().window()
     for domain in ("Page", "Runtime", "Log"):
         window(f"{domain}.enable")
     window("Emulation.setDeviceMetricsOverride", **size)
@@ -125,14 +125,14 @@ def _visit(path, script, milliseconds, size, motion):
         window("Emulation.setVirtualTimePolicy", **policy, maxVirtualTimeTaskStarvationCount=9999)
         events += window.until(TOLD, "Emulation.virtualTimeBudgetExpired")
     window.close()
-    errors = [message for event in events for message in _complaints(**event)]
+    errors = [message for event in events for message in complaints(**event)]
     if events[-1]["method"] != TOLD:
         raise AssertionError(f"the script did not end in {milliseconds} ms: {errors}")
     seen = json.loads(events[-1]["params"]["payload"])
     return Visit(list(dict.fromkeys(errors + seen["errors"])), seen["requests"], seen["value"])
 
 
-def _complaints(method, params, **_):
+def complaints(method, params, **_):
     """Give what an event says of things that went wrong."""
     if method == "Runtime.exceptionThrown":
         details = params["exceptionDetails"]
@@ -145,7 +145,7 @@ def _complaints(method, params, **_):
 
 
 @cache
-def _browser():
+def browser():
     """Start the browser, for all visits."""
     return _Browser()
 
