@@ -38,11 +38,12 @@ from rosenblatt.check.verification import proven
 from rosenblatt.decide.answers import (
     INTERRUPTED,
     REASONS,
+    SEPARABLE,
+    UNDECIDED,
     Clock,
     checked_seconds,
 )
 from rosenblatt.decide.separate import decide
-from rosenblatt.decide.separation import SEPARABLE, UNDECIDED
 from rosenblatt.errors import CertificateError, InputError, InseparableError
 from rosenblatt.exact.extremes import UNIT, Extremes, loss_above, margins_of, spread
 from rosenblatt.exact.products import Weights

@@ -21,6 +21,7 @@ from rosenblatt.checker import OTHERS, Refused, require_brief
 from rosenblatt.errors import CertificateError, InputError
 from rosenblatt.exact.numbers import as_decimals, exact_dot, exact_matrix, exact_row
 from rosenblatt.exact.products import signs_of_products, smallest
+from rosenblatt.outcomes import counted
 
 __all__ = [
     "Verification",
@@ -55,7 +56,14 @@ class Verification:
 
 
 def verify(
-    certificate: Any, X: Any, y: Any, *, strict: Any = False, equal: Any = None, bounds: Any = None
+    certificate: Any,
+    X: Any,
+    y: Any,
+    *,
+    strict: Any = False,
+    equal: Any = None,
+    bounds: Any = None,
+    family: str | None = None,
 ) -> Verification:
     """Check a certificate against data, trusting nothing that the certificate says.
 
@@ -79,6 +87,8 @@ def verify(
         Which rows of a system are a·w = b.
     bounds : pair, sequence of pairs or None, default=None
         (lower, upper) for each unknown of a system, or one pair for all; None for no bound.
+    family : {"binomial", "poisson"} or None, default=None
+        What y counts, if it holds no labels, as in `separate`.
 
     Returns
     -------
@@ -102,10 +112,19 @@ def verify(
     except CertificateError as error:
         return Verification(False, f"Refused: {error}.")
     try:
+        if family is not None:
+            X, y = as_classes(X, y, family)
         data = held_against(claim, X, y, strict=strict, equal=equal, bounds=bounds)
         return Verification(True, proven(claim, data))
     except Refused as refused:
         return Verification(False, f"Refused: {refused}.")
+
+
+def as_classes(X: Any, y: Any, family: str) -> tuple[Any, Any]:
+    """Give counts as rows of two classes, some of them in both."""
+    matrix = exact_matrix(X)
+    outcomes = counted(y, matrix.shape[0], family)
+    return (X, y) if outcomes is None else (matrix[outcomes.places], outcomes.labels)
 
 
 def held_against(

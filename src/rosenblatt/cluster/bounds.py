@@ -21,8 +21,7 @@ from rosenblatt.cluster.shards import Shard
 from rosenblatt.cluster.survey import Survey, widened
 from rosenblatt.data.info import Info
 from rosenblatt.data.info import info as info_of
-from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.separation import SEPARABLE
+from rosenblatt.decide.answers import SEPARABLE, Clock
 from rosenblatt.errors import InseparableError
 from rosenblatt.exact.extremes import margins_of
 from rosenblatt.learners.soft_margin import SoftMarginSVM

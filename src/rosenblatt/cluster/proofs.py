@@ -50,9 +50,16 @@ from rosenblatt.cluster.looks import (
 )
 from rosenblatt.cluster.survey import Survey
 from rosenblatt.data.reading import Reading
-from rosenblatt.decide.answers import UNPROVEN, Clock, checked_seconds
+from rosenblatt.decide.answers import (
+    INSEPARABLE,
+    SEPARABLE,
+    UNDECIDED,
+    UNPROVEN,
+    Clock,
+    checked_seconds,
+)
 from rosenblatt.decide.separate import decide, two_classes_or_advice
-from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, Separation
+from rosenblatt.decide.separation import Separation
 from rosenblatt.errors import CertificateError, InputError
 from rosenblatt.exact.digest import shown
 from rosenblatt.exact.numbers import norm_above, rounded_down

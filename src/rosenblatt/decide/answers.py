@@ -1,4 +1,4 @@
-"""How long an answer may take, and why there may be none."""
+"""The verdicts about two classes; how long an answer may take, and why there may be none."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ import numpy as np
 from rosenblatt.errors import InputError
 
 Answer = TypeVar("Answer")
+
+SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
+UNDECIDED = "undecided"
 
 # Why a question is left undecided, and what to say of it.
 OUT_OF_TIME, INTERRUPTED = "out of time", "interrupted"

@@ -30,6 +30,8 @@ from rosenblatt.check.verification import proven
 from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import (
     REASONS,
+    SEPARABLE,
+    UNDECIDED,
     UNPROVEN,
     Clock,
     OutOfTimeError,
@@ -42,9 +44,10 @@ from rosenblatt.decide.enclosure import (
     scaled_to_floats,
     weights_from,
 )
+from rosenblatt.decide.explained import listed
 from rosenblatt.decide.hulls import Hulls, Plane
 from rosenblatt.decide.separate import decide
-from rosenblatt.decide.separation import SEPARABLE, UNDECIDED, Separation, listed
+from rosenblatt.decide.separation import Separation
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import exact_matrix, is_exact, rounded_down
 from rosenblatt.labels import as_labels, as_signs, two_classes

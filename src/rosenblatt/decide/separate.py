@@ -10,10 +10,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from rosenblatt.decide.answers import Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.answers import UNDECIDED, Clock, OutOfTimeError, checked_seconds
 from rosenblatt.decide.formulas import designed
 from rosenblatt.decide.question import Question
-from rosenblatt.decide.separation import UNDECIDED, Separation
+from rosenblatt.decide.separation import Separation
 from rosenblatt.decide.verdicts import Asked
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import exact_matrix, is_exact
@@ -21,6 +21,7 @@ from rosenblatt.labels import as_labels, as_objects, as_signs, distinct, two_cla
 from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.names import names_of
+from rosenblatt.outcomes import BINOMIAL, Outcomes, counted
 from rosenblatt.pauses import pausing
 
 
@@ -32,6 +33,7 @@ def separate(
     fit_intercept: bool = ...,
     max_seconds: float | None = ...,
     many: None = None,
+    family: str | None = ...,
     formula: str | None = ...,
     data: Any = ...,
 ) -> Separation: ...
@@ -45,6 +47,7 @@ def separate(
     fit_intercept: bool = ...,
     max_seconds: float | None = ...,
     many: str,
+    family: str | None = ...,
     formula: str | None = ...,
     data: Any = ...,
 ) -> dict[Any, Separation]: ...
@@ -57,6 +60,7 @@ def separate(
     fit_intercept: bool = True,
     max_seconds: float | None = None,
     many: str | None = None,
+    family: str | None = None,
     formula: str | None = None,
     data: Any = None,
 ) -> Any:
@@ -68,7 +72,7 @@ def separate(
         The samples; also a data frame, a design matrix of patsy or formulaic, or nested lists of
         Python integers and fractions. Nothing is rounded.
     y : array-like of shape (n_samples,)
-        The labels.
+        The labels; or counts of a `family`.
     fit_intercept : bool, default=True
         Whether hyperplanes may have an intercept; if not, they pass through the origin.
     max_seconds : float or None, default=None
@@ -76,6 +80,10 @@ def separate(
     many : {"pairs", "rest"} or None, default=None
         For more than two classes: ``"pairs"`` decides each pair of classes, ``"rest"`` each class
         against all others.
+    family : {"binomial", "poisson"} or None, default=None
+        What y counts, if it holds no labels. ``"binomial"``: a pair ``(successes, trials)``, or a
+        table of these two columns. ``"poisson"``: counts, for a regression with log link; zeros
+        alone can be told apart.
     formula : str or None, default=None
         A formula such as ``"ill ~ age + C(site)*dose"`` about the columns of `data`, in place of X
         and y; it says whether there is an intercept. It needs ``pip install
@@ -100,7 +108,9 @@ def separate(
     True
     """
     if formula is not None or data is not None:
-        return _by_formula(X, y, formula, data, max_seconds, many)
+        if X is not None or y is not None:
+            raise InputError("give X and y, or a formula and data, not both")
+        return _by_formula(formula, data, max_seconds=max_seconds, many=many, family=family)
     clock = Clock(checked_seconds(max_seconds))
     try:
         with pausing(clock.left):
@@ -110,6 +120,12 @@ def separate(
     check_columns(matrix.shape[1], DECISION_BYTES, "a decision about")
     if not is_exact(matrix):
         check_finite(matrix)
+    outcomes = counted(y, matrix.shape[0], family)
+    if outcomes is not None:
+        if many is not None:
+            raise InputError(f"many is for classes, and y counts; leave out many={many!r}")
+        found = _of_counts(matrix, outcomes, fit_intercept, clock)
+        return replace(found, names=names, family=family or BINOMIAL)
     labels = as_labels(y, matrix.shape[0])
     if many is None:
         classes = two_classes_or_advice(labels)
@@ -125,15 +141,17 @@ def separate(
     return {label: replace(answer, names=names) for label, answer in answers.items()}
 
 
-def _by_formula(
-    X: Any, y: Any, formula: Any, data: Any, max_seconds: float | None, many: str | None
-) -> Any:
+def _of_counts(X: Matrix, given: Outcomes, fit_intercept: bool, clock: Clock) -> Separation:
+    """Decide about counts, by rows that may stand in both classes."""
+    classes = as_objects([*given.classes])
+    found = decide(X[given.places], given.signs, classes, fit_intercept, clock)
+    return replace(found, rows=np.unique(given.places[found.rows]))
+
+
+def _by_formula(formula: Any, data: Any, **options: Any) -> Any:
     """Decide about the design of a formula; rows are those of the data."""
-    if X is not None or y is not None:
-        raise InputError("give X and y, or a formula and data, not both")
     found = designed(formula, data)
-    options = {"fit_intercept": found.intercept, "max_seconds": max_seconds}
-    answer: Any = separate(found.X, found.y, **options, many=many)  # type: ignore[call-overload]
+    answer: Any = separate(found.X, found.y, fit_intercept=found.intercept, **options)
     if isinstance(answer, Separation):
         return replace(answer, rows=found.rows[answer.rows])
     return {label: replace(one, rows=found.rows[one.rows]) for label, one in answer.items()}

@@ -1,11 +1,9 @@
-"""`Separation`: the answer of `separate`, and what it means in words."""
+"""`Separation`: the answer of `separate`."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_FLOOR
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -13,17 +11,13 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certificates import Certificate
-from rosenblatt.decide.answers import REASONS
+from rosenblatt.decide.answers import UNDECIDED
 from rosenblatt.decide.blame import Blame, Design
-from rosenblatt.decide.closeness import nearly_inseparable
+from rosenblatt.decide.explained import explained
 from rosenblatt.errors import InputError
-from rosenblatt.exact.numbers import six_digits
 from rosenblatt.labels import as_objects
 from rosenblatt.matrices import Matrix
-
-SEPARABLE, WEAKLY, INSEPARABLE = "separable", "weakly separable", "inseparable"
-UNDECIDED = "undecided"
-FEW = 5  # places that are named in a sentence
+from rosenblatt.outcomes import BINOMIAL
 
 
 @dataclass(frozen=True)
@@ -65,6 +59,8 @@ class Separation:
         Why it is undecided: "out of time", "interrupted", "the proof did not pass the check".
     seconds : float
         The time taken.
+    family : {"binomial", "poisson"}
+        The regression that the answer is about.
 
     Notes
     -----
@@ -86,6 +82,7 @@ class Separation:
     stop: str = ""
     design: Design | None = field(compare=False, repr=False, default=None)
     seconds: float = field(compare=False, default=0.0)
+    family: str = BINOMIAL
 
     @property
     def columns(self) -> np.ndarray:
@@ -99,7 +96,7 @@ class Separation:
 
     @property
     def coefficients(self) -> dict[str | int, str] | None:
-        """What becomes of each coefficient in a logistic regression without a penalty.
+        """What becomes of each coefficient in a regression without a penalty: logistic, or Poisson.
 
         By name, or place where columns have none, the intercept first: "finite", "+inf" or "-inf",
         and "aliased" for columns that are set apart; None if it is not known. Where a coefficient
@@ -160,105 +157,7 @@ class Separation:
         str
             A paragraph.
         """
-        return explain(self)
+        return explained(self)
 
     def __str__(self) -> str:
         return self.explain()
-
-
-def explain(found: Separation) -> str:
-    """Give the meaning of a verdict, as a paragraph."""
-    close = ""
-    if found.design is not None and found.certificate is not None:
-        numbers = found.certificate.data.numbers
-        close = nearly_inseparable(found.margin, found.design.X, numbers)
-    return " ".join(filter(None, [_EXPLAIN[found.verdict](found), close]))
-
-
-def _explain_separable(found: Separation) -> str:
-    a, b = found.classes
-    return (
-        f"A hyperplane separates the classes {a!r} and {b!r}: every row of {b!r} lies on its "
-        f"positive side and every row of {a!r} on its negative side, at a distance of at least "
-        f"{six_digits(found.margin, ROUND_FLOOR)}. The nearest: {listed('row', found.rows)}. A "
-        "logistic regression without a penalty has no finite solution: the larger its "
-        "coefficients, the better they fit. A perceptron converges."
-    )
-
-
-def _explain_weakly(found: Separation) -> str:
-    a, b = found.classes
-    return (
-        f"The classes {a!r} and {b!r} are weakly separable (quasi-complete separation): a "
-        f"hyperplane has no row of {b!r} on its negative side and none of {a!r} on its positive "
-        f"side. It tells {listed('row', found.rows)} apart; all others lie on it, and no "
-        f"hyperplane separates those. {_infinite(found)} A perceptron never converges."
-    )
-
-
-def _infinite(found: Separation) -> str:
-    """Say which coefficients diverge, and which columns are aliased."""
-    columns, doubt, design = found.blame.columns, found.blame.doubt, found.design
-    named = listed("column", columns, found.names)
-    if doubt:
-        return (
-            "Some coefficients diverge in a logistic regression without a penalty; which ones is "
-            f"not known: {doubt}. The hyperplane uses {named}."
-        )
-    alone = columns.size == 1
-    if design is not None and design.X.shape[1] in found.blame.signs:
-        named, alone = f"the intercept and of {named}", False
-    diverge = "coefficient of {} diverges" if alone else "coefficients of {} diverge"
-    return (
-        f"In a logistic regression without a penalty, the {diverge.format(named)}, and the others "
-        f"stay finite.{_aliased(found)}"
-    )
-
-
-def _aliased(found: Separation) -> str:
-    aliased = found.blame.aliased
-    if aliased is None or not aliased.size:
-        return ""
-    named = listed("column", aliased, found.names)
-    are = "is a linear combination" if aliased.size == 1 else "are linear combinations"
-    return f" Aliased: {named}, which {are} of the intercept and earlier columns."
-
-
-def _explain_inseparable(found: Separation) -> str:
-    a, b = found.classes
-    return (
-        f"No hyperplane separates the classes {a!r} and {b!r}, not even with points on it: a "
-        f"weighted mean of {listed('row', found.rows)}, with those of {a!r} negated, is exactly "
-        "zero, and these rows span all others. A logistic regression has a finite solution; a "
-        "perceptron never converges."
-    )
-
-
-def _explain_undecided(found: Separation) -> str:
-    high = found.enclosure[1]
-    if high <= 0:
-        return (
-            "No hyperplane separates the classes, which the certificate proves. Whether they are "
-            f"weakly separable or inseparable is undecided: {REASONS[found.stop]}."
-        )
-    known = f" No hyperplane has a margin above {high:.6g}." if high < math.inf else ""
-    return (
-        "Undecided: neither a separating hyperplane nor a proof that there is none was found: "
-        f"{REASONS[found.stop]}.{known}"
-    )
-
-
-_EXPLAIN = {
-    SEPARABLE: _explain_separable,
-    WEAKLY: _explain_weakly,
-    INSEPARABLE: _explain_inseparable,
-    UNDECIDED: _explain_undecided,
-}
-
-
-def listed(what: str, places: np.ndarray, names: Sequence[str] = ()) -> str:
-    """Name a few places, and count the rest."""
-    shown = ", ".join(str(names[k] if len(names) else k) for k in places[:FEW].tolist())
-    if places.size > FEW:
-        shown += f" and {places.size - FEW:,} more"
-    return f"{what}{'s' if places.size != 1 else ''} {shown}"

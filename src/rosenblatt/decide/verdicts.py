@@ -24,9 +24,9 @@ from rosenblatt.certificates import (
 from rosenblatt.check.subjects import Labelled
 from rosenblatt.check.verification import proven
 from rosenblatt.checker import Refused
-from rosenblatt.decide.answers import UNPROVEN, Clock
+from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, UNPROVEN, WEAKLY, Clock
 from rosenblatt.decide.blame import Design
-from rosenblatt.decide.separation import INSEPARABLE, SEPARABLE, UNDECIDED, WEAKLY, Separation
+from rosenblatt.decide.separation import Separation
 from rosenblatt.decide.signed import SignedRows, floats_of, nearest_float
 from rosenblatt.exact.numbers import exact_dot, exact_row, norm_above, rounded_down, whole
 from rosenblatt.exact.products import signs_of_products, smallest
