@@ -25,7 +25,6 @@ default_role = "literal"  # a name in backticks is code, in docstrings as in Mar
 
 # Markdown and notebooks
 myst_heading_anchors = 4
-myst_enable_extensions = ["colon_fence"]
 nb_execution_mode = "cache"
 nb_execution_timeout = 240
 nb_execution_raise_on_error = True

@@ -19,6 +19,7 @@ DOCS = ROOT / "docs"
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 INCLUDE = re.compile(r"^```{(literal)?include} (.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 PART = re.compile(r':start-after: "(.*)"\n:end-before: "(.*)"')
+CELL = re.compile(r"^```{code-cell}.*\n((?:.*\n)*?)^```$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^```{[\w-]+}.*\n(?:.*\n)*?^```$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", re.MULTILINE)
 LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -49,6 +50,11 @@ def _text(path):
 def blocks(page):
     """Give the blocks of a page: language and text."""
     return FENCE.findall(read(page))
+
+
+def cells(page):
+    """Give the code of a notebook."""
+    return CELL.findall(_text(page))
 
 
 def prose(page):

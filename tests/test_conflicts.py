@@ -9,6 +9,7 @@ from typing import Any
 
 import highspy
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
@@ -199,6 +200,21 @@ def test_what_is_kept_stays_and_weights_count(plan: Path) -> None:
 
 
 # ---- other doors
+
+
+def test_frames_name_unknowns_and_rows() -> None:
+    orders = pd.DataFrame([[1, 1], [1, -1]], ["June", "balance"], ["north", "south"])
+    bounds = [(0, 45), (0, 40)]
+    for found in (
+        rb.solve(A_eq=orders, b_eq=[140, 0], bounds=bounds),
+        rb.solve(orders, [140, 0], equal=True, bounds=bounds),
+    ):
+        assert found.names == ("north", "south")
+        told = found.conflict().explain()
+        assert "June: north + south = 140" in told
+        assert "south ≤ 40" in told
+    with pytest.raises(rb.InputError, match="name their columns differently"):
+        rb.solve(A_eq=orders, b_eq=[1, 1], A_ub=orders[["south", "north"]], b_ub=[1, 1])
 
 
 def test_arguments_of_linprog_and_models_of_highs(plan: Path) -> None:

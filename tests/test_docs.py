@@ -8,13 +8,14 @@ import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from bench import verdicts
 from browser import needs_browser, visit
-from pages import DOCS, ROOT, RUNNERS, blocks, links, prose
+from pages import DOCS, ROOT, RUNNERS, blocks, cells, links, prose
 from rosenblatt.lab import catalogue
 
 LAB = DOCS / "lab"
@@ -45,6 +46,16 @@ def test_every_block_of_a_page_gives_what_it_shows(page, tmp_path, monkeypatch):
         warnings.simplefilter("ignore", ConvergenceWarning)
         for kind, text in blocks(DOCS / page):
             assert kind not in RUNNERS or RUNNERS[kind](text, names)
+
+
+@pytest.mark.parametrize("page", [name for name, page in PAGES.items() if cells(page)])
+def test_the_notebooks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    names = {"__name__": "page"}
+    for cell in cells(DOCS / page):
+        exec(compile(cell, page, "exec"), names)
+    plt.close("all")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -10,7 +10,7 @@ nothing.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -196,8 +196,18 @@ def names_of(X: Any) -> tuple[str, ...] | None:
         return known.names
     specs = (getattr(X, name, None) for name in ("design_info", "model_spec"))
     listed = (getattr(spec, "column_names", None) for spec in specs)
-    names = tuple(next((each for each in listed if each is not None), column_names(X) or ()))
-    return names if names and all(isinstance(name, str) for name in names) else None
+    return _if_strings(next((each for each in listed if each is not None), column_names(X) or ()))
+
+
+def row_names(X: Any) -> tuple[str, ...] | None:
+    """Give what a frame calls its rows, if it does; pandas has an index, Polars has none."""
+    index: Any = getattr(X, "index", ())
+    return _if_strings(index) if hasattr(index, "get_loc") else None
+
+
+def _if_strings(names: Iterable[Any]) -> tuple[str, ...] | None:
+    found = tuple(names)
+    return found if found and all(isinstance(name, str) for name in found) else None
 
 
 class Wanted(NamedTuple):

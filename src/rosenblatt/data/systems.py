@@ -42,6 +42,7 @@ from rosenblatt.decimals import Written, is_decimal, is_whole, marked
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
 from rosenblatt.matrices import Matrix
+from rosenblatt.names import names_of, row_names
 
 __all__ = ["SystemFile", "read_system", "solve", "system_format", "write_system_csv"]
 
@@ -164,7 +165,7 @@ def solve(
     A : array-like or sparse matrix of shape (n_rows, n_unknowns), path or model, default=None
         The coefficients; also nested lists of Python integers and fractions; or a file with the
         whole system, ``.mps``, ``.lp``, ``.csv`` or ``.npz``, plain or compressed; or a model of
-        HiGHS, ``highspy.Highs``.
+        HiGHS, ``highspy.Highs``. The columns of a data frame name the unknowns, its index the rows.
     b : float or array-like of shape (n_rows,), default=1
         The right-hand sides.
     strict : bool or array-like of bool, default=False
@@ -224,7 +225,9 @@ def solve(
         return system.solved(strict, **options)
     if A is None:
         raise InputError("there is no system; give A, a file, or A_ub and A_eq")
-    return solve_system(lambda: System(A, b, strict, equal, bounds), **options)
+    found = solve_system(lambda: System(A, b, strict, equal, bounds), **options)
+    unknowns, rows = names_of(A) or (), row_names(A) or ()
+    return replace(found, names=unknowns, wording=Wording(unknowns, rows))
 
 
 def _of_linprog(A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) -> SystemFile:
@@ -239,7 +242,18 @@ def _of_linprog(A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) -> Syst
     below, b = np.concatenate(negated), np.concatenate(rights)
     bounds = (0, None) if bounds is None else bounds
     strict = np.zeros(b.size, bool)
-    return SystemFile(A, b, strict, ~below, bounds, unnamed(A.shape[1]), (), (), below)
+    unknowns, rows = _names_of_linprog([part[0] for part in given if part[0] is not None])
+    unknowns = unknowns or unnamed(A.shape[1])
+    return SystemFile(A, b, strict, ~below, bounds, unknowns, rows, (), below)
+
+
+def _names_of_linprog(matrices: Sequence[Any]) -> tuple[list[str], list[str]]:
+    """Give the names of unknowns, which frames must agree on, and of rows, if all have them."""
+    named = {names for names in map(names_of, matrices) if names is not None}
+    if len(named) > 1:
+        raise InputError("A_ub and A_eq name their columns differently; give them the same names")
+    rows = [row_names(matrix) for matrix in matrices]
+    return list(*named), [name for names in rows for name in names or ()] if all(rows) else []
 
 
 def _signed(A: Any, b: Any, sign: int, name: str) -> tuple[Any, np.ndarray, np.ndarray]:
