@@ -220,8 +220,8 @@ def test_nothing_acknowledged_is_lost_when_teachers_are_killed(tmp_path):
     assert not gone & set(stored)
     assert len(stored) > 10 * rounds
     twin = rb.OnlineSVM(window=5)
-    for _, row, label in store.journal.after(0):
-        twin.learn_one(row, label)
+    for lesson in store.journal.after(0):
+        twin.learn_one(lesson.row, lesson.label)
     assert store.learner().coef_.tobytes() == twin.coef_.tobytes()
 
 

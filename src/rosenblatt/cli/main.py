@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 import rosenblatt
-from rosenblatt.cli import commands, laboratory, mail, plots, proofs, training
+from rosenblatt.cli import commands, laboratory, mail, plots, proofs, serving, training
 from rosenblatt.cli.entry import INTERRUPTED, READER_GONE, ReaderGoneError, give_up, listen
 from rosenblatt.cli.printing import telling
 from rosenblatt.cli.words import spoken
@@ -62,7 +62,15 @@ for command in (
         proofs.margin,
         proofs.bound,
     ),
-    *(proofs.solve, proofs.verify, laboratory.lab, mail.mail, plots.plot, completion),
+    *(
+        proofs.solve,
+        proofs.verify,
+        laboratory.lab,
+        mail.mail,
+        serving.serve,
+        plots.plot,
+        completion,
+    ),
 ):
     app.add_command(command)
 

@@ -228,10 +228,20 @@ class OnlineLearner(StreamLearner):
             None for *I don't know*: a score of 0, a tie of classes, one inside the `unsure` band,
             or nothing learned yet.
         """
+        label, lead = self.answer_one(x)
+        unsure = label is not None and self.unsure is not None and lead < self.threshold_
+        return None if unsure else label
+
+    def answer_one(self, x: Any) -> tuple[Any, float]:
+        """Give the label of one example, whatever `unsure` says, and the lead of its score.
+
+        Of two classes the lead is the size of the score, of more the distance to the second best.
+        A tie is answered by None, as is everything before something is learned.
+        """
         try:
             separator = self._learned
         except AttributeError:
-            return None
+            return None, 0.0
         row = self._reader.read_known(x)
         if not separator.is_halfspace:
             return self._best_class(separator, row)
@@ -239,18 +249,32 @@ class OnlineLearner(StreamLearner):
         if not -np.inf < score < np.inf:
             row = self._known_part(row)
             score = separator.scores(_as_one_row(row, separator.width))[0]
-        if self.unsure is not None and abs(score) < self.threshold_:
-            return None
         if score == 0.0:
-            return self._labels[1] if self.tie == "positive" else None
-        return self._labels[bool(score > 0.0)]
+            return (self._labels[1] if self.tie == "positive" else None), 0.0
+        return self._labels[bool(score > 0.0)], abs(float(score))
 
-    def _best_class(self, separator: Separator, row: OneRow) -> Any:
+    def _best_class(self, separator: Separator, row: OneRow) -> tuple[Any, float]:
         scores = np.full(1, np.nan) if separator.votes else separator.score(row)
         if not np.isfinite(scores).all():
             row = self._known_part(row)
             scores = separator.scores(_as_one_row(row, separator.width))[0]
-        return None if self.is_unsure(scores[np.newaxis])[0] else self._labels[scores.argmax()]
+        if StreamLearner.is_unsure(self, scores[np.newaxis])[0]:
+            return None, 0.0
+        second, best = np.partition(scores, -2)[-2:]
+        return self._labels[scores.argmax()], float(best - second)
+
+    def weigh_one(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Give the known columns of one example, and what each adds to the score of two classes.
+
+        Of more classes, to the lead of the best one.
+        """
+        columns, values = self._known_part(self._reader.read_known(x))
+        weights = np.atleast_2d(self._learned.weights()[..., columns])
+        if len(weights) > 1:
+            scores = self._learned.scores(_as_one_row((columns, values), self._learned.width))[0]
+            second, best = np.argsort(scores, kind="stable")[-2:]
+            weights = weights[[best]] - weights[[second]]
+        return columns, weights[0] * values
 
     def is_unsure(self, scores: np.ndarray) -> np.ndarray:
         """Tell for each row whether its scores mean *I don't know*: a tie, or inside the band."""

@@ -36,7 +36,7 @@ HEADERS_OF_PROGRAMS = re.compile(b"(?im)^(?:" + b"|".join(OWN) + rb")[^\n]*\n?(?
 HEADERS_OF_MIME = re.compile(rb"(?im)^(?:content-|mime-)[^\n]*\n(?:[ \t][^\n]*\n)*")
 ENVELOPE = re.compile(rb"(?:>?From [^\n]*\n)+")
 ENCODED_WORD = re.compile(rb"=\?([\w-]{1,40})(?:\*[\w-]*)?\?([bBqQ])\?([^?\n]*)\?=(?:\s+(?==\?))?")
-SUBJECT, LONGEST_SUBJECT = re.compile(rb"(?im)^subject:([^\n]*(?:\n[ \t][^\n]*)*)"), 200
+LONGEST_HEADER = 200  # letters that are shown of one
 LINK = re.compile(r"""//[^\s"'<>]{4,300}""")
 
 
@@ -171,9 +171,15 @@ def _text_of(page: str) -> str:
 
 def subject_of(message: bytes) -> str:
     """Give the subject of a message, for people."""
-    found = SUBJECT.search(message[:MOST_HEAD].partition(b"\n\n")[0])
+    return header_of(message, b"subject")
+
+
+def header_of(message: bytes, name: bytes) -> str:
+    """Give a header line of a message, for people."""
+    head = message[:MOST_HEAD].partition(b"\n\n")[0]
+    found = re.search(rb"(?im)^" + name + rb":([^\n]*(?:\n[ \t][^\n]*)*)", head)
     line = _decoded(found[1]) if found else b""
-    return " ".join(line.decode("utf-8", "replace").split())[:LONGEST_SUBJECT]
+    return " ".join(line.decode("utf-8", "replace").split())[:LONGEST_HEADER]
 
 
 def _decoded(head: bytes) -> bytes:

@@ -25,12 +25,13 @@ from rosenblatt.data.workers import in_order
 from rosenblatt.errors import InputError
 from rosenblatt.mail.documents import documents
 from rosenblatt.mail.features import COLUMNS, Batch, batch
-from rosenblatt.mail.filter import BATCH, MOST_DOUBT, OPTIONS
+from rosenblatt.mail.filter import BATCH, OPTIONS
 from rosenblatt.mail.loops import Learning, answer_and_learn
 from rosenblatt.mail.messages import Marked
 from rosenblatt.online.machine import Machine
 from rosenblatt.online.perceptron import Rule
 from rosenblatt.rows import Sparse
+from rosenblatt.store.store import MOST_DOUBT
 
 SCALES = np.geomspace(0.1, 10.0, 41)  # of the comparator: the best of them counts
 

@@ -26,12 +26,10 @@ from rosenblatt.errors import InputError
 from rosenblatt.mail.documents import canonical, documents, subject_of
 from rosenblatt.mail.features import PIECE, SHIFT, Row, features_of, one_row, rows, values_of
 from rosenblatt.store.journal import Correction, Receipt
-from rosenblatt.store.store import Plane, Store, threshold_of
+from rosenblatt.store.store import MOST_DOUBT, Plane, Store, threshold_of
 
 LEARNER = "OnlineSVM"
 OPTIONS = {"C": 2.0, "window": 30, "fit_intercept": False, "unsure": 0.005}
-# People often correct errors alone, after which no answer seems safe: there is an end to doubt.
-MOST_DOUBT = 0.5
 MARKS = ("important", "ordinary")
 UNSURE = "unsure"
 HEADER = "X-Rosenblatt"

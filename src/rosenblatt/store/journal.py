@@ -70,6 +70,28 @@ class Receipt(NamedTuple):
     new: bool
 
 
+class Undo(NamedTuple):
+    """A correction to be taken back: that with this id, or the latest one."""
+
+    id: str | None = None
+
+
+class Undone(NamedTuple):
+    """A correction that was taken back."""
+
+    seq: int
+    id: str
+
+
+class Lesson(NamedTuple):
+    """A correction as it is learned."""
+
+    seq: int
+    row: Row
+    label: Any
+    at: float
+
+
 class Position(NamedTuple):
     """How far a journal is, and how far a model has read it."""
 
@@ -149,9 +171,25 @@ class Journal:
 
         One whose id was corrected to another label before takes that correction back.
         """
-        prepared = [_prepared(correction) for correction in corrections]
+        receipts: list[Receipt] = self.write([corrections])[0]
+        return receipts
+
+    def write(self, changes: Sequence[Sequence[Correction] | Undo]) -> list[Any]:
+        """Make changes with one flush for all; what cannot be undone gives its InputError.
+
+        Of corrections the receipts are given, of one that is undone which it was.
+        """
+        prepared = [
+            each if isinstance(each, Undo) else [_prepared(correction) for correction in each]
+            for each in changes
+        ]
         with self._saying(), self._writing():
-            return [self._append(*each) for each in prepared]
+            return [
+                self._undo(each.id)
+                if isinstance(each, Undo)
+                else [self._append(*correction) for correction in each]
+                for each in prepared
+            ]
 
     def _append(self, name: str, label: str, row: bytes, note: str) -> Receipt:
         before = self._base.execute(
@@ -169,19 +207,25 @@ class Journal:
 
     def undo(self, name: str | None = None) -> int:
         """Take back the correction with this id, or the latest one; give its number."""
-        which, values = ("id = ?", (name,)) if name is not None else ("1", ())
-        with self._saying(), self._writing() as base:
-            found = base.execute(
-                f"SELECT max(seq) FROM corrections WHERE undone = 0 AND {which}", values
-            ).fetchone()[0]
-            if found is None:
-                raise InputError(
-                    f"{self.path.parent} has no correction to undo"
-                    + ("" if name is None else " of this")
-                    + "; what was compacted can no longer be undone"
-                )
-            self._take_back(found)
-        return int(found)
+        found = self.write([Undo(name)])[0]
+        if isinstance(found, InputError):
+            raise found
+        return int(found.seq)
+
+    def _undo(self, name: str | None) -> Undone | InputError:
+        which, values = ("AND id = ?", (name,)) if name is not None else ("", ())
+        found = self._base.execute(
+            f"SELECT seq, id FROM corrections WHERE undone = 0 {which} ORDER BY seq DESC LIMIT 1",
+            values,
+        ).fetchone()
+        if found is None:
+            return InputError(
+                f"{self.path.parent} has no correction to undo"
+                + ("" if name is None else " of this")
+                + "; what was compacted can no longer be undone"
+            )
+        self._take_back(found[0])
+        return Undone(*found)
 
     def _take_back(self, seq: int) -> None:
         revision = self.facts()["revision"] + 1
@@ -240,20 +284,29 @@ class Journal:
         within = self.facts()["base"] <= position.seq <= here.seq
         return undone is None and within and position.revision <= here.revision
 
-    def after(self, seq: int) -> Iterator[tuple[int, Row, Any]]:
-        """Give the corrections behind one, in order: number, row and label."""
+    def after(self, seq: int) -> Iterator[Lesson]:
+        """Give the corrections behind one, in order."""
         with self._saying():
             for found in self._base.execute(f"{LIVE} AND seq > ? ORDER BY seq", (seq,)):
                 yield self._taken(*found)
 
     def _taken(
         self, seq: int, name: str, label: str, row: bytes, note: str, at: float, sum: int
-    ) -> tuple[int, Row, Any]:
+    ) -> Lesson:
         if sum_of(name, label, row) != sum:
             raise StoreError(
                 f"correction {seq} of {self.path} is damaged; `export --readable` writes the others"
             )
-        return seq, unpacked(row), json.loads(label)
+        return Lesson(seq, unpacked(row), json.loads(label), at)
+
+    def latest(self, most: int) -> list[tuple[Correction, float]]:
+        """Give the latest corrections and their times, the newest first."""
+        with self._saying():
+            found = self._base.execute(f"{LIVE} ORDER BY seq DESC LIMIT ?", (most,)).fetchall()
+        return [
+            (Correction(name, unpacked(row), json.loads(label), note), at)
+            for _, name, label, row, note, at, _ in found
+        ]
 
     def entries(self, *, readable: bool = False) -> Iterator[tuple[Any, ...]]:
         """Give the corrections as they are stored; if asked, only those that can be read."""

@@ -7,7 +7,8 @@ base-N.safetensors   the learner after correction N, if the journal was compacte
 
 The weights are those of all corrections in the journal that were not undone, learned one by one in
 their order, from the base or from nothing: after a crash, after `undo` and in every process the
-same bits. Snapshots only save time; one that is missing, damaged or out of date is passed over.
+same bits. So are the counts: each correction is answered before it is learned, by day and in UTC.
+Snapshots only save time; one that is missing, damaged or out of date is passed over.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ import base64
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,11 +29,16 @@ import numpy as np
 
 from rosenblatt.data.files import replacing, write_atomically
 from rosenblatt.errors import InputError, StoreError
-from rosenblatt.store.journal import VERSION, Correction, Journal, Position, Receipt
+from rosenblatt.store.journal import VERSION, Correction, Journal, Lesson, Position, Receipt
 
 JOURNAL, SNAPSHOT, EARLIER = "journal.sqlite", "model.safetensors", "earlier.safetensors"
 STEP = 500  # corrections between a snapshot and the earlier one
+# People often correct errors alone, after which no answer seems safe: there is an end to doubt.
+MOST_DOUBT = 0.5
 FORMAT = f"rosenblatt store {VERSION}"
+
+
+START = Position(0, 0)
 
 
 class Plane(NamedTuple):
@@ -44,6 +53,43 @@ class Plane(NamedTuple):
         """Give the score of a row; columns that were never met weigh nothing."""
         known = columns < self.w.size - 1
         return float(self.w[columns[known]] @ values[known] + self.lift * self.w[-1])
+
+
+class Counts(NamedTuple):
+    """How often a learner was corrected, was wrong before that, and was unsure."""
+
+    corrections: int = 0
+    mistakes: int = 0
+    unsure: int = 0
+
+    def __add__(self, other: Any) -> Counts:
+        return Counts(*map(sum, zip(self, other, strict=True)))
+
+
+@dataclass
+class Held:
+    """A learner, how far in the journal it has read, and what was counted, by day."""
+
+    learner: Any
+    position: Position = START
+    days: dict[str, Counts] = field(default_factory=dict)
+
+    def learn(self, lesson: Lesson) -> None:
+        """Answer a correction, then learn it."""
+        _, row, label, at = lesson
+        unsure = is_unsure(self.learner, self.learner.answer_one(row)[1])
+        mistake = self.learner.learn_one(row, label)
+        day = time.strftime("%Y-%m-%d", time.gmtime(at))
+        self.days[day] = self.days.get(day, Counts()) + Counts(1, mistake, unsure)
+
+    def counts(self) -> Counts:
+        """Give the counts of all days."""
+        return sum(self.days.values(), Counts())
+
+    def notes(self) -> dict[str, Any]:
+        """Give what a snapshot says beside the learner."""
+        days = {day: list(counts) for day, counts in self.days.items()}
+        return {"position": list(self.position), "days": days}
 
 
 class Store:
@@ -72,7 +118,7 @@ class Store:
             raise InputError(f"there is no store in {folder}; learn something first, or import one")
         self.read_only = not (os.access(path, os.W_OK) and os.access(self.folder, os.W_OK))
         self.journal = Journal(path, read_only=self.read_only)
-        self._held: tuple[Any, Position] | None = None
+        self._held: Held | None = None
 
     @classmethod
     def create(
@@ -104,15 +150,16 @@ class Store:
 
     def learn(self, corrections: Sequence[Correction]) -> list[Receipt]:
         """Store corrections, all or none; when this returns they are on disk."""
-        self._check_writable()
+        self.check_writable()
         return self.journal.append(corrections)
 
     def undo(self, name: str | None = None) -> int:
         """Take back a correction, by its id or the latest; the weights become those without it."""
-        self._check_writable()
+        self.check_writable()
         return self.journal.undo(name)
 
-    def _check_writable(self) -> None:
+    def check_writable(self) -> None:
+        """Refuse to write where that cannot be done."""
         if self.read_only:
             raise StoreError(
                 f"the store {self.folder} cannot be written to; nothing was stored; look at its "
@@ -123,37 +170,55 @@ class Store:
 
     def learner(self) -> Any:
         """Give the learner, with all that the journal holds by now."""
-        with self.journal.reading():
-            self._held = learner, position = self._nearest()
-            here = self.journal.position()
-            for seq, row, label in self.journal.after(position.seq):
-                learner.learn_one(row, label)
-                self._held = learner, Position(here.revision, seq)
-            self._held = learner, here
-        return learner
+        return self.held().learner
 
-    def _nearest(self) -> tuple[Any, Position]:
+    def held(self) -> Held:
+        """Give the learner, where it is, and what was counted."""
+        with self.journal.reading():
+            held = self._held = self._nearest()
+            here = self.journal.position()
+            for lesson in self.journal.after(held.position.seq):
+                held.learn(lesson)
+                held.position = Position(here.revision, lesson.seq)
+            held.position = here
+        return held
+
+    def since(self, position: Position) -> tuple[list[Lesson], Position] | None:
+        """Give what one that was there must learn, and where it then is; None if it cannot."""
+        with self.journal.reading():
+            if not self.journal.leads_to(position):
+                return None
+            return list(self.journal.after(position.seq)), self.journal.position()
+
+    def hand_over(self) -> Held:
+        """Give a learner of its own to the caller, who may go on with it."""
+        held, self._held = self.held(), None
+        return held
+
+    def _nearest(self) -> Held:
         """Give the learner that is nearest to the end of the journal, and where it is."""
-        if self._held is not None and self.journal.leads_to(self._held[1]):
+        if self._held is not None and self.journal.leads_to(self._held.position):
             return self._held
         facts = self.facts()
         for name in (SNAPSHOT, EARLIER):
             try:
-                learner, position = self._snapshot(name)
-            except InputError:
+                held = self._snapshot(name)
+            except (InputError, KeyError):
                 continue  # a learner can be made again without it
-            self._check_end(position)
-            if self.journal.leads_to(position):
-                return learner, position
+            self._check_end(held.position)
+            if self.journal.leads_to(held.position):
+                return held
         if facts["base"]:
-            return self._snapshot(base_name(facts["base"]))[0], Position(0, facts["base"])
-        return new_learner(facts["learner"], facts["options"]), Position(0, 0)
+            base = self._snapshot(base_name(facts["base"]))
+            return Held(base.learner, Position(0, facts["base"]), base.days)
+        return Held(new_learner(facts["learner"], facts["options"]))
 
-    def _snapshot(self, name: str) -> tuple[Any, Position]:
+    def _snapshot(self, name: str) -> Held:
         from rosenblatt.data.models import read_model
 
         held = read_model(self.folder / name)
-        return held.learner, Position(*held.notes["position"])
+        days = {day: Counts(*counts) for day, counts in held.notes["days"].items()}
+        return Held(held.learner, Position(*held.notes["position"]), days)
 
     def _check_end(self, position: Position) -> None:
         """Refuse a journal that lost corrections: a snapshot holds only what was on disk."""
@@ -184,22 +249,38 @@ class Store:
                 raise
             return None
 
+    def examples(self) -> tuple[Any, list[Any]]:
+        """Give the corrections as a sparse matrix, in the columns of the learner, and labels."""
+        from scipy.sparse import csr_matrix
+
+        held = self.held()
+        learner, last = held.learner, held.position.seq
+        names = {name: k for k, name in enumerate(getattr(learner, "feature_names_in_", ()))}
+        starts, columns, values, labels = [0], [np.zeros(0, int)], [np.zeros(0)], []
+        for lesson in takewhile(lambda lesson: lesson.seq <= last, self.journal.after(0)):
+            row = lesson.row
+            if isinstance(row, dict):
+                row = np.array([names[name] for name in row], int), np.array([*row.values()], float)
+            columns.append(row[0])
+            values.append(row[1])
+            starts.append(starts[-1] + len(row[0]))
+            labels.append(lesson.label)
+        inside = np.concatenate(values), np.concatenate(columns), starts
+        return csr_matrix(inside, (len(labels), learner.n_features_in_)), labels
+
     # ---- keeping
 
     def snapshot(self) -> None:
         """Write the learner beside its journal, if there is something to write."""
         from rosenblatt.data.models import write_model
 
-        learner = self.learner()
-        assert self._held is not None
-        position = self._held[1]
-        if self.read_only or not learner.is_fitted:
+        held = self.held()
+        if self.read_only or not held.learner.is_fitted:
             return
         path = self.folder / SNAPSHOT
-        if position.seq // STEP > self._at(SNAPSHOT) // STEP and path.exists():
+        if held.position.seq // STEP > self._at(SNAPSHOT) // STEP and path.exists():
             path.replace(self.folder / EARLIER)
-        notes = {"position": list(position), "threshold": threshold_of(learner)}
-        write_model(learner, path, notes)
+        write_model(held.learner, path, held.notes() | {"threshold": threshold_of(held.learner)})
 
     def _at(self, name: str) -> int:
         """Give the last correction that a snapshot holds, without checking it."""
@@ -215,13 +296,12 @@ class Store:
         """Fold the journal into a base model; what was folded cannot be undone. Give how many."""
         from rosenblatt.data.models import write_model
 
-        self._check_writable()
-        learner = self.learner()
-        assert self._held is not None
-        position, before = self._held[1], self.facts()["base"]
+        self.check_writable()
+        held = self.held()
+        position, before = held.position, self.facts()["base"]
         if position.seq == before:
             return 0
-        write_model(learner, self.folder / base_name(position.seq), {"position": list(position)})
+        write_model(held.learner, self.folder / base_name(position.seq), held.notes())
         if not self.journal.forget(position):
             return self.compact()  # something was undone meanwhile
         with suppress(OSError):
@@ -270,6 +350,11 @@ def threshold_of(learner: Any) -> float:
     """Give the score below which answers are doubtful, 0 where the learner knows of none."""
     found = float(getattr(learner, "threshold_", 0.0))
     return min(found, sys.float_info.max)  # JSON has no infinity
+
+
+def is_unsure(learner: Any, lead: float) -> bool:
+    """Tell whether a lead is too small for an answer."""
+    return not lead or (learner.is_fitted and lead < min(learner.threshold_, MOST_DOUBT))
 
 
 def base_name(seq: int) -> str:
