@@ -71,7 +71,7 @@ def test_one_shard_is_one_machine_bit_for_bit(layout, labels, options, local):
 
 
 def mixed(shards, rounds):
-    """Mix the weights of two classes, slowly and obviously; give w, its mean and Σ μ·k."""
+    """Mix the weights of two classes, slowly and obviously; give w, its mean and Σ κ·μ·k."""
     v, total, weight, weighted = np.zeros(X.shape[1] + 1), 0, 0, 0.0
     for t in range(1, rounds + 1):
         ends, mistakes = [], []
@@ -81,14 +81,16 @@ def mixed(shards, rounds):
                 lifted = np.append(x, 1.0)
                 if label * (u @ lifted) <= 0:
                     u, k = u + label * lifted, k + 1
-                total, weight = total + t**2 * u, weight + t**2
+                total, weight = total + t**3 * u, weight + t**3
             ends.append(u)
             mistakes.append(k)
         if not sum(mistakes):
             break
         share = np.array(mistakes) / sum(mistakes)
-        v = v + sum(mu * (u - v) for mu, u in zip(share, ends, strict=True))
-        weighted += float(share @ mistakes)
+        steps = np.array(ends) - v
+        stretch = share @ np.square(steps).sum(axis=1) / np.square(share @ steps).sum()
+        v = v + min(stretch, len(shards)) * (share @ steps)
+        weighted += min(stretch, len(shards)) * float(share @ mistakes)
     return v, total / weight, weighted
 
 
@@ -271,3 +273,18 @@ def test_a_shard_travels_as_its_description(folder):
     travelled = pickle.loads(pickle.dumps(shard))
     assert travelled._examples is None
     assert (travelled.examples.X != shard.examples.X).nnz == 0
+
+
+def test_shards_stay_where_they_are_until_a_worker_has_too_many():
+    from rosenblatt.cluster.on_dask import shared_out
+
+    assert shared_out([["a"], ["b"], ["a"], ["b"]], {"a": 1, "b": 1}) == (
+        {"a": [0, 2], "b": [1, 3]},
+        {},
+    )
+    came = shared_out([["a"]] * 4, {"a": 1, "b": 1})
+    assert came == ({"a": [0, 1], "b": [2, 3]}, {"b": [3, 2]})
+    lost = shared_out([["a"], [], ["gone"], ["a", "b"]], {"a": 1, "b": 1})
+    assert lost == ({"a": [0, 2], "b": [1, 3]}, {})
+    assert shared_out([["a"]] * 5, {"a": 3, "b": 2})[0] == {"a": [0, 1, 2], "b": [3, 4]}
+    assert shared_out([[], []], {}) == ({"": [0, 1]}, {})

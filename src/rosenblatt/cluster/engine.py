@@ -126,6 +126,11 @@ def measured(task: Task, shard: Shard, shared: Any, own: Any) -> Done:
     return Done(value, time.perf_counter() - began)
 
 
+def all_measured(task: Task, shared: Any, own: list[Any], shards: list[Shard]) -> list[Done]:
+    """Do a task on several shards, one after the other."""
+    return [measured(task, shard, shared, each) for shard, each in zip(shards, own, strict=True)]
+
+
 def size_of(value: Any) -> int:
     """Give the bytes that something takes when it is sent."""
     parts: list[pickle.PickleBuffer] = []

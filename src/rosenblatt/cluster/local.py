@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from rosenblatt.blocks import cores
-from rosenblatt.cluster.engine import Done, Engine, Task, measured
+from rosenblatt.cluster.engine import Done, Engine, Task, all_measured
 from rosenblatt.cluster.shards import Description, Shard
 from rosenblatt.errors import ClusterError
 
@@ -46,69 +46,64 @@ class LocalEngine(Engine):
     def _put(self) -> None:
         token = uuid.uuid4().hex
         self.keys = [f"{token}-{k}" for k in range(len(self.descriptions))]
-        self.copies = len(self.keys)
-        self.processes = min(self.processes, len(self.keys))
+        self.processes = self.copies = min(self.processes, len(self.keys))
 
     def _keep(self, places: Sequence[int]) -> None:
         self.keys = [self.keys[k] for k in places]
-        self.copies = len(self.keys)
 
     def _results(self, task: Task, shared: Any, own: list[Any]) -> Iterator[Done]:
-        calls = [(task, shared, each) for each in own]
-        futures: dict[int, Future] = {k: self._submitted(k, calls[k]) for k in range(len(calls))}
-        deaths = [0] * len(calls)
-        for k in range(len(calls)):
-            while True:
-                try:
-                    yield futures[k].result()
-                    break
-                except BrokenProcessPool:
-                    deaths[k] += 1
-                    if deaths[k] > MOST_DEATHS:
-                        raise self._gave_up(k) from None
-                    self._restart(k, calls, futures)
+        places = range(min(self.processes, len(own)))
+        call = (task, shared, own)
+        futures = [self._submitted(place, *call) for place in places]
+        for k in range(len(own)):
+            place = k % self.processes
+            if k < self.processes:
+                futures[place] = self._finished(place, futures[place], call)
+            yield futures[place].result()[k // self.processes]
 
-    def _restart(self, k: int, calls: list[Any], futures: dict[int, Future]) -> None:
-        """Replace the process of a shard, and give the new one what the old one left undone."""
-        place = k % self.processes
-        broken = self.pools[place]
-        if broken is not None:
-            broken.shutdown(cancel_futures=True)
-        self.pools[place], self.known[place] = None, set()
-        for other in range(k, len(calls)):
-            if other % self.processes == place and not _is_good(futures[other]):
-                futures[other] = self._submitted(other, calls[other])
+    def _finished(self, place: int, future: Future, call: tuple[Any, ...]) -> Future:
+        """Wait for a process; one that dies is replaced, and the new one does all of it again."""
+        for _ in range(MOST_DEATHS + 1):
+            if not isinstance(future.exception(), BrokenProcessPool):
+                return future
+            broken = self.pools[place]
+            if broken is not None:
+                broken.shutdown(cancel_futures=True)
+            self.pools[place], self.known[place] = None, set()
+            future = self._submitted(place, *call)
+        raise self._gave_up(place)
 
-    def _submitted(self, k: int, call: tuple[Task, Any, Any]) -> Future:
-        place, key = k % self.processes, self.keys[k]
-        pool = self.pools[place]
+    def _submitted(self, place: int, task: Task, shared: Any, own: list[Any]) -> Future:
+        """Give a process its shards of a round, with those that it does not know yet."""
+        pool, mine = self.pools[place], slice(place, None, self.processes)
         if pool is None:
             context = multiprocessing.get_context("spawn")
             pool = self.pools[place] = ProcessPoolExecutor(1, mp_context=context)
-        unknown = None if key in self.known[place] else self.descriptions[k]
+        keys, known = self.keys[mine], self.known[place]
+        pairs = zip(keys, self.descriptions[mine], strict=True)
+        unknown = {key: description for key, description in pairs if key not in known}
         try:
-            future = pool.submit(_work, key, unknown, *call)
-        except BrokenProcessPool as error:  # `result` is where that is dealt with
+            future = pool.submit(_work, keys, unknown, task, shared, own[mine])
+        except BrokenProcessPool as error:  # `_finished` deals with it
             future = Future()
             future.set_exception(error)
             return future
-        self.known[place].add(key)
+        known.update(keys)
         return future
 
-    def _gave_up(self, k: int) -> ClusterError:
+    def _gave_up(self, place: int) -> ClusterError:
+        names = [each.name for each in self.descriptions[place :: self.processes]]
+        several = f" or {len(names) - 1} others" if len(names) > 1 else ""
         return ClusterError(
-            f"{MOST_DEATHS + 1} processes died over {self.descriptions[k].name}; it may need more "
-            "memory than there is: give smaller shards. In a script, call this below "
+            f"{MOST_DEATHS + 1} processes died over {names[0]}{several}; a shard may need more "
+            "memory than there is: give smaller ones. In a script, call this below "
             "`if __name__ == '__main__':`"
         )
 
 
-def _is_good(future: Future) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None
-
-
-def _work(key: str, description: Description | None, task: Task, shared: Any, own: Any) -> Done:
+def _work(
+    keys: list[str], unknown: dict[str, Description], task: Task, shared: Any, own: list[Any]
+) -> list[Done]:
     """Do a task in a worker, which gets to know a shard with its first task."""
-    if description is not None:
-        _shards[key] = Shard(description)
-    return measured(task, _shards[key], shared, own)
+    _shards.update((key, Shard(description)) for key, description in unknown.items())
+    return all_measured(task, shared, own, [_shards[key] for key in keys])

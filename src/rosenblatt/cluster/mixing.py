@@ -1,18 +1,19 @@
 """Perceptrons on shards: iterative parameter mixing.
 
-Round       each shard makes one pass from w, with k mistakes, and ends at w_s; then
-            w ← w + Σ μ·(w_s - w), added up in the order of the shards, with μ = k / Σ k (by
-            updates, where a margin asks for more of them)
+Round       each shard makes one pass from w, with k mistakes, and ends at w + d; then
+            w ← w + κ·Σ μ·d, added up in the order of the shards, with μ = k / Σ k (by updates,
+            where a margin asks for more of them) and κ = Σ μ·‖d‖² / ‖Σ μ·d‖², which is 1 if all
+            shards say the same and grows as they say different things; never more than their number
 Ends        when no shard makes a mistake; at a limit; when rounds make no progress (`growth`)
-Guarantee   Σ μ·k over all shards and rounds, the *weighted* mistakes, is at most (R/γ)² if some
-            unit w* has leads >= γ: w·w* grows by η·γ·Σ μ·k in a round, and ‖w‖² by no more than
-            η²·R²·Σ μ·k, since ‖Σ μ·w_s‖² <= Σ μ·‖w_s‖². From there on it is the proof of theory F5
-            (F7 for another start, F15 for many classes). Plain mistakes may be more: copies of n
-            orthogonal rows on S shards cost S·n of them where the bound is n.
-Average     of all weights held by all shards, those of round t counted t² times: a mixture grows
-            as slowly as one shard's weights do, so that the first rounds tell least
+Guarantee   Σ κ·μ·k over all shards and rounds, the *weighted* mistakes, is at most (R/γ)² if some
+            unit w* has leads >= γ: in a round, w·w* grows by κ·η·γ·Σ μ·k at least, and ‖w‖² by
+            2κ·w·Σ μ·d + κ²·‖Σ μ·d‖² <= κ·Σ μ·(2·w·d + ‖d‖²) <= κ·η²·R²·Σ μ·k. From there on it is
+            the proof of theory F5 (F7 for another start, F15 for many classes). Plain mistakes may
+            be more: copies of n orthogonal rows on S shards cost S·n where the bound is n.
+Average     of all weights held by all shards, those of round t counted t³ times: a mixture grows
+            more slowly than the weights of one machine, so that the first rounds tell least
 One shard   is the run of one machine, bit for bit
-Sources     McDonald, Hall & Mann 2010
+Sources     McDonald, Hall & Mann 2010; Pierra 1984 (κ, of projections)
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class MixedRun(Run):
     Attributes
     ----------
     weighted_mistakes : float
-        Σ μ·k over shards and rounds, which Theorem 1 bounds.
+        Σ κ·μ·k over shards and rounds, which Theorem 1 bounds.
     rounds : int
         Rounds: the same as `passes`.
     bound : MistakeBound or None
@@ -148,19 +149,18 @@ class Mixing:
 
     def _round(self) -> None:
         learned, alone = self.learned, len(self.seeds) == 1
-        state = learned.state
-        tally, drift = state.tally.copy(), state.drift
+        state, tally = learned.state, learned.state.tally.copy()
         if not alone:  # what was held before is added up here
-            tally[CLOCK], drift = 0.0, np.zeros_like(state.drift)
+            tally[CLOCK] = 0.0
         begin = Pass(
             len(self.per_round) + 1,
             self.labelled,
             learned.rule,
             learned.lift,
             self.learner.order,
-            alone,
+            bool(state.drift.size),
             state.w,
-            drift,
+            state.drift if alone else None,
             tally,
         )
         mixture = Mixture(begin)
@@ -278,35 +278,43 @@ class Mixture:
 
     def __init__(self, begin: Pass) -> None:
         self.begin = begin
-        self.mistakes = self.updates = self.products = 0
+        self.mistakes = self.updates = self.products = self.passes = 0
         self.moved = np.zeros_like(begin.w)
-        self.held = np.zeros_like(begin.drift)
+        self.held = np.zeros_like(begin.first_drift())
         self.tally = np.zeros_like(begin.tally)
-        self.lost = self.longer = 0.0
+        self.lost = self.squares = 0.0
         self.last: Part | None = None
 
     def add(self, part: Part) -> None:
         """Add a pass; weights that moved count by its updates."""
         begin, gained = self.begin, part.tally - self.begin.tally
         mistakes, updates = int(gained[MISTAKES]), int(gained[UPDATES])
-        self.last = part
+        self.last, self.passes = part, self.passes + 1
         self.mistakes, self.updates = self.mistakes + mistakes, self.updates + updates
         self.products += updates * mistakes
         self.tally += gained
-        if self.begin.alone:
+        if begin.alone:
             return
         if self.held.size:
             self.held += part.late.applied(np.zeros_like(begin.w)) + gained[CLOCK] * begin.w
         if updates:
-            w = part.w.applied(begin.w)
-            self.moved += updates * (w - begin.w)
+            step = part.w.applied(begin.w) - begin.w
+            self.moved += updates * step
             self.lost += updates * part.tally[LOST]
-            self.longer += updates * length_of(w, 0.0).square
+            self.squares += updates * length_of(step, 0.0).square
+
+    @property
+    def stretch(self) -> float:
+        """κ: how far to go along the mean of the steps."""
+        square = length_of(self.moved, 0.0).square
+        if not square > 0.0:
+            return 1.0
+        return min(max(1.0, self.squares * self.updates / square), float(self.passes))
 
     @property
     def weighted_mistakes(self) -> float:
-        """Σ μ·k of this round."""
-        return self.products / self.updates if self.updates else 0.0
+        """Σ κ·μ·k of this round."""
+        return self.stretch * self.products / self.updates if self.updates else 0.0
 
     def state(self, before: State) -> State:
         """Give the state after the round; that of one shard is its own."""
@@ -317,10 +325,11 @@ class Mixture:
         w, tally = before.w, before.tally + self.tally
         tally[CLOCK], tally[LOST] = 0.0, before.tally[LOST]
         if self.updates:
-            w = before.w + self.moved / self.updates
+            step, far = self.moved / self.updates, self.stretch
+            w = before.w + far * step
             # What the mixture is shorter than its parts is lost, too.
-            shorter = self.longer / self.updates - length_of(w, 0.0).square
-            tally[LOST] = self.lost / self.updates + shorter
+            shorter = self.squares / self.updates - far * length_of(step, 0.0).square
+            tally[LOST] += far * (self.lost / self.updates - tally[LOST] + shorter)
         return before._replace(w=w, drift=self._drift(before, tally), tally=tally)
 
     def _drift(self, before: State, tally: np.ndarray) -> np.ndarray:
@@ -328,7 +337,7 @@ class Mixture:
         if not before.drift.size:
             return before.drift
         t = self.begin.number
-        share = t**2 / sum(k**2 for k in range(1, t + 1))
+        share = t**3 / sum(k**3 for k in range(1, t + 1))
         mean = self.held / self.tally[SEEN]
         earlier = mean_weights(before)
         return np.asarray(-tally[SEEN] * (earlier + share * (mean - earlier)))

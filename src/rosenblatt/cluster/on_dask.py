@@ -1,10 +1,12 @@
 """A Dask cluster as an engine.
 
-A shard is the result of a task that loads it. The scheduler knows its size, and so where a task on
-it is at home, but nothing is pinned: when a worker goes, the shard is loaded by another one, from
-its description or from the graph of the collection that it is a chunk of. What a round shares is
-the result of a task, too, and held by the scheduler as long as the round lasts: it can be made
-again, and is sent through the scheduler once. Nothing is scattered.
+A shard is the result of a task that loads it. A round is one task for each thread of a worker, over
+the shards that are in that worker's memory: what they share is sent once for all of them. The
+scheduler knows where the shards are, but nothing is pinned: when a worker goes, its shards are
+loaded by others, from their descriptions or from the graph of the collection that they are chunks
+of, and a worker that comes is given shards of those that hold more than their part. What a round
+shares is an argument of its tasks or, for many workers, the result of a task, which they hand on to
+one another. Nothing is scattered.
 
 Without any worker, a run waits `rosenblatt.wait-for-workers` of Dask's configuration (a minute by
 default), then gives up.
@@ -15,16 +17,18 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import pairwise
 from typing import Any
 
-from rosenblatt.cluster.engine import Done, Engine, Task, measured
+from rosenblatt.cluster.engine import Done, Engine, Task, all_measured
 from rosenblatt.cluster.inputs import Chunk, made
 from rosenblatt.cluster.shards import Held, Shard, load
 from rosenblatt.errors import ClusterError, MissingExtraError
 
-AT_ONCE = 16  # results that are fetched together
+AT_ONCE = 16  # tasks of which results are fetched together, or which are sent what they share
+TOGETHER = 8  # shards at most that are one task
 LOOK_SECONDS = 1.0  # between two looks whether there is still a worker
 WAIT = "60s"
 GONE = (
@@ -68,43 +72,63 @@ class DaskEngine(Engine):
             self.client.close()
 
     def _put(self) -> None:
-        from dask.delayed import delayed
-
-        loads = []
-        for description in self.descriptions:
-            if isinstance(description, Chunk):
-                parts = (description.name, description.X, description.y)
-                loads.append(delayed(_held, pure=False)(*parts))
-            else:
-                loads.append(delayed(load, pure=False)(description))
         with _quietly(), self._connected():
-            self.shards = self.client.compute(loads)
+            # No task is restricted to workers: Dask would wait for those, were all to be lost.
+            self.shards = self.client.compute([_lazy(each) for each in self.descriptions])
             # What is shared goes to the scheduler, then to each worker.
-            self.copies = 1 + max(1, len(self.client.nthreads()))
+            self.copies = 1 + max(1, len(self._threads()))
+
+    def _threads(self) -> dict[str, int]:
+        return dict(self.client.nthreads())
 
     def _keep(self, places: Sequence[int]) -> None:
         self.shards = [self.shards[k] for k in places]
 
+    def _groups(self) -> list[list[int]]:
+        """Give the shards of each task; those of a worker with too many go to one with too few."""
+        self._wait(self.shards)
+        threads, holders = self._threads(), self.client.who_has(self.shards)
+        where = [holders.get(shard.key, ()) for shard in self.shards]
+        held, moves = shared_out(where, threads)
+        for home, mine in moves.items():  # Dask drops what is then held twice
+            with suppress(KeyError, ValueError):  # it went away just now
+                self.client.replicate([self.shards[k] for k in mine], n=1, workers=[home])
+        groups = []
+        for worker, mine in held.items():
+            count = max(threads.get(worker, 1), -(-len(mine) // TOGETHER))
+            cuts = [len(mine) * k // count for k in range(count + 1)]
+            groups += [mine[a:b] for a, b in pairwise(cuts) if a < b]
+        return sorted(groups)
+
     def _results(self, task: Task, shared: Any, own: list[Any]) -> Iterator[Done]:
         name = f"{self.token}-{task.__name__}-{self.rounds}"
         with _quietly(), self._connected():
-            given = self.client.submit(_given, shared, key=f"{name}-shared", pure=False)
+            groups = self._groups()
+            given = shared
+            if len(groups) > AT_ONCE:
+                given = self.client.submit(_given, shared, key=f"{name}-shared", pure=False)
             futures = self.client.map(
-                _measured,
-                self.shards,
-                own,
-                task=task,
-                shared=given,
-                key=[f"{name}-{k}" for k in range(len(own))],
+                all_measured,
+                [task] * len(groups),
+                [given] * len(groups),
+                [[own[k] for k in group] for group in groups],
+                [[self.shards[k] for k in group] for group in groups],
+                key=[f"{name}-{k}" for k in range(len(groups))],
                 pure=False,
             )
-        for start in range(0, len(futures), AT_ONCE):
-            some = futures[start : start + AT_ONCE]
+        arrived: dict[int, Done] = {}
+        following = 0
+        for start in range(0, len(groups), AT_ONCE):
+            some = slice(start, start + AT_ONCE)
             with self._connected():
-                self._wait(some)
-                done = self.client.gather(some)
-            futures[start : start + AT_ONCE] = [None] * len(some)  # the workers may forget them
-            yield from done
+                self._wait(futures[some])
+                done = self.client.gather(futures[some])
+            futures[some] = [None] * len(done)  # the workers may forget them
+            for group, values in zip(groups[some], done, strict=True):
+                arrived.update(zip(group, values, strict=True))
+            while following in arrived:
+                yield arrived.pop(following)
+                following += 1
 
     def _wait(self, futures: list[Any]) -> None:
         """Wait until futures are done, or no worker has been there for too long."""
@@ -178,6 +202,42 @@ def _quietly() -> Iterator[None]:
         yield
 
 
+def shared_out(
+    holders: Sequence[Sequence[str]], threads: Mapping[str, int]
+) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Give the shards of each worker, and those of them that it has to get.
+
+    A shard stays with the worker that holds it, unless that has more than its part of all shards
+    while another has less. One that nobody holds goes to the worker with the fewest.
+    """
+    held: dict[str, list[int]] = {name: [] for name in threads}
+    if not held:
+        return {"": list(range(len(holders)))}, {}
+
+    def busy(name: str) -> float:
+        return len(held[name]) / threads[name]
+
+    for k, names in enumerate(holders):
+        held[min([name for name in names if name in held] or held, key=busy)].append(k)
+    moves: dict[str, list[int]] = {}
+    part = -(-len(holders) // sum(threads.values()))
+    for name, mine in held.items():
+        while len(mine) > part * threads[name] and busy(least := min(held, key=busy)) < part:
+            moves.setdefault(least, []).append(mine[-1])
+            held[least].append(mine.pop())
+    return {name: sorted(mine) for name, mine in held.items()}, moves
+
+
+def _lazy(description: Any) -> Any:
+    """Give the task that loads a shard."""
+    from dask.delayed import delayed
+
+    whole = not isinstance(description, Chunk)
+    parts = (description,) if whole else (description.name, description.X, description.y)
+    task: Any = delayed(load if whole else _held, pure=False)
+    return task(*parts)
+
+
 def _held(name: str, X: Any, y: Any) -> Shard:
     """Make a shard of a computed chunk."""
     shard = Shard(Held(name, made(X, y)))
@@ -187,7 +247,3 @@ def _held(name: str, X: Any, y: Any) -> Shard:
 
 def _given(shared: Any) -> Any:
     return shared
-
-
-def _measured(shard: Shard, own: Any, *, task: Task, shared: Any) -> Done:
-    return measured(task, shard, shared, own)

@@ -33,10 +33,19 @@ class Pass(NamedTuple):
     rule: Rule
     lift: float
     order: str
-    alone: bool
+    averaging: bool
     w: np.ndarray
-    drift: np.ndarray
+    drift: np.ndarray | None  # of a single shard
     tally: np.ndarray
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one shard, so that it goes on as one machine does."""
+        return self.drift is not None
+
+    def first_drift(self) -> np.ndarray:
+        """Give the drift to begin with: among several shards, what was held before is theirs."""
+        return State.start(self.w, self.averaging).drift if self.drift is None else self.drift
 
 
 class Difference(NamedTuple):
@@ -77,7 +86,8 @@ def one_pass(shard: Shard, begin: Pass, seed: int) -> Part:
     """Make one pass over a shard, as one machine does."""
     shown, codes = begin.labelled.of(shard)
     rows = as_rows(shown.X, begin.lift)
-    w, drift = (favoured(rows, part.copy(order="K")) for part in (begin.w, begin.drift))
+    before = begin.first_drift()
+    w, drift = (favoured(rows, part.copy(order="K")) for part in (begin.w, before))
     state = State(w, drift, begin.tally.copy(), np.zeros(w.shape[:-1] or 1))
     rule = begin.rule._replace(sample_weight=shown.weights)
     presenter = RowPresenter(rows, codes, rule, state, logging=False)
@@ -97,7 +107,7 @@ def one_pass(shard: Shard, begin: Pass, seed: int) -> Part:
     missed = np.flatnonzero(presenter.counts).astype(np.uint32)
     if shown.places is not None:
         missed = shown.places[missed].astype(np.uint32)
-    return Part(Difference.of(begin.w, w), Difference.of(begin.drift, late), state.tally, missed)
+    return Part(Difference.of(begin.w, w), Difference.of(before, late), state.tally, missed)
 
 
 def plan_of(shard: Shard, begin: Pass, rows: int, seed: int) -> Plan:
