@@ -134,3 +134,8 @@ def test_the_import_takes_less_than_a_tenth_of_a_second():
 
 def test_the_package_is_typed():
     assert (Path(rb.__file__).parent / "py.typed").exists()
+
+
+def test_the_citation_names_this_version():
+    citation = (TESTS.parent / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {rb.__version__}\n" in citation
