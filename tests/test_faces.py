@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import nnls
 
 import naive_decide
 import rosenblatt as rb
@@ -50,6 +51,18 @@ def test_floats_see_the_face_that_was_planted(monkeypatch, projected):
         assert set(glance.reasons) <= set(glance.face)
         products = Z @ glance.w / np.linalg.norm(glance.w)
         assert np.abs(products[: len(on)]).max() < 1e-6 < products[len(on) :].min()
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_least_squares_in_pieces_come_as_near_as_at_once(balanced):
+    rows = np.random.default_rng(3).standard_normal((300, 8))
+    rows = rows if balanced else np.abs(rows)  # the nearest point is the total itself
+    total = rows[:8].sum(axis=0) * ([1] * 4 + [1 if balanced else -1] * 4)
+    found = projection.multipliers(rows, total, no_pause)
+    assert (found >= 0).all()
+    assert np.count_nonzero(found) <= 8
+    nearest = nnls(rows.T, -total)[1]
+    assert np.linalg.norm(total + found @ rows) == pytest.approx(nearest, abs=1e-8)
 
 
 def test_rows_that_cancel_out_have_a_mean_of_nothing_but_rounding():

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import threading
 import time
 from fractions import Fraction
 from functools import partial
@@ -11,6 +12,10 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.decide.answers import less_reading
+from rosenblatt.margin import problems
+from rosenblatt.online.driver import Limits, Training
+from rosenblatt.pauses import OutOfTimeError, until, waited
 
 # A linear program of many seconds in floats, which see no signal.
 LONG = """
@@ -99,6 +104,9 @@ CALLS = {
     "cheapest_counts": lambda: partial(
         rb.cheapest_counts, normal(1500, 30), mixed(1500), kernel="gaussian:0.1"
     ),
+    "voted Perceptron": lambda: fitted(
+        rb.Perceptron, normal(100_000, 30), mixed(100_000), max_iter=10**6, output="voted"
+    ),
     "Perceptron": lambda: fitted(
         rb.Perceptron, normal(100_000, 30), mixed(100_000), max_iter=10**6, patience=None
     ),
@@ -110,6 +118,62 @@ CALLS = {
     ),
     "HardMarginSVM": lambda: fitted(rb.HardMarginSVM, normal(1000, 2000), mixed(1000), tol=1e-12),
 }
+
+
+@pytest.fixture
+def endless():
+    """Give work that ends with the test, as the compilation of a loop that nothing can stop."""
+    ended = threading.Event()
+    yield lambda *_: waited(ended.wait)
+    ended.set()
+
+
+def test_whoever_waits_for_a_compilation_can_give_up(endless):
+    with pytest.raises(OutOfTimeError), until(0.01):
+        endless()
+    assert waited(lambda: 3) == 3
+
+
+def test_what_is_compiled_beside_is_given_or_raised():
+    with until(60):
+        assert waited(lambda: 3) == 3
+        with pytest.raises(ZeroDivisionError):
+            waited(lambda: 1 // 0)
+
+
+class EndlessPresenter:
+    tally, counts = np.zeros(20, np.int64), np.zeros(5, np.uint32)
+
+    def __init__(self, present):
+        self.present = present
+
+
+def test_a_run_whose_loop_is_not_compiled_in_time_ends_with_nothing_learned(endless):
+    run = Training(EndlessPresenter(endless), limits=Limits(seconds=0.01)).run()
+    assert (run.stop, run.updates, run.passes) == (rb.Stop.SECONDS, 0, 0)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("multiclass", ["joint", "one-vs-rest"])
+def test_a_solver_that_is_not_compiled_in_time_knows_the_objective_of_nothing(
+    endless, monkeypatch, classes, multiclass
+):
+    X, y = normal(30, 3), np.arange(30) % classes
+    monkeypatch.setattr(problems, "_finely", endless)
+    fitted = rb.SoftMarginSVM(max_seconds=0.01, multiclass=multiclass)
+    with pytest.warns(UserWarning, match="stopped after 0 passes"):
+        fitted.fit(X, y)
+    monkeypatch.undo()
+    every = 3 if (classes, multiclass) == (3, "one-vs-rest") else 1
+    assert (fitted.objective_, fitted.gap_) == (30 * every, 1.0)
+    assert fitted.decision_function(X).shape == ((30,) if classes == 2 else (30, classes))
+
+
+def test_reading_counts_as_part_of_the_time():
+    now = time.perf_counter()
+    assert less_reading({"max_seconds": 5.0}, now - 3)["max_seconds"] == pytest.approx(2, abs=0.5)
+    assert less_reading({"max_seconds": 5.0}, now - 9)["max_seconds"] < 1e-3
+    assert less_reading({"max_seconds": None}, now - 9) == {"max_seconds": None}
 
 
 @pytest.mark.parametrize("made", CALLS.values(), ids=CALLS)

@@ -2,6 +2,8 @@
 
 A *loop* is called from Python and cached on disk; a *part* is a piece of a loop, always inlined,
 since passing rows on costs more than most pieces do. The exact kinds round as they are written.
+Whoever waits for a loop to be compiled, which takes seconds, may give up: it is compiled to its
+end, so that the next call finds it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core.caching import IndexDataCacheFile
+
+from rosenblatt.pauses import waited
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,6 +48,8 @@ def _cached(function: F, options: dict[str, Any]) -> F:
         compiled._cache._cache_file.__class__ = Index
     except RuntimeError:  # no folder can be written to: every process compiles for itself
         compiled = numba.njit(**options)(function)
+    compile_for = compiled.compile
+    compiled.compile = lambda signature: waited(lambda: compile_for(signature))
     found: F = compiled
     return found
 

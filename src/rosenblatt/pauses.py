@@ -1,18 +1,30 @@
-"""Pauses of long work in Python, in which whoever asked for it may look at the clock.
+"""Pauses of long work, in which whoever asked for it may look at the clock.
 
 Work on exact numbers takes seconds where there are many, in rooms that know no limits; it calls
-`pause` between short pieces. Code that compiled loops do is quick, and gets a pause handed over.
+`pause` between short pieces. What has no pieces, such as the compilation of a loop, is done in a
+thread of its own, and waited for.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from threading import Thread
+from typing import TypeVar
 
 Pause = Callable[[], object]  # may raise, which ends the work
+Found = TypeVar("Found")
+OFTEN = 0.05  # seconds between two pauses of whoever waits
 
-_wanted: ContextVar[Pause] = ContextVar("pause", default=lambda: None)
+_wanted: ContextVar[Pause | None] = ContextVar("pause", default=None)
+
+
+class OutOfTimeError(Exception):
+    """The seconds are over; what was found so far counts."""
 
 
 @contextmanager
@@ -25,6 +37,43 @@ def pausing(wanted: Pause) -> Iterator[None]:
         _wanted.reset(before)
 
 
+def until(seconds: float | None) -> AbstractContextManager[None]:
+    """Let the pauses of all work inside end it after some seconds; None for no limit."""
+    deadline = math.inf if seconds is None else time.perf_counter() + seconds
+
+    def look() -> None:
+        if time.perf_counter() >= deadline:
+            raise OutOfTimeError
+
+    return pausing(look)
+
+
 def pause() -> None:
     """Make a pause."""
-    _wanted.get()()
+    wanted = _wanted.get()
+    if wanted is not None:
+        wanted()
+
+
+def beside(work: Callable[[], Found]) -> Future[Found]:
+    """Do work in a thread of its own, which goes on to its end whoever gives up waiting."""
+    found: Future[Found] = Future()
+
+    def do() -> None:
+        try:
+            found.set_result(work())
+        except BaseException as error:  # which whoever waits gets
+            found.set_exception(error)
+
+    Thread(target=do).start()
+    return found
+
+
+def waited(work: Callable[[], Found]) -> Found:
+    """Do work that makes no pauses, making them meanwhile; at once if nobody wants any."""
+    if _wanted.get() is None:
+        return work()
+    found = beside(work)
+    while not wait([found], OFTEN).done:
+        pause()
+    return found.result()

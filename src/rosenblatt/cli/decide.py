@@ -27,6 +27,7 @@ from rosenblatt.cli.words import from_one, spoken
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.systems import read_system
 from rosenblatt.decide.answers import INTERRUPTED as STOPPED
+from rosenblatt.decide.answers import less_reading
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import six_digits
 
@@ -47,7 +48,7 @@ def separate_file(
 ) -> int:
     """Decide about two classes, write the proof, report; give the exit status."""
     check_writable(certificate, source.data)
-    examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
+    examples, found, seconds = _decided(source, rb.separate, options)
     names = examples.names or source.column_numbers(examples.X.shape[1])
     found = replace(found or _unknown(examples.y), names=names)
     facts = {
@@ -79,7 +80,7 @@ def separate_many(
 ) -> int:
     """Decide about more than two classes, write the proofs, report; give the exit status."""
     check_writable(certificate, source.data)
-    examples, found, seconds = _decided(source, lambda X, y: rb.separate(X, y, **options))
+    examples, found, seconds = _decided(source, rb.separate, options)
     answers = []
     for k, each in enumerate((found or {}).values(), start=1):
         path = certificate and certificate.with_stem(f"{certificate.stem}-{k}")
@@ -112,15 +113,19 @@ def _status(found: Any) -> int:
     return STATUSES.get(found.verdict, NO)
 
 
-def _decided(source: Source, question: Callable[[Any, Any], Any]) -> tuple[rb.Examples, Any, float]:
+def _decided(
+    source: Source, question: Callable[..., Any], options: dict[str, Any]
+) -> tuple[rb.Examples, Any, float]:
     """Read, and decide; the answer is None after an interrupt that left none."""
+    began = time.perf_counter()
     with doing(f"reading {source.data}") as say:
         examples = source.examples()
         if examples.y is None:
             raise InputError(f"{source.data} has no labels; deciding needs one for each row")
         rows, columns = examples.X.shape
         say(f"deciding about {rows:,} × {columns:,}; Ctrl-C leaves it undecided")
-        return examples, *_timed(lambda: question(examples.X, examples.y))
+        left = less_reading(options, began)
+        return examples, *_timed(lambda: question(examples.X, examples.y, **left))
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -157,7 +162,7 @@ def margin_file(
 ) -> int:
     """Enclose the largest margin, write the proof, report; give the exit status."""
     check_writable(certificate, source.data)
-    examples, found, seconds = _decided(source, lambda X, y: rb.max_margin(X, y, **options))
+    examples, found, seconds = _decided(source, rb.max_margin, options)
     if found is None:
         none = _unknown(examples.y)
         known = (0.0, math.inf, 1.0, None, None, none.rows, np.zeros(0), None, None)
@@ -247,11 +252,13 @@ def solve_file(
     """Decide a system, write the proof and the solution, report; give the exit status."""
     _check_outputs(name, certificate, point)
     asked.check(name)
+    began = time.perf_counter()
     with doing(f"reading {name}") as say:
         system = read_system(name, floats=floats)
         rows, unknowns = system.A.shape
         say(f"deciding {rows:,} × {unknowns:,}; Ctrl-C leaves it undecided")
-        found, seconds = _timed(lambda: system.solved(strict, **options))
+        left = less_reading(options, began)
+        found, seconds = _timed(lambda: system.solved(strict, **left))
     if found is None:
         nothing = np.zeros(0, np.int64)
         found = rb.Solution("undecided", None, None, nothing, options["method"], 0, STOPPED)

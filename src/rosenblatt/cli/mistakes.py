@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, plain, show
 from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import spoken
-from rosenblatt.decide.answers import Clock
+from rosenblatt.decide.answers import Clock, less_reading
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.labels import as_labels, two_classes
 from rosenblatt.learners.perceptron import Perceptron
@@ -32,12 +33,14 @@ def bound_file(
 ) -> None:
     """Read, learn, bound the mistakes, write the proof, report."""
     check_writable(certificate, source.data)
+    began = time.perf_counter()
     with doing(f"reading {source.data}") as say, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report says why the run ended
         examples = source.labelled(source.examples())
         X, y = examples
         two_classes(as_labels(y, X.shape[0]))  # before the learning, which takes more of them
         say(f"learning {X.shape[0]:,} × {X.shape[1]:,}")
+        chosen = less_reading(chosen, began)
         clock = Clock(chosen.get("max_seconds"))
         learner = Perceptron(max_iter=passes or MOST_PASSES, patience=None, **chosen)
         learner.train(X, y, examples.weights)

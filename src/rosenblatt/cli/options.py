@@ -80,7 +80,9 @@ cluster = click.option(
 )
 cache = flag("--cache", help="Cache the data beside the file, as memory-mapped arrays.")
 model = click.argument("model", type=FILE)
-max_seconds = click.option("--max-seconds", type=float, help="Time limit; then undecided.")
+max_seconds = click.option(
+    "--max-seconds", type=float, help="Time limit, reading included; then undecided."
+)
 floats = flag(
     "--floats", help="Take numbers of text for their nearest float64, not for the decimals written."
 )

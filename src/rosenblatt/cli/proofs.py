@@ -107,7 +107,7 @@ def margin(
 @click.option("--margin", type=float, help="Of the learner: then its updates are bounded.")
 @click.option("--seed", type=int, help="Seed of the random orders.")
 @click.option(
-    "--max-seconds", type=float, help="Time limit of the search for a small bound, and of the run."
+    "--max-seconds", type=float, help="Time limit of reading, run and search for a small bound."
 )
 @options.floats
 @reads(TO_LEARN, exact=True)

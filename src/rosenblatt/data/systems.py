@@ -21,6 +21,7 @@ import io
 import math
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -36,6 +37,7 @@ from rosenblatt.data.files import replacing
 from rosenblatt.data.programs import ProgramRows, program_of_model, read_program
 from rosenblatt.data.sources import beginning, contents, extension_of, files, is_pipe, shown
 from rosenblatt.data.written import decimal_text, floats_of, kept_beside
+from rosenblatt.decide.answers import less_reading
 from rosenblatt.decide.solve import Solution, solve_system
 from rosenblatt.decide.wording import Wording
 from rosenblatt.decimals import Written, is_decimal, is_whole, marked
@@ -209,6 +211,7 @@ def solve(
     'infeasible'
     """
     options: dict[str, Any] = {"method": method, "max_seconds": max_seconds, "max_steps": max_steps}
+    began = time.perf_counter()
     if A_ub is not None or A_eq is not None:
         if A is not None or equal is not None:
             raise InputError("A_ub and A_eq stand in place of A, b and equal; leave those out")
@@ -222,7 +225,7 @@ def solve(
                 "equal and bounds"
             )
         system = read_system(A, floats=floats) if whole else _of_program(program_of_model(A))
-        return system.solved(strict, **options)
+        return system.solved(strict, **less_reading(options, began))
     if A is None:
         raise InputError("there is no system; give A, a file, or A_ub and A_eq")
     found = solve_system(lambda: System(A, b, strict, equal, bounds), **options)

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rosenblatt.errors import InputError
+from rosenblatt.pauses import OutOfTimeError
 
 Answer = TypeVar("Answer")
 
@@ -25,10 +26,6 @@ REASONS = {
     INTERRUPTED: "it was interrupted; ask again and let it run",
     UNPROVEN: "the proof that was found did not pass the check; bring the columns to one scale",
 }
-
-
-class OutOfTimeError(Exception):
-    """The seconds are over; what was found so far counts."""
 
 
 @dataclass
@@ -82,6 +79,14 @@ def checked_seconds(seconds: float | None) -> float | None:
     if seconds is not None and not (real and 0 < seconds < np.inf):
         raise InputError(f"max_seconds must be a positive number, got {seconds!r}")
     return seconds
+
+
+def less_reading(options: dict[str, Any], began: float) -> dict[str, Any]:
+    """Give options whose time limit is less by the time since something was begun to be read."""
+    seconds = options.get("max_seconds")
+    if seconds is None or not seconds > 0:
+        return options
+    return {**options, "max_seconds": max(seconds - (time.perf_counter() - began), 1e-6)}
 
 
 def within(clock: Clock, search: Callable[[], Answer]) -> Answer:

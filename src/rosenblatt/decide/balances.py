@@ -76,7 +76,8 @@ class Balancing:
     def _support(self, named: np.ndarray) -> np.ndarray | None:
         """Give the places of few rows that balance the named ones."""
         with one_blas_thread:
-            found = multipliers(self.floats, self.floats[named].sum(axis=0))
+            total = self.floats[named].sum(axis=0)
+            found = multipliers(self.floats, total, self.clock.left)
         if found is None or not found.any():
             return None
         return np.flatnonzero(found > DEPENDENT * found.max())

@@ -22,7 +22,7 @@ from fractions import Fraction
 import numpy as np
 
 from rosenblatt.certificates import Certificate, Inseparability, NonSeparability, Number, Separator
-from rosenblatt.decide.answers import REASONS, Clock, OutOfTimeError
+from rosenblatt.decide.answers import REASONS, Clock
 from rosenblatt.decide.signed import SignedRows
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import labelled_digest
@@ -30,6 +30,7 @@ from rosenblatt.exact.numbers import exact_row
 from rosenblatt.exact.products import signs_of_products
 from rosenblatt.exact.spans import orthogonal
 from rosenblatt.matrices import Matrix
+from rosenblatt.pauses import OutOfTimeError
 
 MOST_COLUMNS = 1000  # exact elimination of more takes minutes
 MORE_ROWS = 100  # than columns, to begin with

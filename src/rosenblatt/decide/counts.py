@@ -20,7 +20,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock, checked_seconds
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.floats import load, run, solver_with
 from rosenblatt.decide.separate import decide
@@ -37,7 +37,9 @@ from rosenblatt.kernel.functions import (
 from rosenblatt.kernel.space import Space, check_function, check_gram
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, without_duplicates
+from rosenblatt.pauses import OutOfTimeError, pause, pausing
 
+AT_A_TIME = 500  # rows of a Gram matrix between two looks at the clock
 MOST_ROWS = 5_000  # whose Gram matrix, with the solver's copies, takes about 2 GiB
 DUAL_SIMPLEX, PRIMAL_SIMPLEX = 1, 4  # as HiGHS numbers them
 TOO_LARGE = "the kernel's values are too large for float64; divide X by a constant"
@@ -162,11 +164,13 @@ def cheapest_counts(
     check_finite(matrix)
     classes = two_classes(as_labels(y, matrix.shape[0]))
     signs = as_signs(as_labels(y, matrix.shape[0]), classes)
-    problem = _problem(chosen, matrix, signs.astype(np.float64), checked_lift(fit_intercept, lift))
+    added = checked_lift(fit_intercept, lift)
     try:
-        found = problem.solve(clock)
-        if found is None:
-            raise _refusal(chosen, X, signs, classes, bool(fit_intercept), clock)
+        with pausing(clock.left):
+            problem = _problem(chosen, matrix, signs.astype(np.float64), added)
+            found = problem.solve(clock)
+            if found is None:
+                raise _refusal(chosen, X, signs, classes, bool(fit_intercept), clock)
     except OutOfTimeError:
         raise InputError(
             f"the cheapest counts were not found in max_seconds={max_seconds:g}; allow more "
@@ -192,7 +196,9 @@ class _ByGram:
     """min Σ a subject to G a >= 1, from the matrix G."""
 
     def __init__(self, gram: np.ndarray, signs: np.ndarray) -> None:
-        self.G = gram * signs * signs[:, None]
+        gram *= signs
+        gram *= signs[:, None]
+        self.G = gram
 
     def products(self, a: np.ndarray) -> np.ndarray:
         return np.asarray(self.G @ a)
@@ -202,10 +208,10 @@ class _ByGram:
 
     def solve(self, clock: Clock) -> tuple[np.ndarray, np.ndarray] | None:
         n = self.G.shape[0]
+        values = self.G.ravel() / (max(-self.G.min(), self.G.max()) or 1.0)
         clock.left()
-        values = self.G.T.ravel() / (np.abs(self.G).max() or 1.0)
-        rows, starts = np.tile(np.arange(n), n), np.arange(0, n * n + 1, n)
-        matrix = sparse.csc_matrix((values, rows, starts), (n, n))
+        columns = np.tile(np.arange(n, dtype=np.int32), n)
+        matrix = sparse.csr_matrix((values, columns, np.arange(0, n * n + 1, n)), (n, n))
         return _solved(matrix, np.ones(n), np.full(n, np.inf), np.ones(n), np.zeros(n), clock)
 
 
@@ -290,9 +296,13 @@ def gram_matrix(kernel: Kernel, X: Matrix, lift: float) -> np.ndarray:
     space = Space.around(kernel, lift, X)
     with np.errstate(over="ignore", invalid="ignore"):
         rows = space.block(X, slice(None), np.arange(X.shape[0])).doubled()
-        values = space.values(rows, rows)
-    if not np.isfinite(values).all():
-        raise InputError(TOO_LARGE)
+        values = np.empty((X.shape[0], X.shape[0]))
+        for first in range(0, X.shape[0], AT_A_TIME):
+            pause()
+            part = slice(first, first + AT_A_TIME)
+            values[part] = space.values(rows.picked(part), rows)
+            if not np.isfinite(values[part]).all():
+                raise InputError(TOO_LARGE)
     return values
 
 

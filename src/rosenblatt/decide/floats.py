@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from concurrent.futures import wait
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +19,6 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.decide.answers import OutOfTimeError
 from rosenblatt.exact.linear import balance, entry_powers
 from rosenblatt.exact.programs import (
     AT_LOWER,
@@ -33,6 +33,7 @@ from rosenblatt.exact.programs import (
     largest_violations,
     power_near,
 )
+from rosenblatt.pauses import OutOfTimeError, beside
 
 TOLERANCE = 1e-9
 OPTIONS: dict[str, Any] = {
@@ -69,24 +70,15 @@ def run(solver: Any, seconds: float, task: str = "run") -> Any:
     """
     if seconds < math.inf:  # its own clock counts from its first run on
         solver.setOptionValue("time_limit", float(solver.getRunTime() + seconds))
-    ended = threading.Event()  # Thread.join, when interrupted, takes the thread for ended
-    answers: list[Any] = []
-    threading.Thread(target=_run, args=(getattr(solver, task), answers, ended)).start()
+    answer = beside(getattr(solver, task))
     try:
-        ended.wait(min(seconds + GRACE, threading.TIMEOUT_MAX))
+        wait([answer], min(seconds + GRACE, threading.TIMEOUT_MAX))
     finally:
-        if not ended.is_set():
+        if not answer.done():
             solver.cancelSolve()
-    if not ended.is_set() or solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
+    if not answer.done() or solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
         raise OutOfTimeError
-    return answers[0] if answers else None
-
-
-def _run(task: Any, answers: list[Any], ended: threading.Event) -> None:
-    try:
-        answers.append(task())
-    finally:
-        ended.set()
+    return answer.result()
 
 
 def basis_of(solver: Any) -> Basis:

@@ -34,7 +34,6 @@ from rosenblatt.decide.answers import (
     UNDECIDED,
     UNPROVEN,
     Clock,
-    OutOfTimeError,
     checked_seconds,
 )
 from rosenblatt.decide.enclosure import (
@@ -55,7 +54,7 @@ from rosenblatt.margin.hard import by_sweeps
 from rosenblatt.margin.support import FEW_ROOM, HardMargin, SupportSearch
 from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
-from rosenblatt.pauses import pausing
+from rosenblatt.pauses import OutOfTimeError, pausing
 
 NOT_SEPARABLE = "not separable"
 SMALL = 50  # with so few coordinates, the exact margin costs a fraction of a second

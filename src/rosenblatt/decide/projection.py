@@ -11,14 +11,15 @@ Sources     Lawson & Hanson 1974; Moreau 1962; Mangasarian 2002
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
 
 from rosenblatt.decide.newton import by_newton
+from rosenblatt.pauses import Pause
 
+PIECES = 50  # after which least squares are given up
 PROJECTED = 10**8  # rows times squared dimension, up to which a projection takes no second
 ZERO = 1e-9  # a length, beside 1, that counts as zero
 SURE = 1e-6  # the same, of a product that is positive whatever the rounding
@@ -35,7 +36,7 @@ class Glance(NamedTuple):
     w: np.ndarray
 
 
-def face_of(Z: np.ndarray, pause: Callable[[], object]) -> Glance:
+def face_of(Z: np.ndarray, pause: Pause) -> Glance:
     """Find the face of rows whose largest entries are about 1."""
     left, reasons = np.ones(Z.shape[0], bool), np.zeros(Z.shape[0], bool)
     w, space = np.zeros(Z.shape[1]), None  # whose columns span what is orthogonal to the reasons
@@ -48,7 +49,7 @@ def face_of(Z: np.ndarray, pause: Callable[[], object]) -> Glance:
         places, rows = places[steep], rows[steep] / lengths[steep, None]
         if not places.size:
             break
-        r = projection(rows) if rows.size * rows.shape[1] <= PROJECTED else None
+        r = projection(rows, pause) if rows.size * rows.shape[1] <= PROJECTED else None
         sure = SURE
         if r is None:
             (r, losses), sure = by_newton(rows, pause), 0.0
@@ -69,9 +70,7 @@ def face_of(Z: np.ndarray, pause: Callable[[], object]) -> Glance:
     return Glance(np.flatnonzero(left), np.flatnonzero(reasons & left), w)
 
 
-def clearer(
-    w: np.ndarray, face: np.ndarray, others: np.ndarray, pause: Callable[[], object]
-) -> np.ndarray:
+def clearer(w: np.ndarray, face: np.ndarray, others: np.ndarray, pause: Pause) -> np.ndarray:
     """Give a w that is zero on the face and positive on the others by more, if there is one."""
     space = orthogonal_to(face)
     rows = others @ space
@@ -79,10 +78,10 @@ def clearer(
     return np.asarray(space @ found.w) if found.losses.max() < 1 else w
 
 
-def projection(rows: np.ndarray) -> np.ndarray | None:
+def projection(rows: np.ndarray, pause: Pause) -> np.ndarray | None:
     """Project the mean of unit rows onto {w : Z w >= 0}; None if that fails."""
     mean = rows.mean(axis=0)
-    shares = multipliers(rows, mean)
+    shares = multipliers(rows, mean, pause)
     if shares is None:
         return None
     r = mean + shares @ rows
@@ -90,8 +89,33 @@ def projection(rows: np.ndarray) -> np.ndarray | None:
     return r if length <= ZERO or (rows @ r).min() >= -SURE * length else None
 
 
-def multipliers(rows: np.ndarray, total: np.ndarray) -> np.ndarray | None:
-    """Give λ >= 0, few of them positive, that bring Σ λ·z + total nearest to zero."""
+def multipliers(rows: np.ndarray, total: np.ndarray, pause: Pause) -> np.ndarray | None:
+    """Give λ >= 0, few of them positive, that bring Σ λ·z + total nearest to zero.
+
+    Where there are many rows, those that help most join the few that are needed until none helps:
+    that is quicker, and the solver, which nothing can stop, comes back often.
+    """
+    few = max(1, rows.shape[1] // 2)
+    if rows.shape[0] <= 4 * few:
+        pause()
+        return _least_squares(rows, total)
+    least, shares = ZERO * max(1.0, float(np.linalg.norm(total))), np.zeros(rows.shape[0])
+    for _ in range(PIECES):
+        pause()
+        gains = np.where(shares > 0, 0.0, -(rows @ (total + shares @ rows)))
+        if gains.max() <= least:
+            return shares
+        joining = np.argpartition(-gains, few)[:few]
+        part = np.append(np.flatnonzero(shares), joining[gains[joining] > least])
+        found = _least_squares(rows[part], total)
+        if found is None:
+            return None
+        shares[:] = 0.0
+        shares[part] = found
+    return None
+
+
+def _least_squares(rows: np.ndarray, total: np.ndarray) -> np.ndarray | None:
     try:
         return np.asarray(nnls(rows.T, -total, maxiter=3 * sum(rows.shape))[0])
     except RuntimeError:  # too many steps

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Number
-from rosenblatt.decide.answers import Clock, OutOfTimeError
+from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.faces import FaceSearch
 from rosenblatt.decide.floats import any_point
@@ -31,7 +31,7 @@ from rosenblatt.decimals import SparseDecimals, marked
 from rosenblatt.exact.numbers import is_exact
 from rosenblatt.matrices import Matrix, radius
 from rosenblatt.methods.relaxation import relaxed
-from rosenblatt.pauses import pausing
+from rosenblatt.pauses import OutOfTimeError, pausing
 
 # Passes are cheap beside a linear program: some hundred, as long as they read so many entries.
 FEW_PASSES, MANY_PASSES, PASS_ENTRIES = 12, 200, 5 * 10**7

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from rosenblatt.decide.answers import UNDECIDED, Clock, OutOfTimeError, checked_seconds
+from rosenblatt.decide.answers import UNDECIDED, Clock, checked_seconds
 from rosenblatt.decide.formulas import designed
 from rosenblatt.decide.question import Question
 from rosenblatt.decide.separation import Separation
@@ -22,7 +22,7 @@ from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.names import names_of
 from rosenblatt.outcomes import BINOMIAL, Outcomes, counted
-from rosenblatt.pauses import pausing
+from rosenblatt.pauses import OutOfTimeError, pausing
 
 
 @overload

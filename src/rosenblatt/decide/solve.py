@@ -21,7 +21,6 @@ from rosenblatt.decide.answers import (
     REASONS,
     UNPROVEN,
     Clock,
-    OutOfTimeError,
     checked_seconds,
     checked_steps,
     within,
@@ -41,7 +40,7 @@ from rosenblatt.methods.classical import studied
 from rosenblatt.methods.cones import SearchLimits, plain
 from rosenblatt.methods.rescaled import rescaled
 from rosenblatt.methods.smoothed import smoothed
-from rosenblatt.pauses import pausing
+from rosenblatt.pauses import OutOfTimeError, pausing
 
 MOST_RELATED = 1000  # rows whose relations are looked for exactly
 FEASIBLE, INFEASIBLE, UNDECIDED = "feasible", "infeasible", "undecided"

@@ -71,9 +71,6 @@ class KernelPresenter:
         self.numbers = expansion.presented + shown.numbers()
         self.place_of = np.full(codes.size, -1, np.int64)  # where a row is stored
 
-    def load(self, plan: Plan, order: str) -> None:
-        """Loops are loaded when they are first called: the products take longer."""
-
     def present(self, plan: Plan, allowance: Allowance) -> None:
         """Present examples from the cursor on."""
         raise NotImplementedError

@@ -19,6 +19,7 @@ import numpy as np
 
 from rosenblatt.margin.two_classes import SoftMargin, TwoClasses
 from rosenblatt.matrices import Matrix
+from rosenblatt.pauses import OutOfTimeError, until
 
 MULTICLASS = ("joint", "one-vs-rest")
 SMALL = 10_000  # entries times classes: some milliseconds for
@@ -90,12 +91,26 @@ def solve(
         start = None
     if start is not None and problem.kept is not None:
         start = replace(start, alphas=start.alphas[problem.kept])
-    answer = _finely(solver, problem.reduced(), lam, settings, start)
+    try:
+        with until(settings.max_seconds):  # for loops that are to be compiled
+            answer = _finely(solver, problem.reduced(), lam, settings, start)
+    except OutOfTimeError:
+        answer = _nothing(problem.reduced(), lam, settings)
     if problem.kept is None:
         return answer
     alphas = np.zeros(problem.shape)
     alphas[problem.kept] = answer.alphas
     return replace(answer, alphas=alphas)
+
+
+def _nothing(problem: LabelledRows, lam: float, settings: Settings) -> SoftMargin:
+    """Give what is known of any problem: the objective of w = 0, and that none is below 0."""
+    planes = 1 if problem.classes.size == 2 else problem.classes.size
+    w, alphas = np.zeros((planes, problem.X.shape[1] + 1)), np.zeros(problem.shape)
+    problems = planes if settings.multiclass == "one-vs-rest" else 1
+    each = problem.codes.size if problem.caps is None else float(problem.caps.sum())
+    method = "descent" if planes == 1 else settings.multiclass
+    return SoftMargin(lam, w, alphas, problems * each, 0.0, 0, False, method)
 
 
 def _finely(

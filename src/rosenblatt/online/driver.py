@@ -28,6 +28,7 @@ from rosenblatt.online.perceptron import (
     Allowance,
 )
 from rosenblatt.online.plan import Plan, shuffle
+from rosenblatt.pauses import OutOfTimeError, until
 from rosenblatt.run import Operations, Run, Stop
 
 ORDERS = ("cycle", "shuffle", "random", "worst", "first")
@@ -81,9 +82,6 @@ class Presenter(Protocol):
     tally: np.ndarray
     counts: np.ndarray
 
-    def load(self, plan: Plan, order: str) -> None:
-        """Have what takes long compiled or computed before the clock starts."""
-
     def present(self, plan: Plan, allowance: Allowance) -> None:
         """Present examples from the cursor on, as many as can be afforded before coming back."""
 
@@ -120,10 +118,12 @@ class Training:
 
     def run(self) -> Run:
         """Train until convergence, a limit or an interrupt."""
-        self.presenter.load(self.plan, self.order)
         self.began = self.watched = time.perf_counter()
         try:
-            stop = self._train()
+            with until(self.limits.seconds):  # for loops that are to be compiled
+                stop = self._train()
+        except OutOfTimeError:
+            stop = Stop.SECONDS
         except KeyboardInterrupt:
             stop = Stop.INTERRUPTED
         return self._report(stop)

@@ -93,10 +93,6 @@ class WindowPresenter:
         self.tally, self.counts = machine.state.tally, np.zeros(codes.size, np.uint32)
         self.before, self.log = self.tally.copy(), Log.empty(0)
 
-    def load(self, plan: Plan, order: str) -> None:
-        """Have the loop compiled or loaded, by a call that does nothing."""
-        self._go_on(plan, Allowance(0, 0))
-
     def present(self, plan: Plan, allowance: Allowance) -> None:
         """Present examples from the cursor on, for about a portion."""
         gained = self.tally - self.before

@@ -125,7 +125,10 @@ class Log(NamedTuple):
 
     def doubled(self) -> Log:
         """Give a log with room for as many updates again."""
-        return Log(*(np.resize(column, 2 * column.size) for column in self))
+        wider = Log.empty(2 * self.example.size)
+        for column, room in zip(self, wider, strict=True):
+            room[: column.size] = column
+        return wider
 
 
 class Allowance(NamedTuple):

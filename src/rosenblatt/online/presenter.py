@@ -44,14 +44,6 @@ class RowPresenter:
         """The updates so far."""
         return self.room.first(int(self.tally[LOGGED]))
 
-    def load(self, plan: Plan, order: str) -> None:
-        """Have the loops compiled or loaded, by calls that do nothing."""
-        state = self.state._replace(tally=self.tally.copy())
-        if order == "worst":
-            most_wrong(self.rows, self.codes[:0], self.rule, state)
-        else:
-            self._go_on(plan, state, Allowance(0, 0))
-
     def present(self, plan: Plan, allowance: Allowance) -> None:
         """Present examples from the cursor on, for about a portion."""
         looks = min(allowance.looks, self._affordable_looks())
