@@ -141,6 +141,7 @@ def open_page(address, *, width=1400, height=900, dark=False, calm=False):
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
     window("Emulation.setDeviceMetricsOverride", **size)
     window("Emulation.setTouchEmulationEnabled", enabled=width < 600)
+    window("Emulation.setFocusEmulationEnabled", enabled=True)
     media = {"prefers-color-scheme": "dark" if dark else "light"}
     media["prefers-reduced-motion"] = "reduce" if calm else "no-preference"
     features = [{"name": name, "value": value} for name, value in media.items()]

@@ -24,6 +24,8 @@ from rosenblatt.serve.service import Limits
 
 BODY_SECONDS = 20.0
 COOKIE = "rosenblatt"
+LOGIN = "/login.html"  # what people get in the place of "/" who come without the token
+PUBLIC = {"/health", "/play/theme.css", "/play/login.css", "/play/icon.svg"}  # it looks like this
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 MOST_ADDRESSES = 10_000
 POLICY = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -119,11 +121,14 @@ class Guard:
         if self.token is None:
             if (urlsplit(f"//{host}").hostname or "") not in {"localhost", "127.0.0.1", "::1"}:
                 raise RefusalError(421, "this server answers to localhost and 127.0.0.1 alone")
-        elif scope["path"] != "/health":
+        elif scope["path"] not in PUBLIC:
             if (given := _login(scope)) and self._knows(given):
                 cookie = f"{COOKIE}={given}; HttpOnly; SameSite=Strict; Path=/"
                 return 303, {}, [(b"location", b"/"), (b"set-cookie", cookie.encode())]
             if not any(map(self._knows, _tokens(headers))):
+                if _is_person(scope, headers):
+                    scope["path"] = LOGIN
+                    return None
                 raise RefusalError(
                     401,
                     "the token is missing or wrong; give the header Authorization: Bearer TOKEN",
@@ -205,6 +210,12 @@ def _tokens(headers: dict[bytes, bytes]) -> list[str]:
     if b"password" in headers:
         found.append(headers[b"password"].decode("latin-1"))
     return found
+
+
+def _is_person(scope: Message, headers: dict[bytes, bytes]) -> bool:
+    """Tell whether a browser asks for the first page."""
+    asked = scope["method"], scope["path"]
+    return asked == ("GET", "/") and b"text/html" in headers.get(b"accept", b"")
 
 
 def _login(scope: Message) -> str | None:

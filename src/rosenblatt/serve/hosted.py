@@ -71,7 +71,7 @@ class Hosted:
     def prove(self, bound: float, corrections: int) -> None:
         """Take a bound of the mistakes that was computed for so many corrections."""
         self.bound, self.bound_at = bound, corrections
-        self._note()
+        self.curve = [(k, m, bound if k == corrections else b) for k, m, b in self.curve]
 
     def _note(self) -> None:
         """Go on with the curve."""
@@ -80,7 +80,8 @@ class Hosted:
             self.curve = [point for point in self.curve if point[0] < total.corrections]
         if len(self.curve) >= MOST_POINTS:
             self.curve = self.curve[::2]
-        self.curve.append((total.corrections, total.mistakes, self.bound))
+        bound = self.bound if self.bound_at == total.corrections else None
+        self.curve.append((total.corrections, total.mistakes, bound))
 
     # ---- labels
 

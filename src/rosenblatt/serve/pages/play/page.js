@@ -114,7 +114,9 @@ const act = {
   },
   /** After a change: keep it in the address, and say what it means. */
   settle(text = "") {
+    if (state.past.at(-1) === toLink(state)) state.past.pop(); // nothing changed
     store();
+    show();
     say([text, ...words.verdict(state.decision, state.run, state.settings.affine)].filter(Boolean).join(" "));
   },
   flip() {
@@ -206,8 +208,11 @@ function listen() {
   for (const radio of document.querySelectorAll("[name=colour]")) {
     radio.addEventListener("change", () => { state.colour = Number(radio.value); });
   }
-  on("#preset", "change", ({ target }) => choose(target.value === "surprise"
-    ? { points: surprise(Math.floor(Math.random() * 1e9)) } : PRESETS[target.value]));
+  on("#preset", "change", ({ target }) => {
+    if (target.value !== "surprise") return choose(PRESETS[target.value]);
+    target.value = ""; // so that it can be chosen again
+    return choose({ points: surprise(Math.floor(Math.random() * 1e9)) });
+  });
   on("#affine", "change", ({ target }) => set({ affine: target.checked }));
   on("#order", "change", ({ target }) => set({ order: target.value }));
   on("#seed", "change", ({ target }) => set({ seed: Math.min(999999999, Math.max(0, Math.trunc(target.value || 0))) }));

@@ -1,0 +1,61 @@
+// The list of examples: marks, reasons, and buttons to correct them.
+
+import { number } from "../play/dom.js";
+
+/** Make an element with attributes and children. */
+function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+/** Put what the learner is unsure about first; the rest stays as it came, the newest first. */
+export function sorted(items) {
+  const asks = (item) => item.unsure && item.correction === null;
+  return [...items.filter(asks), ...items.filter((item) => !asks(item))];
+}
+
+/** The text that stands for an example. */
+export const title = (item) => item.subject ?? (item.features ? described(item.features) : "(no subject)");
+
+const described = (features) => Object.entries(features).map(([name, value]) => `${name} ${number(value)}`).join(", ");
+
+const when = (seconds) => {
+  const date = new Date(1000 * seconds);
+  const today = date.toDateString() === new Date().toDateString();
+  return today ? date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
+    : date.toLocaleDateString([], { day: "numeric", month: "short" });
+};
+
+/** Give the row of an example. */
+export function row(item, labels, { selected, open, changed }) {
+  const said = item.label ?? "I don't know";
+  const side = labels.indexOf(item.label);
+  const mark = make("span", { class: `mark side${side}` }, said);
+  const doubts = item.unsure && item.correction === null ? [make("span", { class: "doubt" }, "unsure")] : [];
+  const head = make("div", { class: "head" }, mark, ...doubts,
+    make("span", { class: "title" }, title(item)), make("span", { class: "when" }, when(item.at)));
+  const from = item.sender ? [make("div", { class: "sender" }, item.sender)] : [];
+  const element = make("li", { "data-id": item.id, tabindex: selected ? 0 : -1 },
+    head, ...from, reasons(item, labels, open), buttons(item, labels));
+  if (selected) element.setAttribute("aria-current", "true");
+  element.classList.toggle("changed", changed);
+  element.classList.toggle("corrected", item.correction !== null);
+  return element;
+}
+
+/** Give what weighed most: for the first label above 0, for the second below. */
+function reasons(item, labels, open) {
+  const shown = item.reasons.slice(0, open ? undefined : 3);
+  const words = shown.map(({ name, weight }) => make("span", { class: `reason side${weight > 0 ? 0 : 1}`,
+    title: `adds ${number(weight)} to the score; above 0 is ${labels[0]}` }, `${name} ${weight > 0 ? "+" : ""}${number(weight, 2)}`));
+  const score = open ? [make("span", { class: "score" }, `score ${number(item.score)}`)] : [];
+  return make("div", { class: "reasons" }, ...words, ...score);
+}
+
+function buttons(item, labels) {
+  return make("div", { class: "teach" }, ...labels.map((label, k) =>
+    make("button", { type: "button", "data-label": k, "aria-pressed": item.correction === label,
+      "aria-label": `${label}: ${title(item)}` }, label)));
+}
