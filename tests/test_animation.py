@@ -1,25 +1,21 @@
 """The animation of a run: its numbers are those of the run, and its page works in a browser."""
 
-import json
+import base64
 import re
-import time
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image, ImageColor
+from PIL import Image
 
 import rosenblatt as rb
 from browser import needs_browser, visit
 from rosenblatt.lab import animation, film
-from rosenblatt.lab.frames import record
-from rosenblatt.lab.style import BLUE, ORANGE, new_figure
+from rosenblatt.lab.frames import Frames, record
+from rosenblatt.lab.style import BLUE, ORANGE, look, new_figure
 
 WORKED = [(-1, 2), (1, 0), (1, 1), (-1, 0), (-1, -2), (1, -1)], [-1, 1, 1, -1, -1, 1]
 NOISE = np.random.default_rng(0).standard_normal((60, 2)), np.arange(60) % 2
-HERE = "[text('.caption'), text('.squaresheading'), text('.productsheading')]"
-MISTAKE = "Number(one('#run').dataset.mistake)"
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +23,13 @@ def frames():
     return record(*animation.planted())
 
 
-@pytest.fixture(scope="module")
-def page(frames, tmp_path_factory):
-    path = tmp_path_factory.mktemp("animation") / "run.html"
-    path.write_text(animation.page(frames), encoding="utf-8")
-    return path
+def drawn(frames, k):
+    """Give the figure of the k-th mistake."""
+    figure = new_figure()
+    figure.set_layout_engine("none")
+    with look():
+        film.draw(figure, frames, k)
+    return figure
 
 
 # ---- the frames
@@ -85,47 +83,26 @@ def test_frames_with_an_intercept_are_the_run_of_the_default_perceptron():
     assert record(*NOISE, fit_intercept=True).ending.startswith("No line separates the classes")
 
 
-@pytest.mark.parametrize("turned", [0.0, 0.5, 1.0])
-def test_the_film_draws_the_line_of_the_weights_and_the_intercept(turned):
+def test_the_lines_of_the_weights_before_and_after_a_mistake_are_drawn():
     frames = record(*shifted(), fit_intercept=True)
-    figure = new_figure()
-    moved = film._plane(figure.add_subplot(), frames)(film.Image(9, turned, False, 0))
-    side, line = moved[:2]
-    w = frames.w[8] + turned * (frames.w[9] - frames.w[8])
-    np.testing.assert_allclose(w[:2] @ line.get_data() + w[2], 0, atol=1e-12 * np.abs(w).max())
+    axes = drawn(frames, 9).axes[0]
+    lines = [line for line in axes.lines if line.get_linewidth() == 1.2]
+    for line, w in zip(lines, frames.w[8:10], strict=True):
+        np.testing.assert_allclose(w[:2] @ line.get_data() + w[2], 0, atol=1e-12 * np.abs(w).max())
+    (side,) = axes.patches
     assert np.max(side.get_xy() @ w[:2]) + w[2] > 0
 
 
 def test_columns_of_a_frame_name_the_axes(tmp_path):
     X, y, _ = animation.planted()
     frame = pd.DataFrame(X, columns=["height", "<b>$width$"])
-    frames = record(frame, y)
-    figure = new_figure()
-    film._plane(axes := figure.add_subplot(), frames)
+    axes = drawn(record(frame, y), 1).axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("height", "<b>$width$")
-    rb.animate(frame, y, tmp_path / "run.html", names=["a", "b"])
-    assert '"axes": ["a", "b"]' in (tmp_path / "run.html").read_text()
-    rb.animate(frame, y, tmp_path / "run.gif", fit_intercept=True)
+    assert record(frame, y, names=["a", "b"]).axes == ("a", "b")
     with pytest.raises(rb.InputError, match=r"choose two, such as X\[\['height', '<b>.*'\]\]"):
         rb.animate(frame.assign(depth=0.0), y, tmp_path / "other.html")
     with pytest.raises(rb.InputError, match="names are 1, but X has 2 columns"):
         rb.animate(frame, y, tmp_path / "other.html", names=["a"])
-
-
-@needs_browser
-def test_the_page_draws_the_line_of_the_weights_and_the_intercept(tmp_path):
-    X, y = shifted()
-    rb.animate(X, y, tmp_path / "run.html", fit_intercept=True, names=["height", "width"])
-    frames = record(X, y, fit_intercept=True)
-    drawn = "one('.hyperplane').getAttribute('d')"
-    names = "[...document.querySelectorAll('.plane .axis')].map((each) => each.textContent)"
-    seen = visit(tmp_path / "run.html", f"press('End'); return [{drawn}, {names}]")
-    assert seen.errors == []
-    assert seen.value[1] == ["height", "width"]
-    ends = np.array(re.findall(r"-?[\d.]+", seen.value[0]), float).reshape(2, 2)
-    points = (2 * ends / 394 - 1) * frames.reach * [1, -1]
-    a, b, c = frames.w[-1]
-    np.testing.assert_allclose(points @ [a, b] + c, 0, atol=1e-9 * np.abs(frames.w).max())
 
 
 def test_without_a_comparator_the_widest_separator_is_taken(frames):
@@ -144,7 +121,6 @@ def test_a_comparator_that_does_not_separate_gives_no_lower_bound():
     assert "Theorem 1" not in frames.caption(frames.mistakes)
     note = "This w* does not separate the classes, so there is no lower line k·γ."
     assert all(frames.caption(k).endswith(note) for k in range(frames.mistakes + 1))
-    assert note in animation.page(frames)
     for other in (record(X, y, w), record(*NOISE, limit=4)):
         assert other.note == ""
         assert "lower line" not in other.caption(0) + other.caption(other.mistakes)
@@ -165,7 +141,7 @@ def test_a_separable_run_that_is_cut_does_not_claim_to_be_endless():
 def test_a_score_that_is_zero_up_to_rounding_is_not_given_a_sign():
     # 0.1·0.3 and 0.3·0.1 are rounded: whether they cancel depends on how they are added up.
     frames = record([(0.1, 0.3), (-0.3, 0.1)], ["yes", "no"], limit=1)
-    frames = animation.Frames(**{**vars(frames), "example": np.array([0, 1]), "w": tilted(frames)})
+    frames = Frames(**{**vars(frames), "example": np.array([0, 1]), "w": tilted(frames)})
     assert "was not on the side of no (w·x = 0 up to rounding)" in frames.caption(2)
 
 
@@ -178,11 +154,10 @@ def test_long_labels_are_shortened():
     assert frames.names == ("a" * 19 + "…", "b")
 
 
-def test_labels_are_text_and_no_formulas(tmp_path):
+def test_labels_are_text_and_no_formulas():
     names = ["_ $x$ \\frac{" if label > 0 else "\n" for label in WORKED[1]]
     assert set(record(WORKED[0], names).names) == {"_ $x$ \\frac{", r"'\n'"}
-    rb.animate(WORKED[0], names, tmp_path / "run.gif")
-    assert (tmp_path / "run.gif").stat().st_size > 0
+    drawn(record(WORKED[0], names), 3).canvas.draw()
 
 
 # ---- what is refused
@@ -224,291 +199,86 @@ def test_other_endings_and_missing_folders_are_refused(tmp_path):
         rb.animate(*WORKED, tmp_path / "missing" / "run.html")
 
 
-def test_an_id_that_would_break_the_page_is_refused(frames):
-    with pytest.raises(rb.InputError, match="is not a letter followed by"):
-        animation.fragment(frames, "a b")
+# ---- what is written
 
 
-# ---- the GIF
+def test_every_mistake_is_shown_or_the_last_one_of_many():
+    assert film.moments(30) == list(range(31))
+    assert len(film.moments(300)) == film.MOST_SHOWN + 1
+    assert film.moments(300)[-1] == 300
 
 
-@pytest.fixture(scope="module")
-def attached(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("attached")
-    began = time.process_time()
-    text = animation.attach(folder)
-    return folder, text, time.process_time() - began
+def test_a_picture_shows_the_numbers_of_the_run(frames):
+    plane, squares, products = drawn(frames, 5).axes
+    assert squares.get_title(loc="left") == frames.squares(5)
+    assert products.get_title(loc="left") == frames.products(5)
+    assert squares.lines[-1].get_ydata().tolist() == frames.sqnorm[:6].tolist()
+    assert products.lines[-1].get_ydata().tolist() == frames.projection[:6].tolist()
+    (caption,) = plane.figure.texts
+    assert " ".join(caption.get_text().split()) == frames.caption(5)
 
 
-def test_attach_writes_page_and_gif_and_gives_a_fragment(attached, frames):
-    folder, text, seconds = attached
-    assert sorted(path.name for path in folder.iterdir()) == ["animation.gif", "animation.html"]
-    assert (folder / "animation.html").read_text(encoding="utf-8") == animation.page(frames)
-    assert text == animation.fragment(frames, "animation")
-    assert seconds < 10
-
-
-def test_the_gif_shows_every_mistake_and_is_small(attached, frames):
-    path = attached[0] / "animation.gif"
-    assert path.stat().st_size < 3e6
-    images = film.plan(frames.mistakes)
-    with Image.open(path) as gif:
-        assert gif.n_frames == len(images)
-        assert gif.info["loop"] == 0
-        shown = [np.asarray(seek(gif, i).convert("RGB")) for i in range(len(images))]
-        assert seek(gif, len(images) - 1).info["duration"] == film.HOLD
-    assert {image.k for image in images} == set(range(frames.mistakes + 1))
-    assert all((a != b).any() for a, b in pairwise(shown))
-    assert all((image[-film.CAPTION :] < 100).any() for image in shown)  # under a caption each
-    assert (shown[0][0, 0] == 255).all()  # paper stays white
-
-
-def test_the_gif_names_all_that_it_draws_and_its_classes_have_the_colours_of_other_pictures(frames):
-    figure = new_figure()
-    axes = figure.add_subplot()
-    film._plane(axes, frames)
-    legend = axes.get_legend()
+def test_a_picture_names_all_that_it_draws_and_its_classes_have_the_colours_of_others(frames):
+    legend = drawn(frames, 1).axes[0].get_legend()
     keys = {
         text.get_text(): key
         for text, key in zip(legend.get_texts(), legend.legend_handles, strict=True)
     }
-    assert list(keys)[:3] == [" -1", " 1", "line of w*"]
-    assert list(keys)[4:] == ["the mistake", "what it adds to w"]
+    assert list(keys)[:4] == [" -1", " 1", "line of w*", "w before"]
+    assert list(keys)[5:] == ["the mistake", "what it adds to w"]
     assert [keys[name].get_color() for name in (" -1", " 1")] == [BLUE, ORANGE]
     assert [keys[name].get_marker() for name in (" -1", " 1", "the mistake")] == ["o", "s", "o"]
     assert keys["what it adds to w"].get_linestyle() == ":"
 
 
-def seek(gif, i):
-    gif.seek(i)
-    return gif
+def test_a_run_without_a_separator_has_no_chart_of_products():
+    figure = drawn(record(*NOISE, limit=30), 30)
+    assert not figure.axes[2].axison
+    assert "is known to separate" in figure.axes[2].get_title(loc="left")
 
 
-def test_a_gif_of_many_mistakes_leaves_some_out_but_not_the_last(tmp_path, monkeypatch):
-    assert len(film.plan(300)) == film.MOST_SHOWN + 1
-    assert film.plan(300)[-1].k == 300
-    monkeypatch.setattr(film, "MOST_SHOWN", 4)
-    rb.animate(*NOISE, tmp_path / "run.gif")
+def test_the_gif_shows_every_mistake_and_holds_the_last(tmp_path):
+    rb.animate(*WORKED, tmp_path / "run.gif")
     with Image.open(tmp_path / "run.gif") as gif:
-        assert gif.n_frames == 5
-    monkeypatch.undo()
-    assert [image.k for image in film.plan(30)] == list(range(31))
+        assert (gif.n_frames, gif.info["loop"]) == (4, 0)
+        assert gif.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+        times = []
+        for place in range(4):
+            gif.seek(place)
+            times.append(gif.info["duration"])
+    assert times == [1000, 1000, 1000, animation.HELD * 1000]
 
 
-# ---- the page
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    path = tmp_path_factory.mktemp("animation") / "run.html"
+    labels = ["</script><b>" if label > 0 else "<i>&" for label in WORKED[1]]
+    rb.animate(WORKED[0], labels, path)
+    return path
 
 
-def test_the_page_asks_for_nothing_from_outside(page):
+def test_the_page_asks_for_nothing_from_outside_and_labels_stay_in_its_pictures(page):
     text = page.read_text(encoding="utf-8")
-    assert re.findall(r"https?://[^\"'\s]+", text) == ["http://www.w3.org/2000/svg"]
-    assert not re.search(r"(src|href)=|url\(|@import|fetch\(|XMLHttp", text)
-
-
-def test_labels_cannot_break_out_of_the_page():
-    wild = ["</script><b>" if label > 0 else "<i>&" for label in WORKED[1]]
-    text = animation.page(record(WORKED[0], wild), title="<u>")
-    assert not re.search("<b>|<i>|<u>", text)
-    assert text.count("</script>") == 2
-    data = json.loads(re.search(r'<script type="application/json">(.*)</script>', text)[1])
-    assert "is </script><b>" in data["captions"][2]
+    assert not re.search(r"https?://|href=|url\(|@import|fetch\(|XMLHttp", text)
+    assert "<b>" not in text
+    pictures = re.findall(r"data:image/svg\+xml;base64,([^\"]+)", text)
+    assert len(pictures) == 4
+    assert b"&lt;/script&gt;" in base64.b64decode(pictures[2].replace("\\\n", ""))
 
 
 @needs_browser
-def test_the_page_shows_the_numbers_of_the_run(page, frames):
-    script = f"""
-    const seen = [], last = Number(one('.mistake').max);
-    for (let k = 0; k <= last; k++) {{
-      choose('.mistake', k);
-      const line = one('.hyperplane');
-      seen.push([...{HERE}, line.getAttribute('d'), line.style.display]);
-    }}
-    return seen;"""
-    seen = visit(page, script)
-    assert seen.errors == []
-    assert seen.requests == []
-    assert len(seen.value) == frames.mistakes + 1
-    assert seen.value[0][4] == "none"
-    for k, (caption, squares, products, *_) in enumerate(seen.value):
-        assert (caption, squares) == (frames.caption(k), frames.squares(k))
-        assert products == frames.products(k)
-    for w, (*_, line, display) in zip(frames.w[1:], seen.value[1:], strict=True):
-        a, b, c, d = map(float, re.findall(r"-?[\d.]+", line))
-        along = np.array([c - a, b - d]) / np.hypot(c - a, d - b)  # the ordinate points downwards
-        assert display == ""
-        assert along @ w / np.hypot(*w) == pytest.approx(0, abs=1e-6)
-
-
-@needs_browser
-def test_classes_have_the_colours_of_other_pictures(page):
+def test_the_page_steps_and_plays(page):
     script = """
-    const style = (selector) => getComputedStyle(one(selector));
-    const [negative, positive] = ['.plane .negative', '.plane .positive'].map(style);
-    return [negative.fill, positive.stroke, style('.side').fill];"""
-    colours = [rgb.removeprefix("rgb(").rstrip(")") for rgb in visit(page, script).value]
-    assert [tuple(map(int, rgb.split(", "))) for rgb in colours] == [
-        ImageColor.getrgb(colour) for colour in (BLUE, ORANGE, ORANGE)
-    ]
-
-
-@needs_browser
-def test_the_page_plays_by_itself_and_ends(page, frames):
-    script = f"""
-    const seen = [[{MISTAKE}, text('.play')]];
-    for (const seconds of [1, 3, 60]) {{
-      await wait(seconds * 1000);
-      seen.push([{MISTAKE}, text('.play')]);
-    }}
-    click('.play');
     await wait(100);
-    return [...seen, [{MISTAKE}, text('.play')]];"""
-    seen = visit(page, script, milliseconds=90_000)
-    assert seen.errors == []
-    begin, early, later, end, again = seen.value
-    assert begin == [0, "Pause"]
-    assert 0 < early[0] < later[0] < frames.mistakes
-    assert end == [frames.mistakes, "Play"]
-    assert again == [1, "Pause"]
-
-
-@needs_browser
-def test_steps_go_forward_and_back(page, frames):
-    script = f"""
-    click('.reset');
-    click('.step');
-    await wait(200);
-    const looking = [{MISTAKE}, text('.squaresheading')];
-    await wait(2000);
-    const turned = [{MISTAKE}, text('.squaresheading'), text('.play')];
-    click('.step'); click('.step'); click('.back');
-    const back = [{MISTAKE}, text('.squaresheading')];
-    await wait(5000);
-    click('.step'); click('.reset');
-    return [looking, turned, back, {MISTAKE}];"""
-    seen = visit(page, script)
-    assert seen.errors == []
-    looking, turned, back, reset = seen.value
-    assert looking == [1, frames.squares(0)]
-    assert turned == [1, frames.squares(1), "Play"]
-    assert back == [2, frames.squares(2)]
-    assert reset == 0
-
-
-@needs_browser
-def test_speed_changes_how_many_mistakes_are_seen(page):
-    script = f"""
-    const seen = [];
-    for (const speed of ['1', '4']) {{
-      click('.reset');
-      choose('.speed', speed);
-      click('.play');
-      await wait(3000);
-      seen.push({MISTAKE});
-      click('.play');
-    }}
-    return seen;"""
-    slow, fast = visit(page, script).value
-    assert 2 <= slow <= 4
-    assert 7 <= fast <= 11
-
-
-@needs_browser
-def test_the_keyboard_does_what_the_buttons_do(page, frames):
-    script = f"""
-    const seen = [];
-    const note = () => seen.push([{MISTAKE}, text('.play')]);
-    press('End'); note();
-    press('ArrowLeft'); note();
-    press('Home'); note();
-    press('ArrowRight'); await wait(3000); note();
-    press(' '); note();
-    press(' '); note();
-    press(' ', '.step'); press('ArrowRight', '.mistake'); press('x'); note();
-    return seen;"""
-    seen = visit(page, script)
-    assert seen.errors == []
-    last = frames.mistakes
-    ends = [[last, "Play"], [last - 1, "Play"], [0, "Play"]]
-    assert seen.value == [*ends, [1, "Play"], [1, "Pause"], [1, "Play"], [1, "Play"]]
-
-
-@needs_browser
-def test_nothing_moves_by_itself_for_those_who_prefer_that(page, frames):
-    script = f"""
-    await wait(3000);
-    const waited = {MISTAKE};
-    click('.step');
-    return [waited, text('.play'), text('.squaresheading')];"""
-    seen = visit(page, script, calm=True)
-    assert seen.value == [0, "Play", frames.squares(1)]
-
-
-@needs_browser
-def test_a_page_holds_several_and_no_global_name(frames, tmp_path):
-    two = animation.fragment(frames, "one") + animation.fragment(record(*WORKED), "two-2")
-    path = tmp_path / "report.html"
-    path.write_text(f"<!DOCTYPE html><html><head></head><body>{two}</body></html>", "utf-8")
-    script = """
-    await wait(3000);
-    const waited = one('#one .caption').textContent;
-    press('End', '#two-2');
-    press('End');
-    click('#one .step');
-    await wait(3000);
-    const frame = document.createElement('iframe');
-    document.body.append(frame);
-    const usual = new Set(Object.getOwnPropertyNames(frame.contentWindow));
-    const names = Object.getOwnPropertyNames(window).filter((name) => !usual.has(name));
-    return [waited, one('#one').dataset.mistake, one('#two-2').dataset.mistake, names];"""
-    seen = visit(path, script)
-    assert seen.errors == []
-    waited, first, second, names = seen.value
-    assert waited == frames.caption(0)
-    assert (first, second) == ("1", "3")
-    assert [name for name in names if name not in ("__errors", "0")] == []
-
-
-@needs_browser
-def test_on_paper_a_run_that_was_not_looked_at_is_shown_as_a_whole(page, frames):
-    script = f"""
-    click('.reset');
-    dispatchEvent(new Event('beforeprint'));
-    const whole = {MISTAKE};
-    choose('.mistake', 2);
-    dispatchEvent(new Event('beforeprint'));
-    return [whole, {MISTAKE}];"""
-    assert visit(page, script).value == [frames.mistakes, 2]
-
-
-@needs_browser
-@pytest.mark.parametrize(("width", "scale"), [(1000, 1), (400, 1), (400, 1e-6), (400, 1e6)])
-def test_nothing_is_wider_than_the_window(width, scale, tmp_path):
-    X, y, w = animation.planted()
-    page = tmp_path / "run.html"
-    rb.animate(scale * X, y, page, w)
-    script = """
-    press('End');
-    const cut = [...document.querySelectorAll('text')].filter((e) => {
-      const box = e.getBoundingClientRect(), outer = e.ownerSVGElement.getBoundingClientRect();
-      return box.left < outer.left - 1 || box.right > outer.right + 1;
-    }).map((e) => e.textContent);
-    const written = [...document.querySelectorAll('text')].filter((e) => e.textContent);
-    const small = Math.min(...written.map((e) => e.getBoundingClientRect().height));
-    return [innerWidth, document.documentElement.scrollWidth, cut, small];"""
-    inner, wanted, cut, small = visit(page, script, width=width).value
-    assert (inner, cut) == (width, [])
-    assert wanted <= width
-    assert small > 10  # pixels
-
-
-@needs_browser
-def test_a_run_without_a_separator_works_too(tmp_path):
-    rb.animate(*NOISE, tmp_path / "run.html")
-    seen = visit(tmp_path / "run.html", "press('End'); return [text('.caption'), text('.charts')]")
-    assert seen.errors == []
-    caption, charts = seen.value
-    assert caption.startswith("Mistake 300 of 300")
-    assert "no line through the origin is known to separate" in charts
-    assert "k·γ" not in charts
+    const seen = [], note = () => seen.push(one('.animation img').src);
+    note();
+    click('button[title="Next frame"]'); note();
+    click('button[title="Play"]'); await wait(9000); note();
+    click('button[title="Last frame"]'); note();
+    return [seen.map((image) => seen.indexOf(image)), document.documentElement.scrollWidth];"""
+    seen = visit(page, script, width=400)
+    assert (seen.errors, seen.requests) == ([], [])
+    assert seen.value == [[0, 1, 2, 2], 400]
 
 
 @needs_browser

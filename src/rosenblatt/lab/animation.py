@@ -1,50 +1,52 @@
 """The animation of a run in the plane, as a page, as a piece of a page and as GIF.
 
-The page is drawn by `animation.js` from the numbers and sentences of `Frames`; it needs nothing
-from outside. Everything in a piece of a page lies under one element, and so do its styles.
+Matplotlib makes its player, of pictures that are part of the page. The player would fetch the signs
+on its buttons from the network; here they are letters.
 """
 
 from __future__ import annotations
 
-import html
-import json
 import os
 import re
-from importlib import resources
 from pathlib import Path
-from string import Template
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.data.files import write_atomically
-from rosenblatt.errors import InputError
-from rosenblatt.lab import style
-from rosenblatt.lab.film import write_gif
-from rosenblatt.lab.frames import Frames, number, record
+from rosenblatt.errors import InputError, optional_module
+from rosenblatt.lab.film import shoot
+from rosenblatt.lab.frames import Frames, record
 
-__all__ = ["Frames", "animate", "attach", "fragment", "page", "record", "write_gif"]
-
+FRAMES_PER_SECOND = 1
+HELD = 5  # times that the last picture of a GIF is shown
 TITLE = "A run of the perceptron, mistake by mistake"
-PAGE = Template("""<!DOCTYPE html>
+PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
+<title>{title}</title>
 <style>
-body { margin: 0 auto; padding: 16px; max-width: 1000px; background: #fff; color: #222;
-  font-family: system-ui, sans-serif; }
-h1 { font-size: 22px; margin: 0 0 12px; }
+body {{ margin: 0 auto; padding: 16px; max-width: 1000px; font-family: system-ui, sans-serif; }}
+h1 {{ font-size: 22px; }}
 </style>
 </head>
-<body data-alone>
-<h1>$title</h1>
-$fragment
+<body>
+<h1>{title}</h1>
+{player}
 </body>
 </html>
-""")
+"""
+STYLE = "<style>.animation img { width: 100%; height: auto; }</style>"
+NETWORK = re.compile(r"<link[^>]*>")
+SIGN = re.compile(r'<i class="fa fa-([^"]+)"></i>')
+SIGNS = {
+    **{"minus": "−", "plus": "+", "pause": "❚❚", "play": "▶", "play fa-flip-horizontal": "◀"},
+    **{"fast-backward": "|◀", "step-backward": "◁", "step-forward": "▷", "fast-forward": "▶|"},
+}
 
 
 def animate(
@@ -60,7 +62,7 @@ def animate(
 
     The run starts at zero and goes through the points in stored order. It is shown mistake by
     mistake: w turns, and ‖w‖² and w·w* grow between their bounds (theory F6). A run that does not
-    end is shown up to its 300th mistake.
+    end is shown up to its 300th mistake; of more than 60 mistakes some are left out.
 
     Parameters
     ----------
@@ -93,43 +95,48 @@ def animate(
         raise InputError(
             f"an animation is written as .html or .gif, and {os.fspath(path)!r} ends in neither"
         )
+    optional_module("matplotlib", "lab")
     frames = record(X, y, comparator, fit_intercept=fit_intercept, names=names)
     if suffix == ".gif":
         write_gif(frames, path)
     else:
-        write_atomically(path, page(frames).encode())
+        write_atomically(path, page(player(frames)).encode())
 
 
-def page(frames: Frames, title: str = TITLE) -> str:
-    """Give the animation as a page that needs no other file; it plays when it is opened."""
-    return PAGE.substitute(title=html.escape(title), fragment=fragment(frames))
+def page(player: str) -> str:
+    """Give a player as a page that needs no other file."""
+    return PAGE.format(title=TITLE, player=player)
 
 
-def fragment(frames: Frames, id: str = "run") -> str:
-    """Give the animation as a piece of a page: one element with this id, which waits for play."""
-    if not re.fullmatch(r"[A-Za-z][\w-]*", id):
-        raise InputError(f"the id {id!r} is not a letter followed by letters, digits, '-' and '_'")
-    negative, positive = map(html.escape, frames.names)
-    shrink = frames.shrink
-    return Template(_part("html").replace('id="run"', f'id="{id}"', 1)).substitute(
-        css=_colours(id) + re.sub("#run\\b", f"#{id}", _part("css")),
-        js=_part("js"),
-        data=_data(frames),
-        mistakes=frames.mistakes,
-        score=frames.score,
-        negative=negative,
-        positive=positive,
-        drawn="" if shrink == 1 else f", drawn at {number(shrink)} of its length",
-        star=_star(frames),
-    )
+def player(frames: Frames) -> str:
+    """Give the animation as a piece of a page."""
+    from matplotlib import rc_context
+    from matplotlib.animation import HTMLWriter
+
+    with TemporaryDirectory() as folder, rc_context({"animation.frame_format": "svg"}):
+        made = Path(folder, "run.html")
+        shoot(frames, HTMLWriter(FRAMES_PER_SECOND, embed_frames=True, default_mode="once"), made)
+        text = made.read_text("utf-8")
+    return SIGN.sub(lambda sign: SIGNS[sign[1]], NETWORK.sub(STYLE, text))
+
+
+def write_gif(frames: Frames, path: str | os.PathLike[str]) -> None:
+    """Write the animation as GIF, which repeats for ever; its end is held for a while."""
+    from matplotlib.animation import PillowWriter
+
+    with TemporaryDirectory() as folder:
+        made = Path(folder, "run.gif")
+        shoot(frames, PillowWriter(FRAMES_PER_SECOND), made, last=HELD)
+        write_atomically(path, made.read_bytes())
 
 
 def attach(folder: Path) -> str:
-    """Write the animation of a planted problem into a folder, as page and GIF; give a fragment."""
+    """Write the animation of a planted problem into a folder, as page and GIF; give the player."""
     frames = record(*planted())
-    write_atomically(folder / "animation.html", page(frames).encode())
+    made = player(frames)
+    write_atomically(folder / "animation.html", page(made).encode())
     write_gif(frames, folder / "animation.gif")
-    return fragment(frames, "animation")
+    return made
 
 
 def planted(n: int = 40, margin: float = 0.08, seed: int = 25) -> Any:
@@ -142,46 +149,3 @@ def planted(n: int = 40, margin: float = 0.08, seed: int = 25) -> Any:
     factors = np.sqrt(np.random.default_rng(seed).uniform(0.05, 1.0, n))
     X *= np.minimum(1.0, np.maximum(factors, margin / np.abs(X @ w)))[:, None]
     return X, y, w
-
-
-def _part(suffix: str) -> str:
-    """Read one of the files that the animation is made of."""
-    return resources.files("rosenblatt.lab").joinpath(f"animation.{suffix}").read_text("utf-8")
-
-
-def _colours(id: str) -> str:
-    """Name the colours of the package for the style sheet."""
-    names = ("blue", "orange", "green", "yellow", "black", "grey")
-    return f"#{id} {{ {' '.join(f'--{n}: {getattr(style, n.upper())};' for n in names)} }}\n"
-
-
-def _star(frames: Frames) -> str:
-    """Give the entry of w* in the legend."""
-    if frames.comparator is None:
-        return ""
-    picture = '<svg viewBox="0 0 28 16"><path class="star" d="M1 8H27"/></svg>'
-    return f"<span>{picture}the line of w*</span>\n"
-
-
-def _data(frames: Frames) -> str:
-    """Give what the script draws, as JSON that no tag can end."""
-    steps = range(frames.mistakes + 1)
-    data = {
-        "axes": frames.axes,
-        "points": frames.X.tolist(),
-        "positive": (frames.signs > 0).tolist(),
-        "example": frames.example.tolist(),
-        "w": frames.w.tolist(),
-        "sqnorm": frames.sqnorm.tolist(),
-        "projection": None if frames.projection is None else frames.projection.tolist(),
-        "comparator": None if frames.comparator is None else frames.comparator.tolist(),
-        "radius": frames.radius,
-        "margin": frames.margin,
-        "shrink": frames.shrink,
-        "reach": frames.reach,
-        "heights": frames.heights,
-        "captions": [frames.caption(k) for k in steps],
-        "squares": [frames.squares(k) for k in steps],
-        "products": [frames.products(k) for k in steps],
-    }
-    return json.dumps(data, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
