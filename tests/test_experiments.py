@@ -86,7 +86,9 @@ def test_rows_do_not_repeat_their_case(name):
 
 @needs_browser
 def test_the_report_shows_every_figure_in_a_browser(laboratory):
-    script = "return [...document.querySelectorAll('figure img')].filter(i => i.naturalWidth > 300).length"
-    seen = visit(laboratory / "report.html", script)
+    figures = "[...document.querySelectorAll('figure img')]"
+    seen = visit(
+        laboratory / "report.html", f"return {figures}.filter(i => i.naturalWidth > 300).length"
+    )
     assert seen.errors == []
     assert seen.value == len(NAMES)

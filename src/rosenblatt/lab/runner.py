@@ -1,27 +1,26 @@
-"""Runs experiments: cases in processes, every result kept at once, files at the end.
+"""Runs experiments: cases in processes, every result remembered at once, files at the end.
 
-Each experiment has a folder. ``cases.jsonl`` grows by a line for each case that is done, so that a
-run that was stopped goes on where it was; a run with another seed, size or version starts anew.
-From the rows come ``rows.csv``, ``rows.parquet``, ``figure.svg`` and ``figure.png``.
+Each experiment has a folder, and in it the memory of joblib: a case that was measured is not
+measured again, so that a run that was stopped goes on where it was. What is remembered belongs to
+the version of the package and to the source of the experiment. From the rows come ``rows.csv``,
+``rows.parquet``, ``figure.svg`` and ``figure.png``.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import inspect
 import io
-import json
-import multiprocessing
-import signal
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from joblib import Memory, Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 import rosenblatt
 from rosenblatt.blocks import cores
@@ -30,8 +29,11 @@ from rosenblatt.errors import InputError, RosenblattError, optional_module
 from rosenblatt.lab.catalogue import find
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 
-JOURNAL, FAILED = "cases.jsonl", "failed"
+MEMORY, FAILED = "cases", "failed"
 SEEDS = 1000  # more than any experiment uses
+
+_Key = tuple[str, int]  # the name of an experiment, and the number of a case
+_Measured = tuple[list[Row], float]  # and the seconds of one core
 
 
 @dataclass(frozen=True)
@@ -72,157 +74,130 @@ class CasesDone:
     now: str = ""
 
 
-@dataclass
-class _Work:
-    """An experiment under way, by the name under which it was asked for."""
+class _Work(NamedTuple):
+    """A case, the name under which its experiment was asked for, and where that is kept."""
 
     name: str
-    experiment: Experiment
     folder: Path
-    cases: Sequence[Case]
-    results: dict[str, tuple[list[Row], float]] = field(default_factory=dict)
-
-    def missing(self) -> list[Case]:
-        return [case for case in self.cases if _key(case) not in self.results]
-
-    def is_done(self) -> bool:
-        return len(self.results) == len(self.cases)
-
-    def rows(self) -> list[Row]:
-        return [row for case in self.cases for row in self.results[_key(case)][0]]
-
-    def seconds(self) -> float:
-        return sum(self.results[_key(case)][1] for case in self.cases)
+    number: int
+    case: Case
 
 
 def run(plan: Schedule, watch: Callable[[CasesDone], None] | None = None) -> list[Outcome]:
     """Run experiments on all cores; give their outcomes in the order of the plan."""
-    _check_extras()
+    for library in ("matplotlib", "polars"):  # that one is missing is told before the work
+        optional_module(library, "lab")
     _check_names(plan.names)
-    works = [_opened(name, plan) for name in plan.names]
-    progress = CasesDone(
-        done=sum(len(work.results) for work in works),
-        total=sum(len(work.cases) for work in works),
-        found=sum(len(work.results) for work in works),
-    )
-    outcomes: dict[str, Outcome] = {}
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(cores(), mp_context=context, initializer=_begin)
+    works = [work for name in plan.names for work in _works(name, plan)]
+    found = sum(_remembered(work).check_call_in_cache(*_call(work)) for work in works)
+    progress = CasesDone(found, len(works), found)
     try:
-        _drive(pool, works, progress, outcomes, watch or (lambda _: None))
-    except BrokenProcessPool:
+        # The memory is that of the processes: each one keeps what it has measured.
+        with Parallel(cores(), return_as="generator_unordered") as pool:
+            results: dict[_Key, _Measured] = {}
+            for key, measured in pool(map(delayed(_measured), _in_turn(works))):
+                results[key] = measured
+                progress.done, progress.now = max(found, len(results)), find(key[0]).name
+                if watch is not None:
+                    watch(progress)
+            outcomes = {
+                outcome.name: outcome
+                for outcome in pool(
+                    delayed(_finished)(
+                        work.name,
+                        work.folder,
+                        [results[key] for key in sorted(results) if key[0] == work.name],
+                    )
+                    for work in works
+                    if work.number == 0
+                )
+            }
+    except TerminatedWorkerError:
         raise InputError(
             f"a process of the laboratory was ended from outside, perhaps for want of memory; "
             f"what is done is kept in {plan.out}: the same command goes on from there"
         ) from None
-    except BaseException:
-        for process in multiprocessing.active_children():  # nobody wants to wait for a long case
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    finally:  # else they wait for more, and keep the terminal
+        get_reusable_executor(reuse=True).terminate(kill_workers=True)
     return [outcomes[name] for name in plan.names]
 
 
-def _drive(
-    pool: ProcessPoolExecutor,
-    works: list[_Work],
-    progress: CasesDone,
-    outcomes: dict[str, Outcome],
-    watch: Callable[[CasesDone], None],
-) -> None:
-    """Hand out cases in order; whenever the last one of an experiment is done, write its files."""
-    running: dict[Future, tuple[_Work, Case | None]] = {}
-    for work, case in _in_turn(works):
-        running[_submitted(pool, _measured, work.name, case)] = (work, case)
-    for work in works:
-        if work.is_done():
-            running[_finishing(pool, work)] = (work, None)
-    while running:
-        watch(progress)
-        for future in wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done:
-            work, done = running.pop(future)
-            if done is None:
-                outcomes[work.name] = Outcome(
-                    work.name, work.rows(), work.seconds(), *future.result()
-                )
-                continue
-            rows, seconds = future.result()
-            _keep(work, done, rows, seconds)
-            progress.done, progress.now = progress.done + 1, work.experiment.name
-            if work.is_done():
-                running[_finishing(pool, work)] = (work, None)
-    watch(progress)
+def _works(name: str, plan: Schedule) -> list[_Work]:
+    """Make the folder of an experiment, and give its cases."""
+    experiment = find(name)
+    folder = plan.out / experiment.name
+    make_folder(folder)
+    cases = [_moved(case, plan.seed) for case in experiment.cases(plan.quick)]
+    return [_Work(name, folder, number, case) for number, case in enumerate(cases)]
 
 
-def _in_turn(works: list[_Work]) -> Iterator[tuple[_Work, Case]]:
-    """Give the cases to be done, the first one of each experiment before all others.
+def _moved(case: Case, seed: int) -> Case:
+    """Move the seed so far that runs with different seeds share no problem."""
+    return {**case, "seed": case["seed"] + SEEDS * seed} if "seed" in case else case
+
+
+def _in_turn(works: list[_Work]) -> list[_Work]:
+    """Put the first case of each experiment before all others.
 
     Loops are compiled when they are first called: so each process compiles others than its peers,
     which later find them on the disk.
     """
-    missing = [(work, work.missing()) for work in works]
-    yield from ((work, cases[0]) for work, cases in missing if cases)
-    yield from ((work, case) for work, cases in missing for case in cases[1:])
+    return sorted(works, key=lambda work: work.number > 0)
 
 
-def _finishing(pool: ProcessPoolExecutor, work: _Work) -> Future:
-    return _submitted(pool, _finished, work.name, work.folder, work.rows())
+def _remembered(work: _Work) -> Any:
+    """Give `_rows` with a memory."""
+    return Memory(work.folder / MEMORY, verbose=0).cache(_rows)
 
 
-def _submitted(pool: ProcessPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Future:
-    """Hand work to a process; one begun for it hears no Ctrl-C, not even before `_begin`."""
-    if not hasattr(signal, "pthread_sigmask"):
-        return pool.submit(function, *arguments)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return pool.submit(function, *arguments)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _call(work: _Work) -> tuple[str, Case, str]:
+    """Give what a measurement depends on: its arguments, and the code."""
+    source = inspect.getsource(inspect.getmodule(find(work.name).measure))  # type: ignore[arg-type]
+    digest = hashlib.sha256(f"{rosenblatt.__version__} {source}".encode()).hexdigest()
+    return work.name, work.case, digest
 
 
-def _begin() -> None:
-    """Prepare a process: Ctrl-C is for the parent, and each process has one core."""
-    import scipy.linalg  # noqa: F401  (brings a BLAS of its own, which must be there to be limited)
-    from threadpoolctl import threadpool_limits
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threadpool_limits(1)
-
-
-def _measured(name: str, case: Case) -> tuple[list[Row], float]:
-    """Measure a case; what it raises becomes a row."""
+def _rows(name: str, case: Case, code: str) -> _Measured:
+    """Measure a case; give its rows and the processor time."""
     began = time.process_time()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a limit was reached is a measurement here
-            given = find(name).measure(**case)
-        rows = [{**case, **_plain(row)} for row in (given if isinstance(given, list) else [given])]
-    except Exception as error:
-        rows = [{**case, FAILED: f"{type(error).__name__}: {error}"}]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a limit was reached is a measurement here
+        given = find(name).measure(**case)
+    rows = [{**case, **_plain(row)} for row in (given if isinstance(given, list) else [given])]
     return rows, time.process_time() - began
 
 
+def _measured(work: _Work) -> tuple[_Key, _Measured]:
+    """Measure a case unless it is remembered; what it raises becomes a row, and is forgotten."""
+    try:
+        measured = _remembered(work)(*_call(work))
+    except Exception as error:
+        measured = [{**work.case, FAILED: f"{type(error).__name__}: {error}"}], 0.0
+    return (work.name, work.number), measured
+
+
 def _plain(row: Row) -> Row:
-    """Give NumPy's numbers as Python's, which JSON knows."""
+    """Give NumPy's numbers as Python's."""
     return {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
 
 
-def _finished(name: str, folder: Path, rows: list[Row]) -> tuple[str, str, int, bool]:
-    """Write an experiment's files; give what an `Outcome` tells of them."""
+def _finished(name: str, folder: Path, measured: list[_Measured]) -> Outcome:
+    """Write an experiment's files; tell what became of it."""
     experiment = find(name)
-    _write_rows(folder, rows)
-    table = Table(row for row in rows if not row.get(FAILED))
+    outcome = Outcome(name, [r for rows, _ in measured for r in rows], sum(s for _, s in measured))
+    _write_rows(folder, outcome.rows)
+    table = Table(row for row in outcome.rows if not row.get(FAILED))
     if not table.rows:
-        return "Every case failed; the rows say why.", "", 0, False
-    above = 0
+        return replace(outcome, seen="Every case failed; the rows say why.", drawn=False)
     try:
-        above = len(experiment.above(table))
-        return *_told(experiment, table, folder), above, True
+        outcome.above = len(experiment.above(table))
+        outcome.seen, outcome.more = _told(experiment, table, folder)
     except RosenblattError:  # what cannot be written, for want of room or rights
         raise
     except Exception as error:  # too many cases failed, or the experiment is still being written
-        return f"The rows could not be drawn: {type(error).__name__}: {error}", "", above, False
+        told = f"The rows could not be drawn: {type(error).__name__}: {error}"
+        return replace(outcome, seen=told, drawn=False)
+    return outcome
 
 
 def _told(experiment: Experiment, table: Table, folder: Path) -> tuple[str, str]:
@@ -241,95 +216,13 @@ def _told(experiment: Experiment, table: Table, folder: Path) -> tuple[str, str]
 def _write_rows(folder: Path, rows: list[Row]) -> None:
     import polars
 
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, names)
-    writer.writeheader()
-    writer.writerows(rows)
-    write_atomically(folder / "rows.csv", buffer.getvalue().encode())
-    columns = [{name: row.get(name) for name in names} for row in rows]
-    frame = polars.DataFrame(columns, infer_schema_length=None, strict=False)
-    table = io.BytesIO()
-    frame.write_parquet(table)
-    write_atomically(folder / "rows.parquet", table.getvalue())
-
-
-# ---- what was done before
-
-
-def _opened(name: str, plan: Schedule) -> _Work:
-    """Make the folder of an experiment, and take over what was done there before."""
-    experiment = find(name)
-    folder = plan.out / experiment.name
-    make_folder(folder)
-    cases = [_moved(case, plan.seed) for case in experiment.cases(plan.quick)]
-    work = _Work(name, experiment, folder, cases)
-    header = _header(experiment, plan)
-    wanted = {_key(case) for case in cases}
-    kept = [
-        (line["case"], line["rows"], line["seconds"])
-        for line in _journal(folder / JOURNAL, header)
-        if _key(line["case"]) in wanted and not any(row.get(FAILED) for row in line["rows"])
-    ]
-    lines = [header, *(_line(*entry) for entry in kept)]
-    write_atomically(folder / JOURNAL, "".join(f"{line}\n" for line in lines).encode())
-    work.results = {_key(case): (rows, seconds) for case, rows, seconds in kept}
-    return work
-
-
-def _moved(case: Case, seed: int) -> Case:
-    """Move the seed so far that runs with different seeds share no problem."""
-    return {**case, "seed": case["seed"] + SEEDS * seed} if "seed" in case else case
-
-
-def _header(experiment: Experiment, plan: Schedule) -> str:
-    source = inspect.getsource(inspect.getmodule(experiment.measure))  # type: ignore[arg-type]
-    return json.dumps(
-        {
-            "experiment": experiment.name,
-            "rosenblatt": rosenblatt.__version__,
-            "source": hashlib.sha256(source.encode()).hexdigest()[:16],
-            "quick": plan.quick,
-            "seed": plan.seed,
-        }
-    )
-
-
-def _journal(path: Path, header: str) -> Iterable[Any]:
-    """Give the entries of a journal with this header, up to a line that is damaged or cut off."""
-    try:
-        first, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
-    except (OSError, UnicodeDecodeError):
-        return
-    if first != header:
-        return
-    for line in lines:
-        try:
-            entry = json.loads(line)
-            usable = (
-                isinstance(entry["case"], dict)
-                and all(isinstance(row, dict) for row in entry["rows"])
-                and isinstance(entry["seconds"], float | int)
-            )
-        except (ValueError, TypeError, KeyError):
-            usable = False
-        if not usable:
-            return
-        yield entry
-
-
-def _keep(work: _Work, case: Case, rows: list[Row], seconds: float) -> None:
-    work.results[_key(case)] = (rows, seconds)
-    with (work.folder / JOURNAL).open("a", encoding="utf-8") as file:
-        file.write(_line(case, rows, seconds) + "\n")
-
-
-def _line(case: Case, rows: list[Row], seconds: float) -> str:
-    return json.dumps({"case": case, "rows": rows, "seconds": round(seconds, 6)})
-
-
-def _key(case: Case) -> str:
-    return json.dumps(case, sort_keys=True)
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    frame = polars.DataFrame(columns, strict=False)
+    for write, file in ((frame.write_csv, "rows.csv"), (frame.write_parquet, "rows.parquet")):
+        buffer = io.BytesIO()
+        write(buffer)
+        write_atomically(folder / file, buffer.getvalue())
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -338,9 +231,3 @@ def _check_names(names: Sequence[str]) -> None:
     for name in found:
         if found.count(name) > 1:
             raise InputError(f"two experiments are called {name!r}; run them one after the other")
-
-
-def _check_extras() -> None:
-    """Find out before the work, not after it, that a library is missing."""
-    for name in ("matplotlib", "polars"):
-        optional_module(name, "lab")
