@@ -2,6 +2,7 @@
 
 import math
 import operator
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import rosenblatt as rb
 from planted import quickly, whole
 from rosenblatt.lab import counting
-from rosenblatt.lab.counting import KINDS, CountingNumber, OperationTally
+from rosenblatt.lab.counting import COSTS, CountingNumber
 
 sizes = st.integers(1, 9)
 seeds = st.integers(0, 2**32)
@@ -19,7 +20,7 @@ seeds = st.integers(0, 2**32)
 
 def counted(routine, *inputs):
     """Run a routine on numbers that count; give its result and the tally."""
-    tally = OperationTally()
+    tally = Counter()
     return routine(*counting.counting(list(inputs), tally)), tally
 
 
@@ -47,35 +48,29 @@ def numbers(seed, *shape):
 )
 @pytest.mark.parametrize(("left", "right"), [(3.0, 5.0), (5.0, 3.0), (4.0, 4.0)])
 def test_an_operation_gives_what_floats_give_and_counts_once(operation, kind, left, right):
-    tally = OperationTally()
+    tally = Counter()
     x, y = CountingNumber(left, tally), CountingNumber(right, tally)
     for first, second in [(x, y), (x, right), (left, y)]:
-        before = getattr(tally, kind)
         assert float(operation(first, second)) == float(operation(left, right))
-        assert getattr(tally, kind) == before + 1
-    assert tally.operations == 3
+    assert tally == {kind: 3}
 
 
 def test_a_square_root_counts_once():
-    tally = OperationTally()
+    tally = Counter()
     assert float(CountingNumber(9.0, tally).sqrt()) == 3.0
-    assert tally == OperationTally(square_roots=1)
+    assert tally == {"square_roots": 1}
 
 
 def test_results_go_on_counting():
-    tally = OperationTally()
+    tally = Counter()
     x = CountingNumber(2.0, tally)
     assert float(1 + x * x / 4 - x) == 0.0
-    assert tally == OperationTally(multiplications=1, divisions=1, additions=2)
+    assert tally == {"multiplications": 1, "divisions": 1, "additions": 2}
 
 
 def test_a_number_that_counts_cannot_be_looked_up_unnoticed():
     with pytest.raises(TypeError, match="unhashable"):
-        {CountingNumber(1.0, OperationTally())}
-
-
-def test_all_kinds_are_operations():
-    assert OperationTally(*range(1, len(KINDS) + 1)).operations == 1 + 2 + 3 + 4 + 5
+        {CountingNumber(1.0, Counter())}
 
 
 # ---- the formulas
@@ -86,10 +81,10 @@ def test_all_kinds_are_operations():
 def test_vectors_cost_what_their_formulas_say(n, seed):
     u, v = numbers(seed, n), numbers(seed + 1, n)
     product, tally = counted(counting.dot_product, u, v)
-    assert tally == counting.cost_of_dot_product(n)
+    assert tally == COSTS[counting.dot_product](n)
     assert float(product) == pytest.approx(np.dot(u, v))
     length, tally = counted(counting.norm, u)
-    assert tally == counting.cost_of_norm(n)
+    assert tally == COSTS[counting.norm](n)
     assert float(length) == pytest.approx(np.linalg.norm(u))
 
 
@@ -98,13 +93,13 @@ def test_vectors_cost_what_their_formulas_say(n, seed):
 def test_matrices_cost_what_their_formulas_say(m, n, p, seed):
     A, B, v = numbers(seed, m, n), numbers(seed + 1, n, p), numbers(seed + 2, n)
     length, tally = counted(counting.frobenius_norm, A)
-    assert tally == counting.cost_of_frobenius_norm(m, n)
+    assert tally == COSTS[counting.frobenius_norm](m, n)
     assert float(length) == pytest.approx(np.linalg.norm(A))
     image, tally = counted(counting.matrix_vector, A, v)
-    assert tally == counting.cost_of_matrix_vector(m, n)
+    assert tally == COSTS[counting.matrix_vector](m, n)
     np.testing.assert_allclose([float(x) for x in image], np.dot(A, v), atol=1e-12)
     product, tally = counted(counting.matrix_matrix, A, B)
-    assert tally == counting.cost_of_matrix_matrix(m, n, p)
+    assert tally == COSTS[counting.matrix_matrix](m, n, p)
     np.testing.assert_allclose([[float(x) for x in row] for row in product], np.dot(A, B))
 
 
@@ -113,24 +108,24 @@ def test_matrices_cost_what_their_formulas_say(m, n, p, seed):
 def test_a_search_costs_a_comparison_for_each_place_up_to_the_first_match(values, wanted):
     place, tally = counted(counting.linear_search, values, wanted)
     assert place == (values.index(wanted) if wanted in values else -1)
-    assert tally == counting.cost_of_linear_search(len(values), place)
-    assert tally.operations == (place + 1 if wanted in values else len(values))
+    assert tally == COSTS[counting.linear_search](len(values), place)
+    assert tally.total() == (place + 1 if wanted in values else len(values))
 
 
 def test_a_search_takes_half_of_the_values_on_average():
     """D22: (n + 1)/2, the place being uniform."""
     values = [float(i) for i in range(9)]
-    counts = [counted(counting.linear_search, values, wanted)[1].operations for wanted in values]
+    counts = [counted(counting.linear_search, values, wanted)[1].total() for wanted in values]
     assert np.mean(counts) == (9 + 1) / 2
 
 
 @pytest.mark.parametrize("values", [[0.0] * 6, [1.0] * 6, [-3.5, 1e300, -0.0, 7, 1e-300, 2]])
 def test_counts_depend_on_sizes_not_on_values(values):
     square = [values[:2], values[2:4]]
-    assert counted(counting.norm, values)[1] == counting.cost_of_norm(6)
-    assert counted(counting.dot_product, values, values)[1] == counting.cost_of_dot_product(6)
-    assert counted(counting.matrix_matrix, square, square)[1].operations == 12
-    assert counted(counting.matrix_vector, square, values[:2])[1].operations == 6
+    assert counted(counting.norm, values)[1] == COSTS[counting.norm](6)
+    assert counted(counting.dot_product, values, values)[1] == COSTS[counting.dot_product](6)
+    assert counted(counting.matrix_matrix, square, square)[1].total() == 12
+    assert counted(counting.matrix_vector, square, values[:2])[1].total() == 6
 
 
 # ---- the perceptron
@@ -150,9 +145,9 @@ def test_a_counted_pass_is_the_pass_of_the_package(problem):
     run, (n, d) = learner.run_, X.shape
     assert mistakes == run.mistakes == run.operations.additions
     assert [float(x) for x in w] == learner.coef_[0].tolist()
-    assert tally == counting.cost_of_perceptron_pass(n, d, mistakes)
-    assert tally.comparisons == run.operations.dot_products == n
-    assert tally.multiplications - n == run.operations.multiply_adds == n * d + mistakes * d
+    assert tally == COSTS[counting.perceptron_pass](n, d, mistakes)
+    assert tally["comparisons"] == run.operations.dot_products == n
+    assert tally["multiplications"] - n == run.operations.multiply_adds == n * d + mistakes * d
 
 
 def test_a_pass_over_the_six_points_goes_as_in_the_theory():
@@ -160,7 +155,7 @@ def test_a_pass_over_the_six_points_goes_as_in_the_theory():
     X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
     (w, mistakes), tally = counted(counting.perceptron_pass, X, [-1, 1, 1, -1, -1, 1], [0, 0])
     assert ([float(x) for x in w], mistakes) == ([3.0, 1.0], 3)
-    assert tally == OperationTally(multiplications=24, additions=12, comparisons=6)
+    assert tally == {"multiplications": 24, "additions": 12, "comparisons": 6}
 
 
 def test_routines_work_on_plain_numbers():

@@ -24,31 +24,16 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 Vector = Sequence[Any]
 Matrix = Sequence[Sequence[Any]]
 
 
-@dataclass
-class OperationTally:
-    """How many operations of each kind there were."""
-
-    multiplications: int = 0
-    divisions: int = 0
-    additions: int = 0
-    comparisons: int = 0
-    square_roots: int = 0
-
-    @property
-    def operations(self) -> int:
-        """All of them."""
-        return sum(getattr(self, kind) for kind in KINDS)
-
-
-KINDS = tuple(kind.name for kind in fields(OperationTally))
+Tally = Counter[str]  # how many operations of each kind there were
+KINDS = ("multiplications", "divisions", "additions", "comparisons", "square_roots")
 
 
 def _arithmetic(kind: str, operation: Callable[[float, float], float]) -> tuple[Any, Any]:
@@ -65,7 +50,7 @@ def _arithmetic(kind: str, operation: Callable[[float, float], float]) -> tuple[
 
 def _comparison(operation: Callable[[float, float], bool]) -> Any:
     def method(self: CountingNumber, other: Any) -> bool:
-        self.tally.comparisons += 1
+        self.tally["comparisons"] += 1
         return operation(self.value, float(other))
 
     return method
@@ -76,21 +61,19 @@ class CountingNumber:
 
     Examples
     --------
-    >>> tally = OperationTally()
+    >>> tally = Counter()
     >>> x, y = CountingNumber(3.0, tally), CountingNumber(4.0, tally)
-    >>> float((x * x + y * y).sqrt()), tally.operations
-    (5.0, 4)
-    >>> tally
-    OperationTally(multiplications=2, divisions=0, additions=1, comparisons=0, square_roots=1)
+    >>> float((x * x + y * y).sqrt()), tally
+    (5.0, Counter({'multiplications': 2, 'additions': 1, 'square_roots': 1}))
     """
 
     __slots__ = ("tally", "value")
 
-    def __init__(self, value: float, tally: OperationTally) -> None:
+    def __init__(self, value: float, tally: Tally) -> None:
         self.value, self.tally = value, tally
 
     def _counted(self, kind: str, value: float) -> CountingNumber:
-        setattr(self.tally, kind, getattr(self.tally, kind) + 1)
+        self.tally[kind] += 1
         return CountingNumber(value, self.tally)
 
     __add__, __radd__ = _arithmetic("additions", operator.add)
@@ -113,7 +96,7 @@ class CountingNumber:
         return f"CountingNumber({self.value!r})"
 
 
-def counting(values: Any, tally: OperationTally) -> Any:
+def counting(values: Any, tally: Tally) -> Any:
     """Give numbers, or lists of numbers, as numbers that count on a tally."""
     if isinstance(values, (list, tuple)):
         return [counting(value, tally) for value in values]
@@ -177,41 +160,18 @@ def perceptron_pass(X: Matrix, y: Vector, w: list[Any]) -> tuple[list[Any], int]
 
 # ---- the formulas
 
-
-def cost_of_dot_product(n: int) -> OperationTally:
-    """Count for vectors of n entries."""
-    return OperationTally(multiplications=n, additions=n - 1)
-
-
-def cost_of_norm(n: int) -> OperationTally:
-    """Count for a vector of n entries."""
-    return OperationTally(multiplications=n, additions=n - 1, square_roots=1)
-
-
-def cost_of_frobenius_norm(m: int, n: int) -> OperationTally:
-    """Count for an m × n matrix."""
-    return cost_of_norm(m * n)
-
-
-def cost_of_matrix_vector(m: int, n: int) -> OperationTally:
-    """Count for an m × n matrix."""
-    return OperationTally(multiplications=m * n, additions=m * (n - 1))
-
-
-def cost_of_matrix_matrix(m: int, n: int, p: int) -> OperationTally:
-    """Count for an m × n matrix times an n × p matrix."""
-    return OperationTally(multiplications=m * n * p, additions=m * (n - 1) * p)
-
-
-def cost_of_linear_search(n: int, place: int) -> OperationTally:
-    """Count for n values, the one wanted being found at `place`, or nowhere: -1."""
-    return OperationTally(comparisons=n if place < 0 else place + 1)
-
-
-def cost_of_perceptron_pass(n: int, d: int, mistakes: int) -> OperationTally:
-    """Count for n rows of d entries, of which so many were mistakes."""
-    return OperationTally(
+COSTS: dict[Callable[..., Any], Callable[..., Tally]] = {
+    dot_product: lambda n: Counter(multiplications=n, additions=n - 1),
+    norm: lambda n: Counter(multiplications=n, additions=n - 1, square_roots=1),
+    frobenius_norm: lambda m, n: COSTS[norm](m * n),
+    matrix_vector: lambda m, n: Counter(multiplications=m * n, additions=m * (n - 1)),
+    matrix_matrix: lambda m, n, p: Counter(multiplications=m * n * p, additions=m * (n - 1) * p),
+    # of n values, the one wanted being found at a place, or nowhere: -1
+    linear_search: lambda n, place: Counter(comparisons=n if place < 0 else place + 1),
+    # of n rows of d entries, of which so many were mistakes
+    perceptron_pass: lambda n, d, mistakes: Counter(
         multiplications=n * (d + 1) + mistakes * d,
         additions=n * (d - 1) + mistakes * d,
         comparisons=n,
-    )
+    ),
+}

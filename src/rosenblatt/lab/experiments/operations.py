@@ -13,7 +13,7 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab import counting
-from rosenblatt.lab.counting import KINDS, OperationTally
+from rosenblatt.lab.counting import COSTS, KINDS, Tally
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
 from rosenblatt.lab.timing import seconds_of
@@ -47,7 +47,7 @@ class Routine:
     inputs: Callable[[int, np.random.Generator], tuple[np.ndarray, ...]]
     generic: Callable[..., Any]
     compiled: Callable[..., Any]
-    cost: Callable[[int, Any], OperationTally]
+    cost: Callable[[int, Any], Tally]
 
 
 def vectors(number: int, n: int, random: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -88,7 +88,7 @@ ROUTINES = {
         partial(vectors, 1),
         counting.norm,
         np.linalg.norm,
-        lambda n, _: counting.cost_of_norm(n),
+        lambda n, _: COSTS[counting.norm](n),
     ),
     "dot product": Routine(
         1,
@@ -96,7 +96,7 @@ ROUTINES = {
         partial(vectors, 2),
         counting.dot_product,
         np.dot,
-        lambda n, _: counting.cost_of_dot_product(n),
+        lambda n, _: COSTS[counting.dot_product](n),
     ),
     "linear search": Routine(
         1,
@@ -104,7 +104,7 @@ ROUTINES = {
         haystack,
         counting.linear_search,
         lambda values, wanted: (values == wanted).argmax(),
-        lambda n, _: counting.cost_of_linear_search(n, n - 1),
+        lambda n, _: COSTS[counting.linear_search](n, n - 1),
     ),
     "Frobenius norm": Routine(
         2,
@@ -112,7 +112,7 @@ ROUTINES = {
         partial(matrices, 1),
         counting.frobenius_norm,
         np.linalg.norm,
-        lambda n, _: counting.cost_of_frobenius_norm(n, n),
+        lambda n, _: COSTS[counting.frobenius_norm](n, n),
     ),
     "matrix–vector product": Routine(
         2,
@@ -120,7 +120,7 @@ ROUTINES = {
         lambda n, random: (*matrices(1, n, random), *vectors(1, n, random)),
         counting.matrix_vector,
         np.dot,
-        lambda n, _: counting.cost_of_matrix_vector(n, n),
+        lambda n, _: COSTS[counting.matrix_vector](n, n),
     ),
     "perceptron pass": Routine(
         2,
@@ -128,7 +128,7 @@ ROUTINES = {
         examples,
         counted_pass,
         learned_pass,
-        lambda n, mistakes: counting.cost_of_perceptron_pass(n, n, mistakes),
+        lambda n, mistakes: COSTS[counting.perceptron_pass](n, n, mistakes),
     ),
     "matrix–matrix product": Routine(
         3,
@@ -136,7 +136,7 @@ ROUTINES = {
         partial(matrices, 2),
         counting.matrix_matrix,
         np.dot,
-        lambda n, _: counting.cost_of_matrix_matrix(n, n, n),
+        lambda n, _: COSTS[counting.matrix_matrix](n, n, n),
     ),
 }
 
@@ -164,25 +164,25 @@ def measure(routine: str, size: int, count_up_to: int, time_at_least: float, see
     if mistakes is not None:
         row |= {"learner_mistakes": mistakes}
         row |= {"learner_multiply_adds": found.run_.operations.multiply_adds}
-    if formula.operations <= count_up_to:
+    if formula.total() <= count_up_to:
         row |= counted(chosen, inputs, time_at_least)
     return row
 
 
 def counted(routine: Routine, inputs: tuple[np.ndarray, ...], time_at_least: float) -> Row:
     """Run the routine on numbers that count, then time it on plain ones."""
-    tally, plain = OperationTally(), [given.tolist() for given in inputs]
+    tally, plain = Tally(), [given.tolist() for given in inputs]
     result = routine.generic(*counting.counting(plain, tally))
     row: Row = tallied(tally)
     if routine.generic is counted_pass:
         n = len(inputs[1])
-        row |= {"mistakes": result[1], "multiply_adds": tally.multiplications - n}
+        row |= {"mistakes": result[1], "multiply_adds": tally["multiplications"] - n}
     return row | {"seconds_python": seconds_of(lambda: routine.generic(*plain), time_at_least)}
 
 
-def tallied(tally: OperationTally) -> Row:
+def tallied(tally: Tally) -> Row:
     """Give a tally as columns."""
-    return {kind: getattr(tally, kind) for kind in ("operations", *KINDS)}
+    return {"operations": tally.total(), **{kind: tally[kind] for kind in KINDS}}
 
 
 def exponents(part: Table) -> tuple[float | None, float | None, float | None]:
