@@ -216,7 +216,7 @@ class NonSeparability(OfTwoClasses):
     """The weighted rows sum to zero, so nothing separates; w, if given, does so weakly."""
 
     kind = "non-separability"
-    forms = FORMS | {"w": optional(NUMBERS)}
+    forms: ClassVar[dict[str, Form]] = FORMS | {"w": optional(NUMBERS)}
     rows: Indices
     weights: Numbers
     w: Numbers | None = None
@@ -279,7 +279,11 @@ class MarginInterval(Certificate):
     """
 
     kind = "margin interval"
-    forms = FORMS | {"lower": NUMBER, "upper": NUMBER, "lift": optional(NUMBER)}
+    forms: ClassVar[dict[str, Form]] = FORMS | {
+        "lower": NUMBER,
+        "upper": NUMBER,
+        "lift": optional(NUMBER),
+    }
     classes: tuple[Label, Label]
     intercept: bool
     w: Numbers
@@ -318,7 +322,7 @@ class MistakeProof(Certificate):
     """
 
     kind = "mistake bound"
-    forms = FORMS | {"passes": optional(INDEX)}
+    forms: ClassVar[dict[str, Form]] = FORMS | {"passes": optional(INDEX)}
     classes: tuple[Label, Label]
     lift: Number
     w: Numbers

@@ -84,6 +84,8 @@ class Subject:
 class Labelled(Subject):
     """Rows and the signs of their classes."""
 
+    signs: np.ndarray
+
     def __init__(self, X: Any, y: Any, classes: tuple[Any, Any], others: str | None = None) -> None:
         self.X = exact_matrix(X)
         labels = as_labels(y, self.X.shape[0])
@@ -137,6 +139,11 @@ def _with_others(
 
 class System(Subject):
     """Rows a·w >= b, > b or = b, and bounds. If A or b are decimals, so are all floats."""
+
+    b: np.ndarray
+    tags: np.ndarray
+    pairs: Bounds | None
+    bounds: list[tuple[int, int, Number]]
 
     def __init__(self, A: Any, b: Any, strict: Any, equal: Any, bounds: Any) -> None:
         self.X = exact_matrix(A, "A")

@@ -147,7 +147,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_finite(matrix)
         check_columns(polynomials, matrix)
         validate_data(self, X, reset=True, skip_check_array=True)
-        self.n_output_features_ = polynomials.size(matrix.shape[1])
+        self.n_output_features_: int = polynomials.size(matrix.shape[1])
         return self
 
     def transform(self, X: Any) -> Matrix:

@@ -147,6 +147,7 @@ class KernelPerceptron(StreamLearner):
     True
     """
 
+    n_features_in_: int
     _learned: Expansion
 
     def __init__(

@@ -45,6 +45,7 @@ class OnlineLearner(StreamLearner):
     tie = "mistake"  # what a score of 0 counts as, and whether a fit goes on from the last one,
     warm_start = False  # unless there are options for it
     unsure: float | None = None
+    n_features_in_: int
     _learned: Separator
 
     def check_options(self) -> None:

@@ -116,7 +116,7 @@ class OnlineSVM(OnlineLearner):
     (53, 1.0)
     """
 
-    max_updates = None
+    max_updates: int | None = None
     _learned: Machine
 
     def __init__(
