@@ -143,12 +143,19 @@ def two_labels(value: Any, name: str) -> tuple[Label, Label]:
         negative, positive = value
     except (TypeError, ValueError):
         raise CertificateError(f"{name} is not a pair of labels") from None
-    labels = json_label(negative, name), json_label(positive, name)
+    first, second = many_labels([negative, positive], name)
+    return first, second
+
+
+def many_labels(value: Any, name: str) -> tuple[Label, ...]:
+    """Take the labels of some classes, which must differ."""
+    require(isinstance(value, list | tuple) and len(value) > 1, f"{name} is no list of labels")
+    labels = tuple(json_label(label, name) for label in value)
     try:
-        differ = class_key(labels[0]) != class_key(labels[1])
+        keys = {class_key(label) for label in labels}
     except Refused as error:
         raise CertificateError(f"{name}: {error}") from None
-    require(differ, f"{name} holds labels that cannot be told apart")
+    require(len(keys) == len(labels), f"{name} holds labels that cannot be told apart")
     return labels
 
 
@@ -227,6 +234,7 @@ CLASSES = Form(
     lambda pair: {"negative": pair[0], "positive": pair[1]},
     lambda given, name: parts(given, name, ("negative", "positive")),
 )
+LABELS = Form(many_labels, list, many_labels)
 WEIGHTED = Form(
     combination,
     lambda pair: {"columns": list(pair[0]), "weights": NUMBERS.write(pair[1])},

@@ -16,6 +16,7 @@ from rosenblatt.certificate_fields import (
     FLAG,
     INDEX,
     INDICES,
+    LABELS,
     NUMBER,
     NUMBERS,
     WEIGHTED,
@@ -41,6 +42,10 @@ __all__ = [
     "Feasible",
     "Infeasible",
     "Inseparability",
+    "Joint",
+    "JointInseparability",
+    "JointNonSeparability",
+    "JointSeparator",
     "Label",
     "MarginInterval",
     "MistakeProof",
@@ -193,6 +198,21 @@ class OfTwoClasses(Certificate):
     intercept: bool
     others: str | None = None
 
+    @property
+    def size(self) -> int:
+        """The number of rows z."""
+        return self.data.rows
+
+    @property
+    def added(self) -> int:
+        """The constant behind the numbers of a row, 0 for none."""
+        return int(self.intercept)
+
+    @property
+    def measured(self) -> int:
+        """The number of coordinates of w that count in its length."""
+        return self.data.columns
+
     def as_dict(self) -> dict[str, Any]:
         """Give the certificate as the JSON object that stands for it, without others of None."""
         written = super().as_dict()
@@ -222,7 +242,7 @@ class NonSeparability(OfTwoClasses):
     w: Numbers | None = None
 
     def _check_shape(self) -> None:
-        _check_weighted(self.rows, self.weights, self.data.rows)
+        _check_weighted(self.rows, self.weights, self.size)
         if self.w is not None:
             _check_vector(self.w, self.dimension)
 
@@ -238,10 +258,67 @@ class Inseparability(OfTwoClasses):
     unused: Indices = ()
 
     def _check_shape(self) -> None:
-        _check_weighted(self.rows, self.weights, self.data.rows)
+        _check_weighted(self.rows, self.weights, self.size)
         _check_indices(self.unused, self.dimension, "unused")
         for vector in self.complement:
             _check_vector(vector, self.dimension, "a vector of the complement")
+
+
+class Joint:
+    """What certificates about many classes at once have in common.
+
+    Rows are those of `rosenblatt.checker.joint_rows`: one for each sample and each class but its
+    own. The first class weighs nothing, the weights of the others stand one behind the other.
+    """
+
+    data: Data
+    classes: tuple[Label, ...]
+    intercept: bool
+    others: str | None
+    added = 0
+
+    @property
+    def size(self) -> int:
+        """The number of rows z."""
+        return self.data.rows * (len(self.classes) - 1)
+
+    @property
+    def measured(self) -> int:
+        """The number of coordinates of w that count in its length."""
+        return (len(self.classes) - 1) * self.data.columns
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of w."""
+        return (len(self.classes) - 1) * (self.data.columns + self.intercept)
+
+    def _check_shape(self) -> None:
+        require(self.others is None, "others is for two classes")
+        super()._check_shape()  # type: ignore[misc]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class JointSeparator(Joint, Separator):
+    """w tells all classes apart, and leaves each row at least the margin."""
+
+    kind = "joint separator"
+    forms = FORMS | {"classes": LABELS}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class JointNonSeparability(Joint, NonSeparability):
+    """The weighted rows sum to zero, so nothing tells all classes apart; w does so weakly."""
+
+    kind = "joint non-separability"
+    forms = FORMS | {"classes": LABELS, "w": optional(NUMBERS)}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class JointInseparability(Joint, Inseparability):
+    """The weighted rows sum to zero and span all rows, so that not even w weakly does."""
+
+    kind = "joint inseparability"
+    forms = FORMS | {"classes": LABELS}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -303,6 +380,11 @@ class MarginInterval(Certificate):
         """The constant behind the numbers of a row, 0 for none."""
         return int(self.intercept) if self.lift is None else self.lift
 
+    @property
+    def measured(self) -> int:
+        """The number of coordinates of w that count in its length."""
+        return self.data.columns + (self.lift is not None)
+
     def as_dict(self) -> dict[str, Any]:
         """Give the certificate as the JSON object that stands for it, without a lift of None."""
         return {name: value for name, value in super().as_dict().items() if value is not None}
@@ -339,6 +421,9 @@ KINDS: dict[str, type[Certificate]] = {
         Separator,
         NonSeparability,
         Inseparability,
+        JointSeparator,
+        JointNonSeparability,
+        JointInseparability,
         Feasible,
         Infeasible,
         MarginInterval,

@@ -4,7 +4,7 @@ Alone, ``python checker.py certificate.json data.svm [--zero-based]`` prints wha
 exits with 0, or prints why it is refused and exits with 1; with 2 if an input cannot be read. The
 data of a system are CSV. Every claim is about vectors z, a coordinate longer than the rows:
 s·(x, c) for a labelled row (c is the lift: 1 with an intercept, 0 without, or one that the
-certificate names), and (a, b) for a row of a system.
+certificate names), (a, b) for a row of a system, and those of `joint_rows` for many classes.
 """
 
 import csv
@@ -28,6 +28,7 @@ Vector = tuple[dict[int, int], int]  # integers by coordinate, zeros left out; t
 
 FORMAT = "rosenblatt certificate 1"
 POSITIVE, NEGATIVE, AT_LEAST, MORE_THAN, EQUAL, LOWER, UPPER, LEFT_OUT = range(1, 9)
+CLASS = 16  # the tag of the first of many classes
 RELATIONS = {">=": (1, AT_LEAST), ">": (1, MORE_THAN), "=": (1, EQUAL), "==": (1, EQUAL)}
 RELATIONS |= {"<=": (-1, AT_LEAST), "<": (-1, MORE_THAN)}
 RATIONAL = re.compile(r"(-?)([0-9]+)(?:/(0*[1-9][0-9]*))?")
@@ -166,6 +167,8 @@ class Claim:
         self.given, self.rows, self.columns = given, rows, columns
         self.dimension = columns + bool(lift)
         self.measured = columns if given.get("lift") is None else self.dimension  # by lengths
+        if given["kind"] in JOINT:
+            self.measured = (len(given["classes"]) - 1) * given["data"]["columns"]
         self.z = [self.vector(row, row.right if lift is None else lift) for row in rows]
 
     def vector(self, row: Row, added: Number) -> Vector:
@@ -304,7 +307,11 @@ class Claim:
         return f"no perceptron from zero makes more than {most} mistakes (passes: {times})"
 
 
+JOINT = ("joint separator", "joint non-separability", "joint inseparability")
 KINDS = {
+    JOINT[0]: (Claim.separator, "classes intercept w margin"),
+    JOINT[1]: (Claim.non_separability, "classes intercept rows weights"),
+    JOINT[2]: (Claim.inseparability, "classes intercept rows weights complement unused"),
     "separator": (Claim.separator, "classes intercept w margin"),
     "non-separability": (Claim.non_separability, "classes intercept rows weights"),
     "inseparability": (Claim.inseparability, "classes intercept rows weights complement unused"),
@@ -325,7 +332,9 @@ def check(certificate: Any, rows: Sequence[Row], columns: int, bounds: Bounds = 
     for name, value in found.items():
         fault = f"the certificate is for other data: for these, its {name} would be {value}"
         require(data[name] == value, fault)
-    tags = (POSITIVE, NEGATIVE) if labelled else (AT_LEAST, MORE_THAN, EQUAL)
+    joint, count = certificate["kind"] in JOINT, len(certificate.get("classes", ()))
+    tags = {POSITIVE, NEGATIVE} if labelled else {AT_LEAST, MORE_THAN, EQUAL}
+    tags = {*range(CLASS, CLASS + count)} if joint else tags
     sort = all(row.tag in tags for row in rows) and not (labelled and bounds)
     require(sort, "the certificate is for data of another sort")
     require(rows or not labelled, "the data have no rows")
@@ -335,7 +344,11 @@ def check(certificate: Any, rows: Sequence[Row], columns: int, bounds: Bounds = 
         require(lift >= 0, "lift is negative")
         alone = "passes" in certificate or (lift > 0 and not certificate["intercept"])
         require(alone, "lift is not positive, or there is an intercept besides it")
-    claim = Claim(certificate, [*rows, *bound_rows(bounds)], columns, lift)
+    size = columns
+    if joint:
+        rows, size = joint_rows(rows, columns, count, bool(lift)), columns + bool(lift)
+        size, lift = size * (count - 1), Fraction(0)
+    claim = Claim(certificate, [*rows, *bound_rows(bounds)], size, lift)
     proven = KINDS[certificate["kind"]][0](claim)
     how = ""
     if "intercept" in certificate:
@@ -343,7 +356,25 @@ def check(certificate: Any, rows: Sequence[Row], columns: int, bounds: Bounds = 
         how = how if certificate.get("lift") is None else " with lifted rows"
     how = OTHERS.get(certificate.get("others"), "") + how
     kind = "decimals" if decimal else "data"
-    return f"Proven for {len(rows)} x {columns} {kind} {identity}{how}: {proven}."
+    how = f" of {count} classes at once{how}" if joint else how
+    return f"Proven for {data['rows']} x {columns} {kind} {identity}{how}: {proven}."
+
+
+def joint_rows(rows: Sequence[Row], columns: int, count: int, intercept: bool) -> list[Row]:
+    """Give a row of w_y·x - w_c·x for each row of class y and each other class c.
+
+    The weights of all classes but the first, whose weights are zero, stand one behind the other,
+    their intercepts behind all of them.
+    """
+    made = []
+    for row in rows:
+        own = row.tag - CLASS
+        for other in [c for c in range(count) if c != own]:
+            parts = [(c - 1, sign) for c, sign in ((own, 1), (other, -1)) if c]
+            entries = [(c * columns + j, sign * v) for c, sign in parts for j, v in row.entries]
+            added = [((count - 1) * columns + c, sign) for c, sign in parts if intercept]
+            made.append(Row(POSITIVE, [*entries, *added]))
+    return made
 
 
 def require_shape(certificate: Any) -> None:
@@ -352,15 +383,20 @@ def require_shape(certificate: Any) -> None:
     require(certificate.get("format") == FORMAT, f"the format is not {FORMAT}")
     kind = certificate.get("kind")
     require(isinstance(kind, str) and kind in KINDS, "the kind is unknown")
-    optional = {"margin interval": "lift", "non-separability": "w others"}.get(kind, "")
-    optional = "others" if kind in ("separator", "inseparability") else optional
+    may = {"margin interval": "lift", "non-separability": "w others", JOINT[1]: "w"}
+    optional = (may | dict.fromkeys(("separator", "inseparability"), "others")).get(kind, "")
     require_fields(certificate, "the certificate", f"format kind data {KINDS[kind][1]}", optional)
     data = certificate["data"]
     require_fields(data, "data", "rows columns digest numbers")
     require(type(data["rows"]) is type(data["columns"]) is int, "rows or columns is not an integer")
     require(data["numbers"] in NUMBERS, "numbers is of an unknown type")
     require(type(certificate.get("intercept", True)) is bool, "intercept is neither true nor false")
-    if "classes" in certificate:
+    if kind in JOINT:
+        classes = certificate["classes"]
+        require(isinstance(classes, list) and len(classes) > 1, "classes is no list of labels")
+        labels = {class_key(label) for label in classes}
+        require(len(labels) == len(classes), "two classes have the same label")
+    elif "classes" in certificate:
         require_fields(certificate["classes"], "classes", "negative positive")
         labels = {class_key(label) for label in certificate["classes"].values()}
         require(len(labels) == 2, "both classes have the same label")
@@ -483,8 +519,11 @@ def read_rows(file: TextIO, given: dict[str, Any], first: int) -> tuple[list[Row
     numbers, columns = given["data"]["numbers"], given["data"]["columns"]
     parse: Callable[[str], Row | None]
     if "classes" in given:
-        labels = {name: class_key(label) for name, label in given["classes"].items()}
-        tags = {labels["positive"]: POSITIVE, labels["negative"]: NEGATIVE}
+        if given["kind"] in JOINT:
+            tags = {class_key(label): CLASS + c for c, label in enumerate(given["classes"])}
+        else:
+            labels = {name: class_key(label) for name, label in given["classes"].items()}
+            tags = {labels["positive"]: POSITIVE, labels["negative"]: NEGATIVE}
         others = {"negative": NEGATIVE, "left out": LEFT_OUT}.get(given.get("others") or "", 0)
         parse = partial(labelled_row, tags=tags, others=others, first=first, numbers=numbers)
     else:

@@ -20,6 +20,9 @@ from rosenblatt.certificates import (
     Feasible,
     Infeasible,
     Inseparability,
+    JointInseparability,
+    JointNonSeparability,
+    JointSeparator,
     MarginInterval,
     MistakeProof,
     NonSeparability,
@@ -68,7 +71,7 @@ def inseparability(claim: Inseparability, data: Labelled) -> str:
     """Check that a mean is zero, and that its rows span all rows."""
     _require_zero_mean(claim, data)
     unused = list(claim.unused)
-    used = np.append(used_columns(data.X), claim.intercept)
+    used = np.append(used_columns(data.X), claim.added)
     require(not used[unused].any(), "a row has an entry in an unused coordinate")
     complement = [whole(vector).numbers for vector in claim.complement]
     vectors = [{j: p for j, p in enumerate(vector) if p} for vector in complement]
@@ -80,9 +83,7 @@ def inseparability(claim: Inseparability, data: Labelled) -> str:
         signs = data.compare(Weights.of(vector, data.columns), ZERO)
         require(not signs.any(), f"row {np.abs(signs).argmax()} meets the complement")
     needed = claim.dimension - len(vectors) - len(unused)
-    spanned = rank_reaches(
-        needed, [_integers(data.row(i, int(claim.intercept))) for i in claim.rows]
-    )
+    spanned = rank_reaches(needed, [_integers(data.row(i, claim.added)) for i in claim.rows])
     require(spanned, "the named rows do not span all rows")
     return "no hyperplane separates the classes, not even weakly"
 
@@ -145,6 +146,9 @@ CHECKS: dict[type[Certificate], Callable[[Any, Any], str]] = {
     Separator: separator,
     NonSeparability: non_separability,
     Inseparability: inseparability,
+    JointSeparator: separator,
+    JointNonSeparability: non_separability,
+    JointInseparability: inseparability,
     Feasible: feasible_point,
     Infeasible: infeasibility,
     MarginInterval: margin_interval,
@@ -157,8 +161,7 @@ def _require_margin(
 ) -> None:
     """Require z·w >= margin·‖w‖ of all rows, the norm taken without a free intercept."""
     lift = getattr(claim, "lift", None)
-    measured = claim.w[: data.columns] if lift is None else claim.w
-    numbers, common = whole(measured)
+    numbers, common = whole(claim.w[: claim.measured])
     norm = Fraction(sum(number * number for number in numbers), common**2)
     require(margin > 0 and norm > 0, f"{name} is not positive, or w is zero")
     square = Fraction(margin) ** 2 * norm
@@ -184,9 +187,8 @@ def _mean(claim: Mean, data: Labelled) -> tuple[Totals, int]:
     require(sum(weights) == common, "the weights do not sum to 1")
     pairs = zip(data.signs[list(claim.rows)].tolist(), weights, strict=True)
     signed = [sign * weight for sign, weight in pairs]
-    added = claim.added if isinstance(claim, MarginInterval) else int(claim.intercept)
     totals, unit = weighted_sum(data.X, claim.rows, signed)
-    last = Fraction(added) * sum(signed) * unit
+    last = Fraction(claim.added) * sum(signed) * unit
     if last:  # the added coordinate, in the same unit
         totals = {column: value * last.denominator for column, value in totals.items()}
         totals[data.columns], unit = last.numerator, unit * last.denominator

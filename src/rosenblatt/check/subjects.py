@@ -11,7 +11,7 @@ from scipy import sparse
 
 from rosenblatt.certificate_fields import Number, plain_number
 from rosenblatt.certificates import Data
-from rosenblatt.checker import Refused
+from rosenblatt.checker import CLASS, Refused
 from rosenblatt.decimals import is_decimal, shortest
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import (
@@ -24,6 +24,7 @@ from rosenblatt.exact.digest import (
     listed,
     shown,
     system_digest,
+    tagged_digest,
 )
 from rosenblatt.exact.numbers import (
     as_decimals,
@@ -37,6 +38,7 @@ from rosenblatt.exact.numbers import (
 from rosenblatt.exact.products import Weights, compare
 from rosenblatt.labels import as_labels, as_objects, as_signs
 from rosenblatt.matrices import Matrix, check_finite
+from rosenblatt.outcomes import joint_rows
 
 Entries = list[tuple[int, Number]]
 ROWS_AT_A_TIME = 2**14
@@ -54,11 +56,7 @@ class Subject:
 
     def require_shape(self, named: Data) -> None:
         """Require the data to be as large as those that a certificate names."""
-        if self.X.shape != (named.rows, named.columns):
-            raise Refused(
-                f"the certificate is for other data, of {named.rows} x {named.columns} "
-                f"and not {self.X.shape[0]} x {self.X.shape[1]}"
-            )
+        _require_shape(self.X, named)
 
     def named(self) -> Data:
         """Name the data as a certificate does."""
@@ -123,6 +121,57 @@ class Labelled(Subject):
         found = compare(self.X, self.signs, w, thresholds, label_tags(self.signs))
         _require_digest(shown(found.total, *self.X.shape), named, self.X)
         return found.signs
+
+
+class JointLabelled(Labelled):
+    """Rows of many classes, as what each asks of the weights of all classes at once.
+
+    `given` are the rows as they are, `codes` the places of their classes.
+    """
+
+    def __init__(self, X: Any, y: Any, classes: Sequence[Any], lifted: bool) -> None:
+        matrix = exact_matrix(X)
+        labels, places = as_labels(y, matrix.shape[0]), {c: k for k, c in enumerate(classes)}
+        codes = [places.get(label, -1) for label in labels.tolist()]
+        if min(codes, default=-1) < 0:
+            raise Refused("the data have no rows, or a label that is none of the classes")
+        self._take(matrix, np.array(codes), len(classes), lifted)
+
+    @classmethod
+    def of_codes(cls, X: Matrix, codes: np.ndarray, count: int, lifted: bool) -> JointLabelled:
+        """Take a matrix as `exact_matrix` gives it, and codes."""
+        made = cls.__new__(cls)
+        made._take(X, codes, count, lifted)
+        return made
+
+    def _take(self, X: Matrix, codes: np.ndarray, count: int, lifted: bool) -> None:
+        self.given, self.codes = X, codes
+        self.X = joint_rows(X, codes, count, lifted)
+        self.signs = np.ones(self.X.shape[0], np.int8)
+
+    def require_shape(self, named: Data) -> None:
+        """Require the data to be as large as those that a certificate names."""
+        _require_shape(self.given, named)
+
+    @property
+    def numbers(self) -> str:
+        """The type of the numbers."""
+        return number_type(self.given)
+
+    def named(self) -> Data:
+        """Name the data as a certificate does."""
+        rows, columns = self.given.shape
+        return Data(rows=rows, columns=columns, digest=self.digest(), numbers=self.numbers)
+
+    def digest(self) -> str:
+        """Identify the data."""
+        return tagged_digest(self.given, (CLASS + self.codes).astype(np.uint64))
+
+    def compare(self, w: Weights, thresholds: np.ndarray, named: Data | None = None) -> np.ndarray:
+        """Give the sign of z·w minus a threshold, and require the digest if the data are named."""
+        if named is not None:
+            self.require(named)
+        return super().compare(w, thresholds)
 
 
 def _with_others(
@@ -190,6 +239,14 @@ class System(Subject):
     def digest(self) -> str:
         """Identify the data."""
         return system_digest(self.X, self.b, self.tags, self.pairs)
+
+
+def _require_shape(X: Matrix, named: Data) -> None:
+    if X.shape != (named.rows, named.columns):
+        raise Refused(
+            f"the certificate is for other data, of {named.rows} x {named.columns} "
+            f"and not {X.shape[0]} x {X.shape[1]}"
+        )
 
 
 def _require_digest(found: str, named: Data, X: Matrix) -> None:

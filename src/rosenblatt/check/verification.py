@@ -10,13 +10,14 @@ from rosenblatt.certificates import (
     Certificate,
     Feasible,
     Infeasible,
+    Joint,
     MarginInterval,
     Separator,
     from_dict,
     from_json,
 )
 from rosenblatt.check.claims import CHECKS
-from rosenblatt.check.subjects import Labelled, System
+from rosenblatt.check.subjects import JointLabelled, Labelled, System
 from rosenblatt.checker import OTHERS, Refused, require_brief
 from rosenblatt.errors import CertificateError, InputError
 from rosenblatt.exact.numbers import as_decimals, exact_dot, exact_matrix, exact_row
@@ -143,6 +144,8 @@ def held_against(
         return System(X, y, strict, equal, bounds)
     if strict is not False or equal is not None or bounds is not None:
         raise InputError("strict, equal and bounds belong to certificates of systems")
+    if isinstance(claim, Joint):
+        return JointLabelled(X, y, claim.classes, claim.intercept)
     return Labelled(X, y, vars(claim)["classes"], getattr(claim, "others", None))
 
 
@@ -161,6 +164,8 @@ def proven(claim: Certificate, data: Labelled | System) -> str:
         how = " with an intercept" if claim.intercept else " without intercept"
         how = how if getattr(claim, "lift", None) is None else " with lifted rows"
     how = OTHERS.get(getattr(claim, "others", None) or "", "") + how
+    if isinstance(claim, Joint):
+        how = f" of {len(claim.classes)} classes at once{how}"
     kind = "decimals" if named.numbers == "decimal" else "data"
     size = f"{named.rows} x {named.columns} {kind} {named.digest}"
     return f"Proven for {size}{how}: {sentence}."

@@ -21,7 +21,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from rosenblatt.certificates import Certificate, Inseparability, NonSeparability, Number, Separator
+from rosenblatt.certificates import (
+    Certificate,
+    Inseparability,
+    Joint,
+    NonSeparability,
+    Number,
+    Separator,
+)
 from rosenblatt.decide.answers import REASONS, Clock
 from rosenblatt.decide.signed import SignedRows
 from rosenblatt.errors import InputError
@@ -66,6 +73,7 @@ class Design:
     chosen : the rows that count, None for all.
     basis : of the rows that count, some that span the face, if there is one.
     seconds : how long an answer may take, None for any time.
+    constants : how many of the last columns of X stand for intercepts.
     """
 
     X: Matrix
@@ -74,6 +82,7 @@ class Design:
     chosen: np.ndarray | None = None
     basis: Sequence[int] = ()
     seconds: float | None = None
+    constants: int = 0
 
     @property
     def rows(self) -> Matrix:
@@ -83,13 +92,15 @@ class Design:
     def blame(self, claim: Certificate) -> Blame:
         """Give the columns that a proven verdict rests on, aliased ones set apart."""
         X = self.rows
-        if labelled_digest(X, self.signs) != claim.data.digest:
+        if not isinstance(claim, Joint) and labelled_digest(X, self.signs) != claim.data.digest:
             raise InputError("X was changed since separate decided about it; ask separate again")
         cone, clock = SignedRows(X, self.signs, self.lift), Clock(self.seconds)
         aliases: dict[int, Vector] | None = None
         try:
-            aliases = _aliases(cone, clock)
-            columns, signs = _to_blame(cone, claim, self.basis, aliases)
+            order = _in_order(cone, self.constants)
+            aliases = _aliases(cone, order, clock)
+            kept = [j for j in order if j not in aliases]
+            columns, signs = _to_blame(cone, claim, self.basis, aliases, kept)
             return Blame(_sorted(cone, columns), _set_apart(cone, aliases), "", signs)
         except (OutOfTimeError, KeyboardInterrupt) as ended:
             doubt = REASONS[clock.stopped_by(ended)]
@@ -118,14 +129,14 @@ def _set_apart(cone: SignedRows, aliases: dict[int, Vector] | None) -> np.ndarra
 # ---- aliased columns
 
 
-def _aliases(cone: SignedRows, clock: Clock) -> dict[int, Vector]:
+def _aliases(cone: SignedRows, order: list[int], clock: Clock) -> dict[int, Vector]:
     """Give, for each column that depends on earlier ones, a vector that tells how."""
     if cone.used.size > MOST_COLUMNS:
         raise _TooLargeError(f"exact elimination is for at most {MOST_COLUMNS:,} columns")
     spread = np.linspace(0, cone.size - 1, cone.used.size + MORE_ROWS)
     rows, tried = set(spread.astype(np.int64).tolist()), set[tuple[tuple[int, int], ...]]()
     while True:
-        found = _null_vectors(cone, sorted(rows), _in_order(cone))
+        found = _null_vectors(cone, sorted(rows), order)
         strays = set()
         for vector in found.values():
             clock.left()
@@ -147,10 +158,11 @@ def _stray(cone: SignedRows, vector: Vector) -> int | None:
     return int(np.abs(signs).argmax()) if signs.any() else None
 
 
-def _in_order(cone: SignedRows) -> list[int]:
-    """Give the coordinates in which some row is not zero, that of the intercept first."""
+def _in_order(cone: SignedRows, constants: int) -> list[int]:
+    """Give the coordinates in which some row is not zero, those of intercepts first."""
     used: list[int] = cone.used.tolist()
-    return [*used[-1:], *used[:-1]] if cone.lift else used
+    first = cone.dimension - constants - bool(cone.lift)
+    return [j for j in used if j >= first] + [j for j in used if j < first]
 
 
 def _null_vectors(
@@ -180,9 +192,9 @@ def _to_blame(
     claim: Certificate,
     basis: Sequence[int],
     aliases: dict[int, Vector],
+    kept: list[int],
 ) -> tuple[set[int], dict[int, int]]:
     """Give the columns that matter, and the signs of coefficients that run to infinity."""
-    kept = [j for j in _in_order(cone) if j not in aliases]
     if isinstance(claim, Inseparability):
         return _of_the_proof(cone, claim, aliases), {}
     assert isinstance(claim, Separator | NonSeparability)

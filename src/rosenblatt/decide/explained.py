@@ -132,6 +132,50 @@ _EXPLAIN = {
 }
 
 
+def explained_jointly(found: Separation) -> str:
+    """Give the meaning of a verdict about many classes at once, as a paragraph."""
+    return _JOINTLY[found.verdict](found)
+
+
+def _classes(found: Separation) -> str:
+    named = ", ".join(map(repr, found.classes[:FEW])) + " …" * (len(found.classes) > FEW)
+    return f"The {len(found.classes)} classes {named}"
+
+
+def _jointly_separable(found: Separation) -> str:
+    return (
+        f"{_classes(found)} are separable at once: weights for each class give every row the "
+        "largest score for its own. A multinomial logit without a penalty has no finite solution."
+    )
+
+
+def _jointly_weakly(found: Separation) -> str:
+    columns, doubt = listed("column", found.columns, found.names), found.blame.doubt
+    which = f"which ones is not known: {doubt}" if doubt else f"some of {columns} are among them"
+    return (
+        f"{_classes(found)} are weakly separable at once: weights for each class give no row a "
+        "larger score for another class than for its own, and tell "
+        f"{listed('row', found.rows)} apart. Some coefficients of a multinomial logit without a "
+        f"penalty diverge; {which}."
+    )
+
+
+def _jointly_inseparable(found: Separation) -> str:
+    return (
+        f"{_classes(found)} are inseparable at once: whatever the weights of each class, some row "
+        "has a larger score for another class than for its own, or all rows tie. A multinomial "
+        "logit has a finite solution."
+    )
+
+
+_JOINTLY = {
+    SEPARABLE: _jointly_separable,
+    WEAKLY: _jointly_weakly,
+    INSEPARABLE: _jointly_inseparable,
+    UNDECIDED: _explain_undecided,
+}
+
+
 def listed(what: str, places: np.ndarray, names: Sequence[str] = ()) -> str:
     """Name a few places, and count the rest."""
     shown = ", ".join(str(names[k] if len(names) else k) for k in places[:FEW].tolist())

@@ -6,12 +6,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from rosenblatt.decide.answers import UNDECIDED, Clock, checked_seconds
 from rosenblatt.decide.formulas import designed
+from rosenblatt.decide.joint import JointSeparation, as_joint, decide_jointly
 from rosenblatt.decide.question import Question
 from rosenblatt.decide.separation import Separation
 from rosenblatt.decide.verdicts import Asked
@@ -46,7 +47,21 @@ def separate(
     *,
     fit_intercept: bool = ...,
     max_seconds: float | None = ...,
-    many: str,
+    many: Literal["joint"],
+    family: str | None = ...,
+    formula: str | None = ...,
+    data: Any = ...,
+) -> JointSeparation: ...
+
+
+@overload
+def separate(
+    X: Any = ...,
+    y: Any = ...,
+    *,
+    fit_intercept: bool = ...,
+    max_seconds: float | None = ...,
+    many: Literal["pairs", "rest"],
     family: str | None = ...,
     formula: str | None = ...,
     data: Any = ...,
@@ -77,9 +92,10 @@ def separate(
         Whether hyperplanes may have an intercept; if not, they pass through the origin.
     max_seconds : float or None, default=None
         The time limit, after which the verdict is "undecided", as it is after Ctrl-C.
-    many : {"pairs", "rest"} or None, default=None
+    many : {"pairs", "rest", "joint"} or None, default=None
         For more than two classes: ``"pairs"`` decides each pair of classes, ``"rest"`` each class
-        against all others.
+        against all others, ``"joint"`` all of them at once, by weights for each class: the
+        question of a multinomial logit.
     family : {"binomial", "poisson"} or None, default=None
         What y counts, if it holds no labels. ``"binomial"``: a pair ``(successes, trials)``, or a
         table of these two columns. ``"poisson"``: counts, for a regression with log link; zeros
@@ -95,8 +111,8 @@ def separate(
     Returns
     -------
     Separation or dict of Separation
-        A dict if `many` is given: by pair of labels, or by label. Each certificate in it holds for
-        the whole of X and y.
+        A dict for pairs, and for each against the rest: by pair of labels, or by label. Each
+        certificate in it holds for the whole of X and y.
 
     Examples
     --------
@@ -131,11 +147,13 @@ def separate(
         classes = two_classes_or_advice(labels)
         found = decide(matrix, as_signs(labels, classes), classes, fit_intercept, clock)
         return replace(found, names=names)
-    if many not in ("pairs", "rest"):
-        raise InputError(f"many must be None, 'pairs' or 'rest', got {many!r}")
+    if many not in ("pairs", "rest", "joint"):
+        raise InputError(f"many must be None, 'pairs', 'rest' or 'joint', got {many!r}")
     classes = distinct(labels)
     if classes.size < 2:
         two_classes(labels)  # which says what is wrong
+    if many == "joint":
+        return replace(decide_jointly(matrix, labels, classes, fit_intercept, clock), names=names)
     each = _pairs if many == "pairs" else _rest
     answers = each(matrix, labels, classes, fit_intercept, clock)
     return {label: replace(answer, names=names) for label, answer in answers.items()}
@@ -162,6 +180,8 @@ def _all_unknown(labels: np.ndarray, many: str | None, clock: Clock) -> Any:
     if many is None:
         return _unknown(two_classes_or_advice(labels).tolist(), clock)
     classes = distinct(labels).tolist()
+    if many == "joint":
+        return as_joint(_unknown(classes, clock))
     if many == "pairs":
         return {pair: _unknown(pair, clock) for pair in itertools.combinations(classes, 2)}
     return {label: _unknown((f"not {label}", label), clock) for label in classes}
@@ -169,7 +189,6 @@ def _all_unknown(labels: np.ndarray, many: str | None, clock: Clock) -> Any:
 
 def _unknown(classes: Sequence[Any], clock: Clock) -> Separation:
     """Answer a question that there is no time for."""
-    first, second = classes
     ends, none = (-math.inf, math.inf), np.zeros(0, np.int64)
     return Separation(
         UNDECIDED,
@@ -179,7 +198,7 @@ def _unknown(classes: Sequence[Any], clock: Clock) -> Separation:
         ends,
         None,
         none,
-        (first, second),
+        tuple(classes),
         stop=clock.why,
         seconds=clock.elapsed,
     )
@@ -191,7 +210,7 @@ def two_classes_or_advice(labels: np.ndarray) -> np.ndarray:
     if count > 2 and not (labels.dtype.kind == "f" and np.any(labels != np.floor(labels))):
         raise InputError(
             f"separate decides about two classes, got {count}; give many='pairs' to decide each "
-            "pair of them, or many='rest' for each against the others"
+            "pair of them, many='rest' for each against the others, or many='joint' for all at once"
         )
     return two_classes(labels)
 

@@ -77,7 +77,7 @@ class Separation:
     enclosure: tuple[float, float]
     certificate: Certificate | None
     rows: np.ndarray
-    classes: tuple[Any, Any]
+    classes: tuple[Any, ...]
     names: Sequence[str] = ()
     stop: str = ""
     design: Design | None = field(compare=False, repr=False, default=None)
@@ -102,18 +102,29 @@ class Separation:
         and "aliased" for columns that are set apart; None if it is not known. Where a coefficient
         may go either way, the sign is that of the hyperplane.
         """
+        said, design = self._said(), self.design
+        if said is None or design is None:
+            return None
+        return self._named(said[:-1], said[-1] if design.lift else None)
+
+    def _said(self) -> list[str] | None:
+        """Say what becomes of each coordinate, the intercept last; None if it is not known."""
         blame, design = self.blame, self.design
         if design is None or self.verdict == UNDECIDED or blame.aliased is None or blame.doubt:
             return None
-        columns = int(design.X.shape[1])
-        said = {1: "+inf", -1: "-inf"}
-        found = [said.get(blame.signs.get(j, 0), "finite") for j in range(columns + 1)]
+        words = {1: "+inf", -1: "-inf"}
+        count = int(design.X.shape[1])
+        found = [words.get(blame.signs.get(j, 0), "finite") for j in range(count + 1)]
         for j in blame.aliased.tolist():
             found[j] = "aliased"
-        names: list[str | int] = [*self.names] if len(self.names) else list(range(columns))
-        constant = "(intercept)" if "intercept" in names else "intercept"
-        first: dict[str | int, str] = {constant: found[-1]} if design.lift else {}
-        return first | dict(zip(names, found, strict=False))
+        return found
+
+    def _named(self, said: list[str], constant: str | None) -> dict[str | int, str]:
+        """Give what is said of each column by its name, the intercept first."""
+        names: list[str | int] = [*self.names] if len(self.names) else list(range(len(said)))
+        first = "(intercept)" if "intercept" in names else "intercept"
+        start: dict[str | int, str] = {} if constant is None else {first: constant}
+        return start | dict(zip(names, said, strict=False))
 
     def frame(self, kind: str = "pandas") -> Any:
         """Give `coefficients` as a data frame.
@@ -128,8 +139,7 @@ class Separation:
         DataFrame
             The columns are "column" and "coefficient".
         """
-        if kind not in ("pandas", "polars"):
-            raise InputError(f"kind must be 'pandas' or 'polars', got {kind!r}")
+        checked_kind(kind)
         found = self.coefficients or {}
         table = {"column": [str(name) for name in found], "coefficient": list(found.values())}
         return import_module(kind).DataFrame(table)
@@ -161,3 +171,9 @@ class Separation:
 
     def __str__(self) -> str:
         return self.explain()
+
+
+def checked_kind(kind: str) -> None:
+    """Refuse frames of others."""
+    if kind not in ("pandas", "polars"):
+        raise InputError(f"kind must be 'pandas' or 'polars', got {kind!r}")

@@ -10,7 +10,7 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from rosenblatt.matrices import Matrix, radius
 
 # Makes a negative quotient by a norm that is rounded up a lower bound.
 OUTWARDS = Fraction(1_000_001, 1_000_000)
+Kinds = tuple[type[Separator], type[NonSeparability], type[Inseparability]]
 Shares = dict[int, Fraction]  # positive weights by row
 
 
@@ -55,6 +56,12 @@ class Asked:
     classes: tuple[Any, ...]
     lifted: bool
     others: str | None = None
+    kinds: ClassVar[Kinds] = (Separator, NonSeparability, Inseparability)
+
+    @property
+    def measured(self) -> int:
+        """The number of coordinates of w that count in its length."""
+        return int(self.X.shape[1])
 
     @property
     def subject(self) -> Labelled:
@@ -77,7 +84,9 @@ class Verdicts:
     def __init__(self, asked: Asked, cone: SignedRows, clock: Clock) -> None:
         self.asked, self.cone, self.clock = asked, cone, clock
         self.X, self.signs, self.lift = asked.X, asked.signs, int(asked.lifted)
+        self.separator, self.non_separability, self.inseparability = asked.kinds
         self.lower, self.upper = -math.inf, math.inf
+        self.enclosed = asked.measured == asked.X.shape[1]  # else intercepts would have to balance
         self.known: tuple[list[Number], float] | None = None
 
     # ---- points
@@ -98,14 +107,15 @@ class Verdicts:
         least: Number = self.least(point) or self._least_exactly(point)
         if least <= 0:  # let no verdict out that the data themselves do not bear out
             return self.undecided(UNPROVEN)
-        exact = Fraction(least) / Fraction(norm_above(point[: self.X.shape[1]]))
+        exact = Fraction(least) / Fraction(norm_above(point[: self.asked.measured]))
         margin = rounded_down(exact)
-        certificate = Separator(**self.asked.named(), w=tuple(point), margin=margin or exact)
+        certificate = self.separator(**self.asked.named(), w=tuple(point), margin=margin or exact)
         return self._answer(SEPARABLE, point, margin, certificate, self._nearest_rows(point))
 
     def _nearest_rows(self, point: list[Number]) -> np.ndarray:
         products = self.cone.products_with(self.cone.nearby(point))
-        self._enclose_by_nearest(products)
+        if self.enclosed:
+            self._enclose_by_nearest(products)
         least = products.min()
         return np.flatnonzero(products <= least + 1e-9 * abs(least))
 
@@ -115,7 +125,7 @@ class Verdicts:
         """Answer by a point that is negative on no row, and rows on which all such are zero."""
         self.lower, self.upper = 0.0, 0.0
         apart = np.flatnonzero(signs_of_products(self.X, self.signs, self.lift, point))
-        certificate = NonSeparability(**self._proof(few), w=tuple(point))
+        certificate = self.non_separability(**self._proof(few), w=tuple(point))
         return self._checked(self._answer(WEAKLY, point, 0.0, certificate, apart))
 
     def inseparable(self, weights: Shares, basis: np.ndarray) -> Separation:
@@ -124,7 +134,7 @@ class Verdicts:
         used = set(self.cone.used.tolist())
         unused = tuple(j for j in range(self.cone.dimension) if j not in used)
         others = () if basis.size == len(used) else tuple(map(tuple, self._complement(basis)))
-        certificate = Inseparability(**self._proof(weights), complement=others, unused=unused)
+        certificate = self.inseparability(**self._proof(weights), complement=others, unused=unused)
         named = np.array(sorted(weights), np.int64)
         return self._checked(self._answer(INSEPARABLE, None, 0.0, certificate, named))
 
@@ -168,10 +178,10 @@ class Verdicts:
         certificate = None if clash is None else self._contradiction(clash)
         if certificate is not None:
             self.upper = 0.0
-        elif steps is not None:
+        elif steps is not None and self.enclosed:
             self._enclose_above(steps)
-        if self.upper and tried is not None and any(tried[: self.X.shape[1]]):
-            norm = Fraction(norm_above(tried[: self.X.shape[1]]))
+        if self.upper and tried is not None and any(tried[: self.asked.measured]):
+            norm = Fraction(norm_above(tried[: self.asked.measured]))
             self.lower = rounded_down(Fraction(self.least(tried)) / norm * OUTWARDS)
         return Separation(
             UNDECIDED,
@@ -189,7 +199,7 @@ class Verdicts:
 
     def _contradiction(self, clash: Shares) -> NonSeparability | None:
         """Give the proof that nothing separates, if it holds."""
-        found = NonSeparability(**self._proof(clash))
+        found = self.non_separability(**self._proof(clash))
         with suppress(Refused):
             proven(found, self.asked.subject)
             return found

@@ -137,7 +137,11 @@ def finished(total: Any, rows: int, columns: int) -> Any:
 
 def labelled_digest(X: Matrix, signs: np.ndarray) -> str:
     """Identify labelled rows; signs are +1 for the positive class and -1 for the negative one."""
-    tags = label_tags(signs)
+    return tagged_digest(X, label_tags(signs))
+
+
+def tagged_digest(X: Matrix, tags: np.ndarray) -> str:
+    """Identify rows, each with a tag for its class."""
     if is_exact(X):
         return digest(exact_rows(X, tags.tolist()), X.shape[1], None)
     return shown(_total(X, tags), *X.shape)
