@@ -15,9 +15,9 @@ The rules
 - Each four bytes in a row of the start give  mix(START_TAG ⊕ bytes), little-endian.
 - The upper 20 bits of a hash are its column. A column counts once, and each row has norm 1.
 
-`rows` runs a compiled loop over many documents. `words_of` and `one_row` follow the same rules in
-NumPy: they know the words behind the columns, and a program that marks a single message would wait
-longer for the loop to load than for its answer.
+`rows` runs a compiled loop over many documents. `features_of` and `one_row` follow the same rules
+in NumPy: they know the words behind the columns, and a program that marks a single message would
+wait longer for the loop to load than for its answer.
 """
 
 from __future__ import annotations
@@ -132,6 +132,13 @@ def _of_start(start: bytes) -> Features:
 
 def _shown(word: bytes) -> str:
     return word[:LONGEST].decode("utf-8", "replace")
+
+
+def words_of(document: Document) -> tuple[list[str], np.ndarray]:
+    """Give the words of a document, without pieces, and the columns that they share with none."""
+    names, hashes = features_of(document._replace(start=b""))
+    columns, first = np.unique((hashes >> SHIFT).astype(np.int64), return_index=True)
+    return [names[k] for k in first.tolist()], columns
 
 
 def one_row(document: Document) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,8 +18,11 @@ import rosenblatt
 from rosenblatt.errors import RosenblattError
 from rosenblatt.serve import routes, shapes
 from rosenblatt.serve.guard import Traffic
+from rosenblatt.serve.operations import operations
+from rosenblatt.serve.proving import proofs
 from rosenblatt.serve.quick import json_response
 from rosenblatt.serve.refusals import RefusalError, refusal_of
+from rosenblatt.serve.rspamd import rspamd
 from rosenblatt.serve.service import Service
 
 PAGES = Path(__file__).parent / "pages"
@@ -57,7 +61,8 @@ def application(service: Service) -> FastAPI:
         lifespan=living,
     )
     app.state.service, app.state.traffic = service, Traffic(set())
-    for router in (routes.quick, routes.calm):
+    app.state.turns = asyncio.Semaphore(1)
+    for router in (routes.quick, routes.calm, rspamd, proofs, operations):
         app.include_router(router)
     for kind in KINDS:
         app.add_exception_handler(kind, refuse)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-import numpy as np
 from pydantic_core import to_json
 
 from rosenblatt.errors import InputError
@@ -49,17 +48,14 @@ def digest(features: dict[str, float]) -> str:
 
 def _of_message(message: bytes, name: str | None) -> Entry:
     from rosenblatt.mail.documents import documents, header_of, subject_of
-    from rosenblatt.mail.features import PIECE, SHIFT, features_of, values_of
+    from rosenblatt.mail.features import rows
     from rosenblatt.mail.filter import name_of
 
-    names, hashes = features_of(documents([message])[0])
-    columns, first = np.unique((hashes >> SHIFT).astype(np.int64), return_index=True)
-    named = [names[k] for k in first.tolist()]
-    words = [k for k, each in enumerate(named) if not each.startswith(PIECE)]
+    found = documents([message])
     return Entry(
         name or name_of(message),
-        (columns, values_of(columns)),
+        rows(found)[0],
         header_of(message, b"from") or None,
         subject_of(message) or None,
-        ([named[k] for k in words], columns[words]),
+        found[0],
     )

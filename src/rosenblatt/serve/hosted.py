@@ -13,7 +13,7 @@ import numpy as np
 
 from rosenblatt.errors import InputError
 from rosenblatt.serve.inbox import Entry, Inbox
-from rosenblatt.store.journal import Correction, Lesson, Position, Row
+from rosenblatt.store.journal import Correction, Lesson, Row
 from rosenblatt.store.store import Counts, Held, is_unsure
 
 MOST_POINTS = 500  # of the curve
@@ -55,11 +55,10 @@ class Hosted:
             label, note = self.outward(correction.label), correction.note or None
             self.inbox.put(Entry(correction.id, correction.row, None, note, None, label, at))
 
-    def learn(self, lessons: list[Lesson], position: Position) -> None:
+    def learn(self, lessons: list[Lesson]) -> None:
         """Learn what is in the journal by now."""
         for lesson in lessons:
             self.held.learn(lesson)
-        self.held.position = position
         self._note()
 
     def replace(self, held: Held) -> None:
@@ -130,19 +129,20 @@ class Hosted:
     def reasons(self, entry: Entry, score: float, most: int = 8) -> list[dict[str, Any]]:
         """Give the features that weigh most in the score of an example."""
         learner, row = self.held.learner, entry.row
-        if not learner.is_fitted or (self.kind == "mail" and entry.words is None):
+        words = entry.words()
+        if not learner.is_fitted or (self.kind == "mail" and words is None):
             return []
-        if entry.words is None:
+        if words is None:
             names: Any = learner.feature_names_in_
         else:
-            names = dict(zip(entry.words[1].tolist(), entry.words[0], strict=True))
-            row = entry.words[1], np.full(len(names), entry.row[1][0])  # type: ignore[index]
+            names = dict(zip(words[1].tolist(), words[0], strict=True))
+            row = words[1], np.full(len(names), entry.row[1][0])  # type: ignore[index]
         known = learner.classes_.tolist()
         alone = len(known) == 1 and known != [-1]  # the first class has negative scores
         columns, products = learner.weigh_one(row)
         signed = (-products if alone else products).tolist()
         weights = {names[k]: x for k, x in zip(columns.tolist(), signed, strict=True)}
-        if entry.words is not None:
+        if words is not None:
             weights["its first bytes"] = score - sum(weights.values())
         order = sorted(weights, key=lambda name: -abs(weights[name]))[:most]
         return [{"name": name, "weight": weights[name]} for name in order if weights[name]]

@@ -1,7 +1,7 @@
 """The latest examples of a learner, in memory: what the inbox page shows and corrects.
 
-Of a message the sender, the subject, the hashed features and its words are kept, for as long as it
-is among the latest; nothing of this is written to disk.
+Of a message the sender, the subject, the hashed features and what they were made of are kept for
+as long as it is among the latest; nothing of this is written to disk.
 """
 
 from __future__ import annotations
@@ -27,9 +27,18 @@ class Entry:
     row: Row
     sender: str | None = None
     subject: str | None = None
-    words: tuple[list[str], np.ndarray] | None = None  # of a message, with their columns
+    document: Any = None  # of a message, until its words are asked for
     correction: Any = None
     at: float = field(default_factory=time.time)
+    _words: tuple[list[str], np.ndarray] | None = None
+
+    def words(self) -> tuple[list[str], np.ndarray] | None:
+        """Give the words of a message, and their columns."""
+        if self.document is not None:
+            from rosenblatt.mail.features import words_of
+
+            self._words, self.document = words_of(self.document), None
+        return self._words
 
 
 class Inbox:

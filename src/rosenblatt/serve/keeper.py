@@ -76,7 +76,7 @@ class Keeper:
 
     def _look(self, followed: Followed) -> None:
         now, behind = time.monotonic(), followed.noted.seq - followed.kept
-        if behind >= STEP or (behind and now - followed.changed > REST):
+        if behind >= 4 * STEP or (behind and now - followed.changed > REST):
             followed.store.snapshot()
             followed.kept = followed.noted.seq
         if followed.bounded < followed.noted and now >= followed.next_bound:

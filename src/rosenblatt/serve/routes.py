@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -60,7 +61,7 @@ async def predict(request: Request, body: Asked, learner: Learner = None) -> dic
     """Label one example or several."""
     if isinstance(body, bytes):
         body = shapes.Question.model_construct(None, message=body)
-    hosted = await _meant(request, body)
+    hosted = await meant(request, body)
     if isinstance(body, shapes.Questions):
         return {"answers": [answer(hosted, each) for each in body.items]}
     return answer(hosted, body)
@@ -87,7 +88,7 @@ async def teach(
     if isinstance(body, bytes):
         said = LABEL.validate_python(request.query_params.get("label"))
         body = shapes.Lesson.model_construct(None, message=body, label=said)
-    hosted = await _meant(request, body)
+    hosted = await meant(request, body)
     if isinstance(body, shapes.Lessons):
         return {"receipts": await _learned(request, hosted, body.items)}
     return (await _learned(request, hosted, [body]))[0]
@@ -133,7 +134,7 @@ async def undo(request: Request, body: shapes.Undo, learner: Learner = None) -> 
     return {"seq": done.seq}
 
 
-async def _meant(request: Request, body: Any) -> Hosted:
+async def meant(request: Request, body: Any) -> Hosted:
     """Give the learner that a request means; those that need no name are made when first met."""
     service, name = service_of(request), body.learner or request.query_params.get("learner")
     first = body.items[0] if getattr(body, "items", ()) else body
@@ -190,7 +191,10 @@ async def inbox(
 ) -> Response:
     """Give the latest examples, the newest first, as the learner marks them now."""
     hosted = service_of(request).get(name)
-    items = [_shown(hosted, entry) for entry in hosted.inbox.latest(limit)]
+    items = []
+    for entry in hosted.inbox.latest(limit):
+        items.append(_shown(hosted, entry))
+        await asyncio.sleep(0)  # others need not wait for all of it
     return json_response(
         {"learner": name, "kind": hosted.kind, "labels": hosted.labels, "items": items}
     )

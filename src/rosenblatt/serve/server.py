@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
+import sys
 from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from rosenblatt.errors import InputError
 from rosenblatt.serve.app import application
 from rosenblatt.serve.guard import Guard, say
+from rosenblatt.serve.protocol import IDLE_SECONDS, PatientProtocol
 from rosenblatt.serve.service import LIMITS, Limits, Service
 
-IDLE_SECONDS, STOP_SECONDS = 60.0, 10.0
-HEAD_SECONDS, MOST_HEAD = 20.0, 1 << 16
-MOST_CONNECTIONS = 500
+STOP_SECONDS = 10.0
+SWITCH_SECONDS = 0.001  # after which the thread beside must let the answers go on
 SHORTEST_TOKEN = 16
 
 
@@ -55,6 +54,7 @@ def serve(settings: Settings, tell: Callable[[str], Any]) -> None:
         timeout_keep_alive=int(IDLE_SECONDS),
         timeout_graceful_shutdown=int(STOP_SECONDS),
     )
+    sys.setswitchinterval(SWITCH_SECONDS)
     server = Server(config, service, lambda: tell(_address(listening)))
     try:
         server.run([listening])
@@ -125,63 +125,3 @@ class Server(uvicorn.Server):
         self._service.closing.set()
         await super().shutdown(sockets)
         say("stop", corrections=self._service.commits.changes)
-
-
-class PatientProtocol(HttpToolsProtocol):
-    """HTTP for clients that send the head of a request in time, and a small one."""
-
-    _timer: asyncio.TimerHandle | None = None
-    _head = 0  # bytes of the head so far; -1 behind it
-
-    def connection_made(self, transport: Any) -> None:
-        """Begin to wait for the first request."""
-        super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            self._refuse(b"503 Service Unavailable", "there are too many connections")
-        else:
-            self._wait(HEAD_SECONDS)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
-        self._wait(None)
-        super().connection_lost(exc)
-
-    def data_received(self, data: bytes) -> None:
-        """Take in bytes, of a head no more than there may be."""
-        if self._head >= 0:
-            self._head += len(data)
-        super().data_received(data)
-        if self._head > MOST_HEAD:
-            self._refuse(b"431 Request Header Fields Too Large", "the header is too large")
-
-    def on_headers_complete(self) -> None:
-        """Begin to answer."""
-        self._head = -1
-        self._wait(None)
-        super().on_headers_complete()
-
-    def on_response_complete(self) -> None:
-        """Begin to wait for the next request, all of its head."""
-        self._head = 0
-        self._wait(IDLE_SECONDS)
-        super().on_response_complete()
-
-    def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
-        self._refuse(b"400 Bad Request", "this is no request of HTTP")
-
-    def _wait(self, seconds: float | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None if seconds is None else self.loop.call_later(seconds, self._end)
-
-    def _end(self) -> None:
-        if not self.transport.is_closing():
-            self.transport.close()
-
-    def _refuse(self, status: bytes, sentence: str) -> None:
-        body = b'{"error":"%s"}' % sentence.encode()
-        head = b"HTTP/1.1 %s\r\ncontent-type: application/json\r\ncontent-length: %d\r\n"
-        if not self.transport.is_closing():
-            self.transport.write(head % (status, len(body)) + b"connection: close\r\n\r\n" + body)
-            self.transport.close()

@@ -2,7 +2,9 @@
 
 Each learner is a store in a folder of its own. One thread writes: it takes all changes of a learner
 that wait, stores them in one transaction with one flush, and only then are they learned and
-acknowledged. While it flushes, the next ones gather. Answers come from memory meanwhile.
+acknowledged. While it flushes, the next ones gather. Answers come from memory meanwhile. Clients
+that were just answered get a moment to come back, so that all share the next flush: with eight of
+them on a disk that takes 5 ms, that is nearly twice as many corrections a second.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,9 +25,11 @@ from rosenblatt.serve.inbox import MOST
 from rosenblatt.serve.keeper import Keeper
 from rosenblatt.serve.refusals import RefusalError
 from rosenblatt.store.journal import Correction, Lesson, Position, Undo
-from rosenblatt.store.store import JOURNAL, Held, Store
+from rosenblatt.store.store import JOURNAL, Held, Store, new_learner
 
 LOCK = "serve.lock"
+AT_ONCE = 16  # corrections that are learned before other requests have their turn
+MOST_PATIENCE = 0.005  # seconds to wait for clients that come back
 
 
 class Limits(NamedTuple):
@@ -58,6 +63,17 @@ class Waiting:
         default_factory=list
     )
     writing: bool = False
+    wanted: int = 0  # changes for which the writer waits a moment
+    enough: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def gather(self, wanted: int, seconds: float) -> None:
+        """Wait until so many changes are there, but not for long."""
+        if len(self.changes) < wanted > 1:
+            self.wanted = wanted
+            self.enough.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self.enough.wait()
 
 
 class Commits:
@@ -96,6 +112,7 @@ class Service:
 
     async def open(self) -> None:
         """Load all learners."""
+        await asyncio.to_thread(_warm)
         loop = asyncio.get_running_loop()
         self._keeper = Keeper(lambda *said: loop.call_soon_threadsafe(self._prove, *said))
         for path in sorted(self.folder.glob(f"*/{JOURNAL}")):
@@ -170,6 +187,8 @@ class Service:
             raise RefusalError(503, "too many corrections wait to be written; try again soon")
         future = asyncio.get_running_loop().create_future()
         waiting.changes.append((change, future))
+        if len(waiting.changes) >= waiting.wanted:
+            waiting.enough.set()
         if not waiting.writing:
             waiting.writing = True
             task = asyncio.create_task(self._write(hosted, waiting))
@@ -194,14 +213,19 @@ class Service:
                 continue
             self.commits.count += 1
             self.commits.changes += len(changes)
-            self.commits.seconds += time.perf_counter() - begin
+            taken = time.perf_counter() - begin
+            self.commits.seconds += taken
             if done.held is not None:
                 hosted.replace(done.held)
             else:
-                hosted.learn(done.lessons, done.position)
+                for k in range(0, len(done.lessons), AT_ONCE):
+                    hosted.learn(done.lessons[k : k + AT_ONCE])
+                    await asyncio.sleep(0)
+                hosted.held.position = done.position
             for future, result in zip(futures, done.results, strict=True):
                 _settle(future, result)
             self._keep(hosted)
+            await waiting.gather(len(batch) + len(waiting.changes), min(taken / 2, MOST_PATIENCE))
         waiting.writing = False
 
     def _commit(self, name: str, changes: Sequence[Any], position: Position) -> Written:
@@ -225,6 +249,18 @@ class Service:
         hosted = self.learners.get(folder.name)
         if hosted is not None and hosted.held.position.revision == revision:
             hosted.prove(bound, corrections)
+
+
+def _warm() -> None:
+    """Have the loops loaded before the first request: that takes a second."""
+    held = Held(new_learner("OnlineSVM", {"window": 2, "unsure": 0.1}))
+    for seq, label in enumerate("abab"):
+        held.learn(Lesson(seq, {label: 1.0}, label, 0.0))
+    with suppress(ImportError):  # without the extra `mail` there are no messages
+        from rosenblatt.mail.documents import documents
+        from rosenblatt.mail.features import rows
+
+        rows(documents([b"A: b\n\nc"]))
 
 
 def _settle(future: asyncio.Future[Any], result: Any) -> None:
