@@ -129,19 +129,7 @@ def test_features_are_shown_and_corrected_with_numbers_as_keys(address):
         assert page.errors() == []
 
 
-def test_an_empty_inbox_says_what_to_do_and_takes_files(tmp_path):
-    with serving(tmp_path) as address, open_page(address) as page:
-        page("await until(() => !one('#empty').hidden)")
-        page("""const given = new DataTransfer();
-            given.items.add(new File(["Subject: from a file\\r\\n\\r\\nhello"], "one.eml"));
-            one("#files").files = given.files;
-            one("#files").dispatchEvent(new Event("change"));
-            await until(() => one("#list li"))""")
-        assert page(f"return {LISTED}") == ["from a file"]
-        assert page.errors() == []
-
-
-def test_who_has_no_token_is_asked_for_it(tmp_path):
+def test_who_has_no_token_is_asked_for_it_and_an_empty_inbox_takes_files(tmp_path):
     token = "abcdefghijklmnopqrstuvwxyz"
     (tmp_path / "token").write_text(token)
     options = "--token-file", tmp_path / "token"
@@ -155,6 +143,13 @@ def test_who_has_no_token_is_asked_for_it(tmp_path):
                 pass
             assert page("return document.title") == title
         page("await until(() => !one('#empty').hidden)")
+        page("""const given = new DataTransfer();
+            given.items.add(new File(["Subject: from a file\\r\\n\\r\\nhello"], "one.eml"));
+            one("#files").files = given.files;
+            one("#files").dispatchEvent(new Event("change"));
+            await until(() => one("#list li"))""")
+        assert page(f"return {LISTED}") == ["from a file"]
+        assert page.errors() == []
 
 
 @pytest.mark.parametrize("dark", [False, True])

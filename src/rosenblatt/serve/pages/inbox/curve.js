@@ -39,6 +39,7 @@ function caption(corrections, mistakes, bound, at) {
   if (!corrections) return "Each correction that the learner would have got wrong counts as a mistake.";
   const made = `${plural(mistakes, "mistake")} in ${plural(corrections, "correction")}`;
   if (bound === null) return `${made}. No bound is proven yet.`;
-  const behind = at < corrections ? `, proven for the first ${number(at)}` : "";
-  return `${made}; in any order at most ${number(Math.floor(bound))} are possible${behind}.`;
+  const most = number(Math.floor(bound));
+  if (at < corrections) return `${made}. The bound of the first ${number(at)} is ${most}.`;
+  return `${made}; in any order at most ${most} are possible.`;
 }

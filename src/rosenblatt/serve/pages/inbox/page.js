@@ -19,7 +19,7 @@ function show(focus = false) {
     open: item.id === state.open,
     changed: state.marks.has(item.id) && state.marks.get(item.id) !== item.label,
   })));
-  if (had) current()?.focus({ preventScroll: false });
+  if (had) current()?.focus({ preventScroll: true }); // nothing moves under a pointer
   const unsure = shown.filter(({ unsure: doubt, correction }) => doubt && correction === null).length;
   one("#mailsname").textContent = unsure ? `${unsure} to look at, of ${shown.length}` : `Latest ${shown.length || ""}`;
   one("#empty").hidden = shown.length > 0;
@@ -104,16 +104,21 @@ async function begin() {
 
 // ---- what people do
 
+/** Give what comes into the place of an example that was corrected, or after it. */
+function following(id, place) {
+  const order = sorted(state.items).map((each) => each.id);
+  return (order[place] === id ? order[place + 1] : order[place]) ?? id;
+}
+
 /** Teach the true label of an example; what comes next is selected. */
 async function teach(id, label) {
   const item = state.items.find((each) => each.id === id);
   if (!item || label === undefined) return;
-  const order = sorted(state.items).map((each) => each.id);
-  const next = order[order.indexOf(id) + 1] ?? order[order.indexOf(id) - 1];
+  const place = sorted(state.items).indexOf(item);
   const before = new Map(state.items.map((each) => [each.id, each.label]));
   const taught = item.correction;
   item.correction = label; // shown at once; what the server says comes after
-  state.selected = next ?? id;
+  state.selected = following(id, place);
   show(true);
   try {
     await server.teach(state.learner, id, label);
@@ -147,10 +152,12 @@ async function add(files) {
   }
 }
 
+const reveal = () => current()?.scrollIntoView({ block: "nearest" });
+
 function select(id) {
   state.selected = id;
   show(true);
-  current()?.scrollIntoView({ block: "nearest" });
+  reveal();
 }
 
 function move(by) {
@@ -189,7 +196,7 @@ function listen() {
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" && event.target.matches("li")) return void unfold(event.target.dataset.id);
     const label = labelOf(event.key.toLowerCase());
-    const command = Object.hasOwn(commands, event.key) ? commands[event.key] : label !== undefined && (() => teach(state.selected, label));
+    const command = Object.hasOwn(commands, event.key) ? commands[event.key] : label !== undefined && (() => teach(state.selected, label).then(reveal));
     if (!command) return;
     event.preventDefault();
     command();

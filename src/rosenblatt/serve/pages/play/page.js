@@ -35,6 +35,7 @@ function show() {
   const [square, product] = words.inequalities(state.run);
   one("#square").textContent = square;
   one("#product").textContent = product || noProduct();
+  one("#product").parentElement.hidden = !state.answer; // it would tell
   one("#count").textContent = plural(state.points.length, "point");
   for (const name of ["flip", "remove"]) one(`#${name}`).disabled = state.selected === null;
   one("#undo").disabled = state.past.length === 0;
@@ -138,7 +139,12 @@ const act = {
   say,
 };
 
-const store = () => history.replaceState(null, "", toLink(state));
+function store() {
+  try {
+    history.replaceState(null, "", toLink(state));
+  } catch { // some browsers allow a hundred in half a minute; the next change stores this one, too
+  }
+}
 
 /** Load what was chosen, so that it can be undone. */
 function choose(chosen) {
