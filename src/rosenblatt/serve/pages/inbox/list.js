@@ -1,14 +1,6 @@
 // The list of examples: marks, reasons, and buttons to correct them.
 
-import { number } from "../play/dom.js";
-
-/** Make an element with attributes and children. */
-function make(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
+import { make, number } from "../play/dom.js";
 
 /** Put what the learner is unsure about first; the rest stays as it came, the newest first. */
 export function sorted(items) {
@@ -19,7 +11,8 @@ export function sorted(items) {
 /** The text that stands for an example. */
 export const title = (item) => item.subject ?? (item.features ? described(item.features) : "(no subject)");
 
-const described = (features) => Object.entries(features).map(([name, value]) => `${name} ${number(value)}`).join(", ");
+const described = (features) =>
+  Object.entries(features).map(([name, value]) => `${name} ${number(value)}`).join(", ");
 
 const when = (seconds) => {
   const date = new Date(1000 * seconds);
@@ -47,11 +40,13 @@ export function row(item, labels, { selected, open, changed }) {
 
 /** Give what weighed most: for the first label above 0, for the second below. */
 function reasons(item, labels, open) {
-  const shown = item.reasons.slice(0, open ? undefined : 3);
-  const words = shown.map(({ name, weight }) => make("span", { class: `reason side${weight > 0 ? 0 : 1}`,
-    title: `adds ${number(weight)} to the score; above 0 is ${labels[0]}` }, `${name} ${weight > 0 ? "+" : ""}${number(weight, 2)}`));
+  const shown = item.reasons.slice(0, open ? undefined : 3).map(({ name, weight }) => {
+    const sum = `adds ${number(weight)} to the score; above 0 is ${labels[0]}`;
+    const signed = `${weight > 0 ? "+" : ""}${number(weight, 2)}`;
+    return make("span", { class: `reason side${weight > 0 ? 0 : 1}`, title: sum }, `${name} ${signed}`);
+  });
   const score = open ? [make("span", { class: "score" }, `score ${number(item.score)}`)] : [];
-  return make("div", { class: "reasons" }, ...words, ...score);
+  return make("div", { class: "reasons" }, ...shown, ...score);
 }
 
 function buttons(item, labels) {

@@ -1,11 +1,14 @@
 // The inbox: what came in, how it is marked, and one key or click to correct it.
 
-import { number, one, plural } from "../play/dom.js";
+import { make, number, one, plural } from "../play/dom.js";
 import { drawCurve } from "./curve.js";
 import { row, sorted, title } from "./list.js";
 import * as server from "./server.js";
 
-const state = { learner: null, kind: null, labels: [], items: [], marks: new Map(), selected: null, open: null, source: null, taken: "" };
+const state = {
+  learner: null, kind: null, labels: [], items: [], marks: new Map(), // the marks before the latest change
+  selected: null, open: null, source: null, taken: "",
+};
 const MAIL_KEYS = ["h", "s"]; // as people say ham and spam
 
 // ---- what is shown
@@ -21,7 +24,8 @@ function show(focus = false) {
   })));
   if (had) current()?.focus({ preventScroll: true }); // nothing moves under a pointer
   const unsure = shown.filter(({ unsure: doubt, correction }) => doubt && correction === null).length;
-  one("#mailsname").textContent = unsure ? `${unsure} to look at, of ${shown.length}` : `Latest ${shown.length || ""}`;
+  const latest = `Latest ${shown.length || ""}`;
+  one("#mailsname").textContent = unsure ? `${unsure} to look at, of ${shown.length}` : latest;
   one("#empty").hidden = shown.length > 0;
   one("#undo").disabled = !shown.some(({ correction }) => correction !== null);
 }
@@ -29,10 +33,11 @@ function show(focus = false) {
 const current = () => one("#list [aria-current]");
 
 function showTotals(totals) {
-  for (const name of ["corrections", "mistakes", "unsure"]) one(`#${name}`).textContent = number(totals[name]);
+  const put = (name, text) => { one(`#${name}`).textContent = text; };
+  for (const name of ["corrections", "mistakes", "unsure"]) put(name, number(totals[name]));
   const { bound, bound_at: at, corrections } = totals;
-  one("#bound").textContent = bound === null ? "–" : number(Math.floor(bound));
-  one("#boundlabel").textContent = bound !== null && at < corrections ? `bound of the first ${number(at)}` : "bound";
+  put("bound", bound === null ? "–" : number(Math.floor(bound)));
+  put("boundlabel", bound !== null && at < corrections ? `bound of the first ${number(at)}` : "bound");
   drawCurve(totals);
 }
 
@@ -76,7 +81,9 @@ function take(found) {
   show();
 }
 
-const connected = (fine) => { one("#state").textContent = fine ? "" : "The connection is lost; trying again …"; };
+const connected = (fine) => {
+  one("#state").textContent = fine ? "" : "The connection is lost; trying again …";
+};
 
 /** Follow a learner. */
 async function follow(name) {
@@ -91,7 +98,7 @@ async function follow(name) {
 async function begin() {
   const all = await server.learners();
   const names = all.map(({ name }) => name);
-  one("#learner").replaceChildren(...names.map((name) => Object.assign(document.createElement("option"), { textContent: name })));
+  one("#learner").replaceChildren(...names.map((name) => make("option", {}, name)));
   one("#chooser").hidden = names.length < 2;
   if (!names.length) {
     show();
@@ -123,8 +130,9 @@ async function teach(id, label) {
   try {
     await server.teach(state.learner, id, label);
     await load();
-    const moved = state.items.filter((each) => before.has(each.id) && before.get(each.id) !== each.label).length;
-    say(`“${title(item)}” is ${label}. ${plural(moved, "mark")} changed. ${one("#curvename").textContent}`);
+    const moved = state.items.filter((each) => before.has(each.id) && before.get(each.id) !== each.label);
+    const changed = `${plural(moved.length, "mark")} changed`;
+    say(`“${title(item)}” is ${label}. ${changed}. ${one("#curvename").textContent}`);
   } catch (error) {
     item.correction = taught;
     show();
@@ -183,8 +191,7 @@ function labelOf(key) {
 function writeKeys() {
   const keys = state.labels.map((_, k) => (state.kind === "mail" ? MAIL_KEYS[k] : String(k + 1)));
   one("#labelkeys").replaceChildren(...keys.flatMap((key, k) => {
-    const mark = Object.assign(document.createElement("kbd"), { textContent: key });
-    return [...(k ? [document.createElement("br")] : []), mark, ` ${state.labels[k]}`];
+    return [...(k ? [make("br")] : []), make("kbd", {}, key), ` ${state.labels[k]}`];
   }));
 }
 
@@ -196,10 +203,11 @@ function listen() {
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" && event.target.matches("li")) return void unfold(event.target.dataset.id);
     const label = labelOf(event.key.toLowerCase());
-    const command = Object.hasOwn(commands, event.key) ? commands[event.key] : label !== undefined && (() => teach(state.selected, label).then(reveal));
-    if (!command) return;
+    const command = Object.hasOwn(commands, event.key) ? commands[event.key] : null;
+    if (!command && label === undefined) return;
     event.preventDefault();
-    command();
+    if (command) command();
+    else teach(state.selected, label).then(reveal);
   });
   one("#list").addEventListener("click", ({ target }) => {
     const { id } = target.closest("li").dataset;

@@ -1,10 +1,10 @@
 // The two quantities of the proof of Theorem 1, mistake by mistake, between their bounds (F6).
 
-import { number, one, svg } from "./dom.js";
+import { circle, number, one, path, svg, text } from "./dom.js";
 
 const WIDTH = 460;
 const HEIGHT = 170;
-const BOX = { left: 46, right: 12, top: 14, bottom: 26 };
+const [LEFT, RIGHT, TOP, BOTTOM] = [46, WIDTH - 12, 14, HEIGHT - 26];
 const MOST = 300; // places of a curve that are drawn
 
 /** Draw both charts of a run. */
@@ -12,43 +12,40 @@ export function drawCharts(run) {
   const { trace, sqradius, star } = run;
   const last = Math.max(8, Math.ceil(1.1 * run.mistakes.length));
   const radius = Math.sqrt(sqradius);
-  panel(one("#squares"), last, trace.map(({ sqnorm }) => sqnorm), [
-    { name: "bound", at: (k) => k * sqradius, text: "k·R²" }]);
-  const products = star ? trace.map(({ product }) => product) : [];
-  panel(one("#products"), last, products, star ? [
-    { name: "bound", at: (k) => radius * Math.sqrt(k), text: "R·√k" },
-    { name: "bound lower", at: (k) => k * star.margin, text: "k·γ" }] : []);
+  panel(one("#squares"), last, trace.map(({ sqnorm }) => sqnorm), [{ at: (k) => k * sqradius, words: "k·R²" }]);
+  panel(one("#products"), last, star ? trace.map(({ product }) => product) : [], star ? [
+    { at: (k) => radius * Math.sqrt(k), words: "R·√k" },
+    { at: (k) => k * star.margin, words: "k·γ", below: true }] : []);
 }
 
-function panel(svgElement, last, values, bounds) {
-  const shown = [...values, 0];
-  const highest = Math.max(...shown) || 1;
+function panel(picture, last, values, bounds) {
+  const highest = Math.max(...values, 0) || 1;
   // A bound far above what it bounds leaves the chart, which would else show a flat line.
   const top = 1.08 * Math.max(highest, Math.min(3 * highest, ...bounds.map(({ at }) => at(last))));
-  const bottom = Math.min(0, ...shown);
-  const x = (k) => BOX.left + (k / last) * (WIDTH - BOX.left - BOX.right);
-  const y = (value) => HEIGHT - BOX.bottom - ((value - bottom) / (top - bottom)) * (HEIGHT - BOX.top - BOX.bottom);
-  const parts = [...frame(x, y, last, top), ...bounds.flatMap((bound) => boundary(bound, x, y, last, top))];
-  if (values.length) {
-    const step = Math.ceil(values.length / MOST);
-    const places = values.map((value, k) => [k, value]).filter(([k]) => k % step === 0 || k === values.length - 1);
-    const d = `M${places.map(([k, value]) => `${x(k)} ${y(value)}`).join("L")}`;
-    const k = values.length - 1;
-    parts.push(svg("path", { class: "curve", d }), svg("circle", { class: "dot", cx: x(k), cy: y(values[k]), r: 4 }));
-  }
-  svgElement.replaceChildren(...parts);
-  svgElement.toggleAttribute("hidden", values.length === 0);
+  const bottom = Math.min(0, ...values);
+  const x = (k) => LEFT + (k / last) * (RIGHT - LEFT);
+  const y = (value) => BOTTOM - ((value - bottom) / (top - bottom)) * (BOTTOM - TOP);
+  const scale = { x, y, last, top };
+  picture.replaceChildren(...axes(scale), ...bounds.flatMap((bound) => line(bound, scale)), ...curve(values, scale));
+  picture.toggleAttribute("hidden", values.length === 0);
 }
 
-function frame(x, y, last, top) {
-  const text = (px, py, words, anchor) => svg("text", { class: "tick", x: px, y: py, "text-anchor": anchor }, words);
+function curve(values, { x, y }) {
+  if (!values.length) return [];
+  const step = Math.ceil(values.length / MOST);
+  const end = values.length - 1;
+  const shown = values.map((value, k) => [x(k), y(value)]).filter((_, k) => k % step === 0 || k === end);
+  return [path("curve", shown), circle("dot", shown.at(-1), 4)];
+}
+
+function axes({ x, y, last, top }) {
   const nice = round(top / 1.3);
   return [
-    svg("path", { class: "axis", d: `M${x(0)} ${BOX.top}V${HEIGHT - BOX.bottom}M${x(0)} ${y(0)}H${x(last)}` }),
-    svg("path", { class: "grid", d: `M${x(0)} ${y(nice)}H${x(last)}` }),
-    text(x(0) - 6, y(nice) + 4, number(nice), "end"),
-    text(x(0) - 6, y(0) + 4, "0", "end"),
-    text(x(last), HEIGHT - 8, `${number(last)} mistakes`, "end"),
+    svg("path", { class: "axis", d: `M${LEFT} ${TOP}V${BOTTOM}M${LEFT} ${y(0)}H${RIGHT}` }),
+    path("grid", [[LEFT, y(nice)], [RIGHT, y(nice)]]),
+    text("tick", [LEFT - 6, y(nice) + 4], number(nice), "end"),
+    text("tick", [LEFT - 6, y(0) + 4], "0", "end"),
+    text("tick", [x(last), HEIGHT - 8], `${number(last)} mistakes`, "end"),
   ];
 }
 
@@ -59,18 +56,16 @@ function round(value) {
 }
 
 /** Draw a bound as far as it stays in the chart, with its name at the end. */
-function boundary({ name, at, text }, x, y, last, top) {
-  const all = Array.from({ length: 101 }, (_, k) => (k * last) / 100);
-  const inside = all.filter((k) => at(k) <= top);
+function line({ at, words, below }, { x, y, last, top }) {
+  const inside = Array.from({ length: 101 }, (_, k) => (k * last) / 100).filter((k) => at(k) <= top);
   const end = inside.at(-1);
-  const d = `M${inside.map((k) => `${x(k)} ${y(at(k))}`).join("L")}`;
-  return [svg("path", { class: name, d }),
-    svg("text", { class: "boundname", ...beside(x(end), y(at(end)), end < last, name.includes("lower")) }, text)];
+  const [place, anchor] = beside(x(end), y(at(end)), end < last, below);
+  return [path("bound", inside.map((k) => [x(k), y(at(k))])), text("boundname", place, words, anchor)];
 }
 
 /** Give the place of a name: above an upper bound and below a lower one, which rise to the right. */
 function beside(x, y, leaves, below) {
-  if (!leaves) return { x, y: y + (below ? 18 : -7), "text-anchor": "end" };
-  const room = x < WIDTH - 60;
-  return { x: below && room ? x + 8 : x - 12, y: y + (below && !room ? 32 : 8), "text-anchor": below && room ? "start" : "end" };
+  if (!leaves) return [[x, y + (below ? 18 : -7)], "end"];
+  if (below && x < WIDTH - 60) return [[x + 8, y + 8], "start"];
+  return [[x - 12, y + (below ? 32 : 8)], "end"];
 }

@@ -101,7 +101,7 @@ export function listenToKeys(state, act) {
     if (command) command();
     else {
       const step = state.at.snap * (event.shiftKey ? 1 : 8);
-      go(...state.cursor.map((value, k) => Math.max(-state.at.reach, Math.min(state.at.reach, value + step * arrow[k]))));
+      go(...state.cursor.map((value, k) => state.at.inside(value + step * arrow[k])));
     }
     act.draw();
   });

@@ -1,6 +1,6 @@
 // The lesson plan: what to set up, what to do, what to ask, and what the answer is.
 
-import { one } from "./dom.js";
+import { make, one } from "./dom.js";
 
 export const LESSONS = [
   {
@@ -63,20 +63,13 @@ export const LESSONS = [
   },
 ];
 
-const element = (name, text, attributes = {}) => Object.assign(document.createElement(name), { textContent: text, ...attributes });
-
 /** Write the plan; `setUp` is called with the lesson whose button is pressed. */
 export function writeLessons(setUp) {
   one("#lessons").append(...LESSONS.map((lesson, k) => {
-    const item = document.createElement("li");
-    const button = element("button", "Set up", { type: "button" });
-    button.setAttribute("aria-label", `Set up lesson ${k + 1}: ${lesson.title}`);
+    const { title, task, question, answer } = lesson;
+    const button = make("button", { type: "button", "aria-label": `Set up lesson ${k + 1}: ${title}` }, "Set up");
     button.addEventListener("click", () => setUp(lesson));
-    const head = element("div", "", { className: "head" });
-    head.append(element("h3", lesson.title), button);
-    const more = document.createElement("details");
-    more.append(element("summary", lesson.question), element("p", lesson.answer));
-    item.append(head, element("p", lesson.task), more);
-    return item;
+    const more = make("details", {}, make("summary", {}, question), make("p", {}, answer));
+    return make("li", {}, make("div", { class: "head" }, make("h3", {}, title), button), make("p", {}, task), more);
   }));
 }

@@ -1,20 +1,21 @@
 // The playground: what is on the page, what changes it, and how it is shown.
 
 import { drawCharts } from "./chart.js";
+import { connect } from "./controls.js";
 import { calm, one, plural } from "./dom.js";
 import { decide } from "./geometry.js";
 import { described, listenToKeys, listenToPointer } from "./input.js";
-import { writeLessons } from "./lessons.js";
 import { MOST_POINTS, USUAL, fromLink, toLink } from "./link.js";
-import { ORDERS } from "./orders.js";
 import { draw, frame, reachOf } from "./plane.js";
-import { PRESETS, surprise } from "./presets.js";
+import { PRESETS } from "./presets.js";
 import { Run, comparator } from "./run.js";
 import * as words from "./words.js";
 
 const LIMIT = 5000; // mistakes of a run
 const FEW = 500; // mistakes that a finished run may make anew at every move of a dragged point
 const SPEEDS = { slow: 500, normal: 120, fast: 20 }; // milliseconds between two pictures of a run
+
+const GUESS = "Separable, weakly separable or inseparable? Show the answer when you know.";
 
 const state = {
   points: [], settings: { ...USUAL }, colour: 1, selected: null, cursor: null, carried: null,
@@ -29,7 +30,7 @@ function show() {
   const [title, text] = words.verdict(state.decision, state.run, state.settings.affine);
   one("#verdict").dataset.verdict = state.answer ? state.decision.verdict : "hidden";
   one("#verdict h2").textContent = state.answer ? title : "What do you think?";
-  one("#verdict p").textContent = state.answer ? text : "Separable, weakly separable or inseparable? Show the answer when you know.";
+  one("#verdict p").textContent = state.answer ? text : GUESS;
   one("#progress").textContent = words.progress(state.run, LIMIT);
   one("#weights").textContent = words.weights(state.run);
   const [square, product] = words.inequalities(state.run);
@@ -139,13 +140,6 @@ const act = {
   say,
 };
 
-function store() {
-  try {
-    history.replaceState(null, "", toLink(state));
-  } catch { // some browsers allow a hundred in half a minute; the next change stores this one, too
-  }
-}
-
 /** Load what was chosen, so that it can be undone. */
 function choose(chosen) {
   act.remember();
@@ -197,49 +191,21 @@ function set(changes) {
   act.settle();
 }
 
-// ---- the beginning
-
-function listen() {
-  const on = (selector, kind, handle) => one(selector).addEventListener(kind, handle);
-  const clicks = {
-    flip: act.flip, remove: act.remove, undo, play,
-    clear: () => choose({ points: [], settings: state.settings }),
-    restart: () => advance(() => state.run.restart()),
-    back: () => advance(() => state.run.back()),
-    look: () => advance(() => state.run.look()),
-    step: () => advance(() => state.run.step()),
-    share: copyLink,
-  };
-  for (const [name, handle] of Object.entries(clicks)) on(`#${name}`, "click", handle);
-  for (const radio of document.querySelectorAll("[name=colour]")) {
-    radio.addEventListener("change", () => { state.colour = Number(radio.value); });
-  }
-  on("#preset", "change", ({ target }) => {
-    if (target.value !== "surprise") return choose(PRESETS[target.value]);
-    target.value = ""; // so that it can be chosen again
-    return choose({ points: surprise(Math.floor(Math.random() * 1e9)) });
-  });
-  on("#affine", "change", ({ target }) => set({ affine: target.checked }));
-  on("#order", "change", ({ target }) => set({ order: target.value }));
-  on("#seed", "change", ({ target }) => set({ seed: Math.min(999999999, Math.max(0, Math.trunc(target.value || 0))) }));
-  on("#kernel", "change", ({ target }) => {
-    const [kernel, degree = USUAL.degree] = target.value.split(":");
-    set({ kernel, degree: Number(degree) });
-  });
-  on("#gamma", "change", ({ target }) => set({ gamma: Math.min(100, Math.max(0.1, Number(target.value) || USUAL.gamma)) }));
-  on("#answer", "change", ({ target }) => { state.answer = target.checked; show(); });
-  addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key === "z" && event.target.type !== "number") {
-      event.preventDefault();
-      undo();
-    }
-  });
-  addEventListener("hashchange", open);
-  listenToPointer(state, act);
-  listenToKeys(state, act);
+function reveal(answer) {
+  state.answer = answer;
+  show();
 }
 
-async function copyLink() {
+// ---- links
+
+function store() {
+  try {
+    history.replaceState(null, "", toLink(state));
+  } catch { // some browsers allow a hundred in half a minute; the next change stores this one, too
+  }
+}
+
+async function share() {
   store();
   try {
     await navigator.clipboard.writeText(location.href);
@@ -260,18 +226,8 @@ function open() {
   load(stored ?? { points: PRESETS.clouds.points, settings: USUAL });
 }
 
-function fill() {
-  const option = (value, text) => Object.assign(document.createElement("option"), { value, textContent: text });
-  one("#order").append(...Object.entries(ORDERS).map(([name, text]) => option(name, text)));
-  one("#preset").append(...Object.entries(PRESETS).map(([name, { title }]) => option(name, title)), option("surprise", "Random points"));
-  writeLessons(({ preset, settings }) => {
-    const { points, settings: usual } = PRESETS[preset];
-    one("#preset").value = preset;
-    choose({ points, settings: { ...usual, ...settings } });
-    one("#board").scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
-  });
-}
-
-fill();
-listen();
+connect(state, { ...act, advance, choose, undo, play, set, share, reveal });
+listenToPointer(state, act);
+listenToKeys(state, act);
+addEventListener("hashchange", open);
 open();

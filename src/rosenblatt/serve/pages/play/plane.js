@@ -1,10 +1,10 @@
 // The picture of the plane: points, the line of w, the street or the witness, kernel regions.
 
-import { one, svg } from "./dom.js";
+import { circle, one, path, svg, text } from "./dom.js";
 
 export const SIZE = 480; // of the picture, in its own units
 const CELLS = 120; // kernel regions are computed on a grid of so many cells a side
-const layer = (name) => one(`#plane .${name}`);
+const STEPS = [1, 2, 5, 10, 20, 50, 100]; // between the lines of the grid
 
 /** How far the picture reaches from the origin, so that all points are in it. */
 export const reachOf = (points) =>
@@ -14,42 +14,42 @@ export const reachOf = (points) =>
 export function frame(reach) {
   const unit = SIZE / (2 * reach);
   const snap = 2 ** Math.floor(Math.log2(reach / 128));
-  const snapped = (value) => Math.round(Math.max(-reach, Math.min(reach, value)) / snap) * snap;
+  const inside = (value) => Math.max(-reach, Math.min(reach, value));
+  const snapped = (value) => Math.round(inside(value) / snap) * snap;
   return {
     reach,
     unit,
     snap,
+    inside,
     to: (x, y) => [SIZE / 2 + unit * x, SIZE / 2 - unit * y],
     from: (px, py) => [snapped((px - SIZE / 2) / unit), snapped((SIZE / 2 - py) / unit)],
   };
 }
 
 /** Draw everything anew. */
-export function draw({ points, settings, decision, run, selected, cursor, answer, at }) {
-  const kernel = settings.kernel !== "none";
-  layer("axes").replaceChildren(...axes(at));
-  layer("side").replaceChildren(...(kernel ? [] : halfPlane(run.learner.w, at)));
-  layer("answer").replaceChildren(...(answer ? shownAnswer(points, decision, settings.affine, at) : []));
-  layer("weights").replaceChildren(...(kernel ? [] : arrow(run.learner.w, at)));
-  layer("points").replaceChildren(...points.map((point, i) => mark(point, i, { run, selected, decision, answer, at })));
-  layer("cursor").replaceChildren(...(cursor ? crosshair(cursor, at) : []));
-  regions(kernel && run.mistakes.length ? run.learner : null, at);
+export function draw(state) {
+  const { points, settings, decision, run, cursor, answer, at } = state;
+  const { w } = run.learner; // of a line
+  const put = (name, parts) => one(`#plane .${name}`).replaceChildren(...parts);
+  put("axes", axes(at));
+  put("side", w ? halfPlane(w, at) : []);
+  put("answer", answer ? shownAnswer(points, decision, settings.affine, at) : []);
+  put("weights", w ? arrow(w, at) : []);
+  put("points", points.map((point, i) => mark(point, i, state)));
+  put("cursor", cursor ? crosshair(cursor, at) : []);
+  regions(!w && run.mistakes.length ? run.learner : null, at);
 }
-
-const path = (name, places, closed = false) =>
-  svg("path", { class: name, d: `M${places.map((place) => place.join(" ")).join("L")}${closed ? "Z" : ""}` });
-const label = (name, x, y, text, anchor = "middle") => svg("text", { class: name, x, y, "text-anchor": anchor }, text);
 
 function axes(at) {
   const middle = SIZE / 2;
-  const step = [1, 2, 5, 10, 20, 50, 100].find((each) => at.reach / each < 5) ?? 10 ** Math.floor(Math.log10(at.reach));
+  const step = STEPS.find((each) => at.reach / each < 5) ?? 10 ** Math.floor(Math.log10(at.reach));
   const ticks = [];
   for (let value = step; value < at.reach; value += step) ticks.push(-value, value);
   const lines = ticks.flatMap((value) => {
     const [x, y] = at.to(value, value);
-    const text = String(value).replace("-", "−");
+    const words = String(value).replace("-", "−");
     return [path("grid", [[x, 0], [x, SIZE]]), path("grid", [[0, y], [SIZE, y]]),
-      label("tick", x, middle + 14, text), label("tick", middle - 5, y + 4, text, "end")];
+      text("tick", [x, middle + 14], words), text("tick", [middle - 5, y + 4], words, "end")];
   });
   return [...lines, path("axis", [[0, middle], [SIZE, middle]]), path("axis", [[middle, 0], [middle, SIZE]])];
 }
@@ -69,11 +69,10 @@ function ends([w0, w1, b], at, shift = 0) {
 function halfPlane(w, at) {
   const line = ends(w, at);
   if (!line) return [];
-  const norm = Math.hypot(w[0], w[1]);
-  const push = [(8 * SIZE * w[0]) / norm, (-8 * SIZE * w[1]) / norm];
-  const moved = (sign) => [...line].reverse().map(([x, y]) => [x + sign * push[0], y + sign * push[1]]);
-  return [path("half positive", [...line, ...moved(1)], true), path("half negative", [...line, ...moved(-1)], true),
-    path("line", line)];
+  const far = (8 * SIZE) / Math.hypot(w[0], w[1]);
+  const half = (name, sign) => path(`half ${name}`, [...line,
+    ...line.toReversed().map(([x, y]) => [x + sign * far * w[0], y - sign * far * w[1]])], true);
+  return [half("positive", 1), half("negative", -1), path("line", line)];
 }
 
 /** The arrow of w from the origin, as long as it fits. */
@@ -84,57 +83,62 @@ function arrow([w0, w1], at) {
   const [u, v] = [w0 / length, -w1 / length];
   const middle = SIZE / 2;
   const place = (along, aside) => [middle + along * u - aside * v, middle + along * v + aside * u];
-  const name = place(shown + 12, 0);
+  const [x, y] = place(shown + 12, 0);
   return [path("shaft", [place(0, 0), place(Math.max(0, shown - 8), 0)]),
     path("tip", [place(shown, 0), place(shown - 11, 5), place(shown - 11, -5)], true),
-    label("name", name[0], name[1] + 5, "w")];
+    text("name", [x, y + 5], "w")];
 }
 
 function shownAnswer(points, decision, affine, at) {
-  const { verdict, w, b, margin, witness, hulls } = decision;
+  const { verdict, w, b, margin, witness } = decision;
   if (verdict === "separable") return street([...w, b], margin, at);
   if (!witness) return [];
-  const weak = w ? [path("star", ends([...w, b], at) ?? [[0, 0]])] : [];
   const place = (i, sign = 1) => at.to(sign * points[i].x, sign * points[i].y);
-  const meeting = [svg("circle", { class: "meeting", ...centre(at.to(...witness.at)), r: 9 })];
-  if (affine) {
-    const outlines = hulls.map((all, k) => path(`hull ${k ? "negative" : "positive"}`, all.map((i) => place(i)), true));
-    const parts = [1, -1].map((sign) => witness.terms.filter((term) => term.label === sign));
-    const shapes = parts.map((terms) => path("witness", terms.map(({ i }) => place(i)), true));
-    return [...outlines, ...shapes, ...weak, ...meeting];
-  }
-  // Through the origin, blue points count as their mirror images; those surround the origin.
-  const images = points.flatMap(({ label: sign }, i) => (sign > 0 ? [] : [
-    path("mirror", [place(i), place(i, -1)]), svg("circle", { class: "image", ...centre(place(i, -1)), r: 6 })]));
-  const around = path("witness", witness.terms.map(({ i, label: sign }) => place(i, sign)), true);
-  return [...images, around, ...weak, ...meeting];
+  const line = w && ends([...w, b], at);
+  const weak = line ? [path("star", line)] : [];
+  const meeting = circle("meeting", at.to(...witness.at), 9);
+  return [...(affine ? hulls : mirrored)(points, decision, place), ...weak, meeting];
 }
 
-const centre = ([cx, cy]) => ({ cx, cy });
+/** Both hulls, and in each the points that average to where they meet. */
+function hulls(points, decision, place) {
+  const outlines = decision.hulls.map((corners, k) =>
+    path(`hull ${k ? "negative" : "positive"}`, corners.map((i) => place(i)), true));
+  const shapes = [1, -1].map((sign) => decision.witness.terms.filter(({ label }) => label === sign))
+    .map((terms) => path("witness", terms.map(({ i }) => place(i)), true));
+  return [...outlines, ...shapes];
+}
+
+/** Through the origin, blue points count as their mirror images; those surround the origin. */
+function mirrored(points, { witness }, place) {
+  const images = points.flatMap(({ label }, i) => (label > 0 ? []
+    : [path("mirror", [place(i), place(i, -1)]), circle("image", place(i, -1), 6)]));
+  return [...images, path("witness", witness.terms.map(({ i, label }) => place(i, label)), true)];
+}
 
 function street(line, margin, at) {
   const [middle, upper, lower] = [0, margin, -margin].map((shift) => ends(line, at, shift));
   if (!middle || !upper || !lower) return [];
-  return [path("street", [...upper, ...[...lower].reverse()], true), path("kerb", upper), path("kerb", lower),
+  return [path("street", [...upper, ...lower.toReversed()], true), path("kerb", upper), path("kerb", lower),
     path("star", middle)];
 }
 
 function mark(point, i, { run, selected, decision, answer, at }) {
-  const [x, y] = at.to(point.x, point.y);
-  const group = svg("g", { class: "point", "data-point": i });
-  const touched = run.latest?.i === i;
-  if (touched) group.append(svg("circle", { class: run.latest.mistaken ? "halo wrong" : "halo", cx: x, cy: y, r: 14 }));
-  if (answer && decision.support?.includes(i)) group.append(svg("circle", { class: "support", cx: x, cy: y, r: 11 }));
-  if (selected === i) group.append(svg("circle", { class: "selected", cx: x, cy: y, r: 13 }));
-  group.append(point.label > 0
+  const here = at.to(point.x, point.y);
+  const rings = [];
+  if (run.latest?.i === i) rings.push(circle(run.latest.mistaken ? "halo wrong" : "halo", here, 14));
+  if (answer && decision.support?.includes(i)) rings.push(circle("support", here, 11));
+  if (selected === i) rings.push(circle("selected", here, 13));
+  const [x, y] = here;
+  const shape = point.label > 0
     ? svg("rect", { class: "positive", x: x - 6, y: y - 6, width: 12, height: 12, rx: 2 })
-    : svg("circle", { class: "negative", cx: x, cy: y, r: 6.5 }));
-  return group;
+    : circle("negative", here, 6.5);
+  return svg("g", { class: "point" }, ...rings, shape);
 }
 
-function crosshair([x, y], at) {
-  const [px, py] = at.to(x, y);
-  return [path("cross", [[px - 14, py], [px + 14, py]]), path("cross", [[px, py - 14], [px, py + 14]])];
+function crosshair(cursor, at) {
+  const [x, y] = at.to(...cursor);
+  return [path("cross", [[x - 14, y], [x + 14, y]]), path("cross", [[x, y - 14], [x, y + 14]])];
 }
 
 /** Paint where a sum of kernels is positive and negative; stronger where its score is far from 0. */
@@ -143,17 +147,13 @@ function regions(learner, at) {
   const context = canvas.getContext("2d");
   [canvas.width, canvas.height] = [CELLS, CELLS];
   if (!learner) return;
-  const scores = Array.from({ length: CELLS * CELLS }, (_, k) => {
-    const across = ((k % CELLS) + 0.5) / CELLS;
-    const down = (Math.floor(k / CELLS) + 0.5) / CELLS;
-    return learner.score((2 * across - 1) * at.reach, (1 - 2 * down) * at.reach);
-  });
+  const coordinate = (k) => ((2 * k + 1) / CELLS - 1) * at.reach;
   const strong = Math.max(...learner.scores.map(Math.abs)) || 1;
   const image = context.createImageData(CELLS, CELLS);
-  const colours = { true: [213, 94, 0], false: [0, 114, 178] };
-  scores.forEach((score, k) => {
+  for (let k = 0; k < CELLS * CELLS; k++) {
+    const score = learner.score(coordinate(k % CELLS), -coordinate(Math.floor(k / CELLS)));
     const strength = score === 0 ? 0 : 60 + 70 * Math.min(1, Math.abs(score) / strong);
-    image.data.set([...colours[score > 0], strength], 4 * k);
-  });
+    image.data.set([...(score > 0 ? [213, 94, 0] : [0, 114, 178]), strength], 4 * k);
+  }
   context.putImageData(image, 0, 0);
 }

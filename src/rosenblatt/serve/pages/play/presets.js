@@ -18,7 +18,8 @@ const mixed = (a, b) => a.flatMap((one, k) => (b[k] ? [one, b[k]] : [one]));
 
 function clouds(seed, count, apart, spread) {
   const draw = generator(seed);
-  return mixed(cloud(draw, count, 1, apart, apart / 2, spread), cloud(draw, count, -1, -apart, -apart / 2, spread));
+  const [above, below] = [1, -1].map((sign) => cloud(draw, count, sign, sign * apart, (sign * apart) / 2, spread));
+  return mixed(above, below);
 }
 
 function rings(count) {
@@ -50,7 +51,8 @@ export const PRESETS = {
   worst32: { title: "Worst case, K = 32", points: worst(32), settings: { affine: false } },
   touching: {
     title: "Touching",
-    points: [point(1, -1, 0.5), point(1, 1, 0.5), point(1, 0.25, 1.5), point(-1, 0, 0.5), point(-1, -0.75, -1), point(-1, 1, -0.75)],
+    points: [point(1, -1, 0.5), point(1, 1, 0.5), point(1, 0.25, 1.5),
+      point(-1, 0, 0.5), point(-1, -0.75, -1), point(-1, 1, -0.75)],
   },
   overlap: { title: "Overlapping clouds", points: clouds(3, 12, 0.5, 1.3) },
   xor: {

@@ -27,36 +27,40 @@ function separable({ margin, support }, run, affine) {
 function weak({ support, witness }, affine) {
   const where = affine ? `the two hulls touch in ${pair(witness.at)}`
     : "with the blue points mirrored, the origin lies on the border of the hull";
-  return `No ${lines(affine)} keeps the colours apart: ${where}. But the dashed line has every point on its own `
-    + `side or, ${support.length === 1 ? "one of them" : `${support.length} of them`}, on the line itself. `
+  const some = support.length === 1 ? "one" : support.length;
+  return `No ${lines(affine)} keeps the colours apart: ${where}. But the dashed line has every point on its `
+    + `own side or, ${some} of them, on the line itself. `
     + "The perceptron never ends here, and a logistic regression has no finite optimum.";
 }
 
 function inseparable({ witness }, affine) {
   if (!affine) {
-    return `No line through the origin keeps the colours apart. Mirror the blue points: ${plural(witness.terms.length, "point")} `
-      + "then average to the origin itself, which is on neither side of any such line.";
+    return "No line through the origin keeps the colours apart. Mirror the blue points: "
+      + `${plural(witness.terms.length, "point")} then average to the origin itself, which is on neither side.`;
   }
   const shares = [1, -1].map((sign) => witness.terms.filter(({ label }) => label === sign).length);
   return `No line keeps the colours apart: the hulls meet in ${pair(witness.at)}, which is an average of `
-    + `${plural(shares[0], "orange point")} and of ${plural(shares[1], "blue point")}. On which side of a line would it be?`;
+    + `${plural(shares[0], "orange point")} and of ${plural(shares[1], "blue point")}. `
+    + "On which side of a line would it be?";
 }
 
 /** Say what the latest look did, and whether the run has ended. */
 export function progress(run, limit) {
   const { latest, mistakes, points, settings, ended, bound } = run;
+  const made = plural(mistakes.length, "mistake");
   if (!points.length) return "No points yet.";
   if (!latest) return "w = 0: every answer is “I don't know”, and that counts as a mistake.";
   if (ended) {
     const below = bound === null ? "" : `, and Theorem 1 allowed ${number(bound)}`;
     const space = settings.kernel === "none" ? "" : " So the colours are separable in the space of features.";
-    return `Done: a whole pass without a mistake. ${plural(mistakes.length, "mistake")} in all${below}.${space}`;
+    return `Done: a whole pass without a mistake. ${made} in all${below}.${space}`;
   }
   const { i, lead, mistaken } = latest;
   const point = points[i];
   const who = `Point ${i + 1} (${colour(point.label)})`;
-  if (!mistaken) return `${who} is on its side: right, so w stays. ${plural(mistakes.length, "mistake")} so far.`;
-  const answer = lead === 0 ? "was answered “I don't know”" : `was answered ${colour(-point.label)} (y·score = ${number(lead)})`;
+  if (!mistaken) return `${who} is on its side: right, so w stays. ${made} so far.`;
+  const wrong = `${colour(-point.label)} (y·score = ${number(lead)})`;
+  const answer = `was answered ${lead === 0 ? "“I don't know”" : wrong}`;
   const sign = point.label > 0 ? "+" : "−";
   const update = settings.kernel === "none" ? `w becomes w ${sign} x` : `${sign}K(x, ·) is added`;
   const limited = mistakes.length >= limit ? ` Stopped after ${number(limit, 6)} mistakes.` : "";
@@ -68,10 +72,11 @@ export function inequalities(run) {
   const k = run.mistakes.length;
   const { sqnorm, product } = run.trace[k];
   const lifted = run.settings.affine && run.settings.kernel === "none";
-  const square = `‖w‖²${lifted ? " + b²" : ""} = ${number(sqnorm)} ≤ k·R² = ${number(k * run.sqradius)}`;
+  const [own, common] = lifted ? ["‖w‖² + b²", "w·w* + b·b*"] : ["‖w‖²", "w·w*"];
+  const square = `${own} = ${number(sqnorm)} ≤ k·R² = ${number(k * run.sqradius)}`;
   if (product === null) return [square, ""];
   const [low, high] = [k * run.star.margin, Math.sqrt(k * run.sqradius)];
-  return [square, `k·γ = ${number(low)} ≤ w·w*${lifted ? " + b·b*" : ""} = ${number(product)} ≤ R·√k = ${number(high)}`];
+  return [square, `k·γ = ${number(low)} ≤ ${common} = ${number(product)} ≤ R·√k = ${number(high)}`];
 }
 
 /** Write the weights. */
