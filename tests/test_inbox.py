@@ -71,6 +71,8 @@ def test_three_corrections_change_marks_counts_and_curve(page):
         page("one('#list li .teach [aria-pressed=false]').click()")
         page(f"await until(() => Number(text('#corrections')) === {corrections + 1 + k})")
     assert page("return one('#curve').innerHTML") != before
+    page("await until(() => text('#curvename').includes('in any order at most'))")
+    assert int(page("return text('#mistakes')")) <= int(page("return text('#bound')"))
     assert page("return document.querySelectorAll('.corrected').length") >= 3
     assert "mark" in page(
         "await until(() => text('#said').includes('changed')); return text('#said')"

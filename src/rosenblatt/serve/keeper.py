@@ -42,6 +42,7 @@ class Keeper:
         self._tell = tell
         self._noted: dict[Path, Position] = {}
         self._followed: dict[Path, Followed] = {}
+        self._loaded = False
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
         self._thread.start()
@@ -80,8 +81,10 @@ class Keeper:
             followed.store.snapshot()
             followed.kept = followed.noted.seq
         if followed.bounded < followed.noted and now >= followed.next_bound:
+            loaded = self._loaded
             self._bound(followed)
-            took = time.monotonic() - now
+            # The first one also loads or compiles its loops, which tells nothing about the next.
+            took = time.monotonic() - now if loaded else 0.0
             followed.next_bound = now + (1 + SHARE) * took
 
     def _bound(self, followed: Followed) -> None:
@@ -92,4 +95,5 @@ class Keeper:
         if held.learner.is_fitted and held.learner.classes_.size == 2 and not store.facts()["base"]:
             X, y = store.examples()  # of the same state, or no bound is given
             bound = float(held.learner.bound(X, y).value)
+            self._loaded = True
             self._tell(store.folder, bound, len(y), held.position.revision)
