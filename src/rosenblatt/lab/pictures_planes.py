@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, svds
 
+from rosenblatt.data.info import count_constant
 from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import sampled, shown
 from rosenblatt.matrices import Matrix
 
 MOST_ROWS = 5000  # that directions are computed from
 FEW_COLUMNS = 500  # up to which all directions are computed, not only two
-ROUNDING = 1e-24  # share of squares below which a variance is made of roundings
 OFF_THE_PLANE = "the examples lie off this plane:\ntheir side of a line need not be their answer"
 
 
@@ -140,36 +139,17 @@ def main_directions(rows: Matrix) -> tuple[np.ndarray, np.ndarray]:
     The largest entry of each is positive, so that the same rows are always seen from one side.
     Rows that do not vary are seen in their first two columns.
     """
+    from sklearn.decomposition import PCA
+
     n, d = rows.shape
-    mean = _mean(rows)
-    if d <= FEW_COLUMNS or n <= 3:
-        dense = (rows.toarray() if sparse.issparse(rows) else rows) - mean
-        _, sizes, directions = np.linalg.svd(dense, full_matrices=False)
-        total, size = float(sizes @ sizes), n * float(mean @ mean)
-    else:
-        size = float(np.square(rows.data if sparse.issparse(rows) else rows).sum(dtype=np.float64))
-        total = size - n * float(mean @ mean)
-        sizes = directions = np.zeros(0)
-        if total > ROUNDING * size:
-            sizes, directions = _largest(rows, mean)
-    if n < 2 or total <= ROUNDING * size:
+    if n < 2 or count_constant(rows) == d:
         return np.eye(2, d), np.zeros(2)
-    sizes, directions = sizes[:2], directions[:2]
+    rows = rows.astype(np.float64, copy=False)
+    if d <= FEW_COLUMNS or n <= 3:
+        found = PCA(2, svd_solver="full").fit(rows.toarray() if sparse.issparse(rows) else rows)
+    else:  # sparse rows are centred without being made
+        found = PCA(2, svd_solver="arpack", random_state=0).fit(rows)
+    directions = found.components_
     largest = np.abs(directions).argmax(axis=1)
     turned = np.where(directions[[0, 1], largest] < 0, -1.0, 1.0)
-    return directions * turned[:, np.newaxis], sizes**2 / total
-
-
-def _largest(rows: Matrix, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the two largest singular values of centred rows, which are never made, and vectors."""
-    n, d = rows.shape
-    centred = LinearOperator(
-        (n, d),
-        matvec=lambda v: rows @ v.ravel() - mean @ v.ravel(),
-        rmatvec=lambda u: rows.T @ u.ravel() - mean * u.sum(),
-        dtype=np.float64,
-    )
-    start = np.random.default_rng(0).standard_normal(min(n, d))
-    _, sizes, directions = svds(centred, k=2, v0=start)
-    order = np.argsort(-sizes)
-    return sizes[order], directions[order]
+    return directions * turned[:, np.newaxis], found.explained_variance_ratio_
