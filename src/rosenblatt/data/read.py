@@ -11,7 +11,7 @@ from typing import Any, Never
 
 import numpy as np
 
-from rosenblatt.data import sources, unlabelled
+from rosenblatt.data import sources
 from rosenblatt.data.alike import Alike
 from rosenblatt.data.arrays import check_rows, read_idx, read_npy, read_npz
 from rosenblatt.data.exactly import TEXTS, exactly
@@ -211,7 +211,8 @@ def read_blocks(
 
 def _blocks(path: Name, reading: Reading, block_bytes: int) -> Iterator[Examples]:
     if reading.format == "svmlight":
-        yield from _svmlight_blocks(chunks(path), reading, block_bytes)
+        parsed = svmlight_blocks(chunks(path), reading, block_bytes=block_bytes)
+        yield from (Examples(X, y) for X, y in parsed)
     elif reading.format in BLANK_LINES:
         # Closed also where a block is refused: a file that was opened before those who read it
         # would otherwise be collected, unclosed, before them.
@@ -221,19 +222,6 @@ def _blocks(path: Name, reading: Reading, block_bytes: int) -> Iterator[Examples
         yield from table_blocks(path, reading)
     else:
         yield from cut_rows(_read(path, replace(reading, like=None)), block_bytes)
-
-
-def _svmlight_blocks(
-    pieces: Iterable[Any], reading: Reading, block_bytes: int
-) -> Iterator[Examples]:
-    rows, text_labels = unlabelled.Rows(), not reading.labels
-    if not reading.labels:
-        pieces = map(rows.labelled, cut_blocks(pieces, block_bytes, reading.file))
-    with rows.counted():
-        for X, y in svmlight_blocks(
-            pieces, reading, block_bytes=block_bytes, text_labels=text_labels
-        ):
-            yield Examples(X, y)
 
 
 def _text_blocks(blocks: Iterable[np.ndarray], reading: Reading) -> Iterator[Examples]:
@@ -296,11 +284,7 @@ def _parsed(
         return parse_vowpal(content, reading, first_line=line, labelled=labelled)
     if reading.format == "text":
         return _hashed(content, reading, line, labelled)
-    rows = unlabelled.Rows()
-    with rows.counted():
-        content = content if reading.labels else rows.labelled(content)
-        X, y = parse_svmlight(content, reading)
-    return Examples(X, y)
+    return Examples(*parse_svmlight(content, reading))
 
 
 def _hashed(content: np.ndarray, reading: Reading, line: int, labelled: bool | None) -> Examples:
@@ -308,11 +292,11 @@ def _hashed(content: np.ndarray, reading: Reading, line: int, labelled: bool | N
     from rosenblatt.data.text import TextHasher
     from rosenblatt.data.text_lines import label_text_lines
 
-    if not reading.labels:
-        content, bare = unlabelled.labelled_lines(content, labelled)
-    labels, starts, stops = label_text_lines(content, file=reading.file, first_line=line)
+    labels, starts, stops = label_text_lines(
+        content, file=reading.file, first_line=line, wanted=reading.labels, labelled=labelled
+    )
     chosen = {key: value for key, value in reading.hashing("text").items() if key != "format"}
     hasher = TextHasher(**chosen, dtype=reading.dtype, n_jobs=reading.threads)
     X = hasher.transform_bytes(content, starts, stops)
-    y = None if not reading.labels and bare else string_array(labels)
+    y = None if labels is None else string_array(labels)
     return Examples(X, y, columns=columns_of(X))

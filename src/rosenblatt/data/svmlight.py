@@ -19,6 +19,8 @@ The rules
   whole number that its type would round (beyond 2^63, or beyond 2^53 among fractions), all come
   back as strings, exactly as written. Labels that spell a number that is not
   finite (nan, inf, 1e999) are errors, since they mostly stand for a label that is missing.
+- Where the caller wants no labels, they may be anything; if the first row has none, but begins
+  with a pair or a query, then no row needs one.
 - ``qid:N``, N a run of digits, may stand right after the label; it is checked and ignored.
 - A column is a run of digits that stands for a number below 2^31. Columns count from 1 unless the
   caller says that they count from 0; the matrix counts from 0. A width given by the caller bounds
@@ -45,6 +47,7 @@ a column is read a second time, as float64. Labels that are words are gathered i
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -76,6 +79,7 @@ SHORTEST_PAIR = 4
 ENTRY_LIMIT = (1 << 31) - 1
 LARGEST_WHOLE_LABEL = 2.0**53
 
+FIRST_WORD = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+([^ \t\r\n]*)")
 BLOCK_BYTES = 1 << 24
 LONGEST_LINE = 1 << 28
 
@@ -104,7 +108,7 @@ def parse_svmlight(data: Buffer, reading: Reading = DEFAULT) -> tuple[csr_matrix
     """
     text = without_mark(as_text(data))
     with workers(reading.threads) as apply:
-        parsed = parse(TextPiece(text, reading), apply)
+        parsed = parse(TextPiece(text, reading, bare=is_bare(text, reading)), apply)
     if parsed.labels.size == 0:
         raise no_examples(reading.file)
     width = parsed.width if reading.width is None else reading.width
@@ -145,18 +149,20 @@ def parse_blocks(
     source: TextPiece, blocks: Iterable[np.ndarray]
 ) -> Iterator[tuple[csr_matrix, np.ndarray]]:
     """Parse one block after the other; the source says what those before it settled."""
-    width, found = source.reading.width or 0, False
+    width, found, wanted = source.reading.width or 0, False, source.reading.labels
     with workers(source.reading.threads) as apply:
         for block in blocks:
             text = as_text(block)
             source = source._replace(text=text if source.lines_before else without_mark(text))
+            if not found:  # the first row tells for all
+                source = source._replace(bare=is_bare(source.text, source.reading))
             parsed = parse(source, apply)
             if parsed.labels.size:
                 found = True
                 width = max(width, parsed.width)
                 yield make_matrix(parsed.table, width), parsed.labels
                 worded = parsed.labels.dtype.kind not in "if"
-                source = source._replace(words_allowed=worded, words_forced=worded)
+                source = source._replace(words_allowed=worded or not wanted, words_forced=worded)
             source = source._replace(lines_before=source.lines_before + parsed.lines)
     if not found:
         raise no_examples(source.reading.file)
@@ -215,6 +221,12 @@ def no_examples(file: str) -> InputError:
     return EmptyError(f"{file} holds no examples; write one a line, such as: 1 3:0.5 7:2")
 
 
+def is_bare(text: np.ndarray, reading: Reading) -> bool:
+    """Tell whether the rows of a text, whose labels nobody wants, have none."""
+    first = None if reading.labels else FIRST_WORD.match(text.data)
+    return first is not None and b":" in first[1]
+
+
 def parse(source: TextPiece, apply: Apply) -> Parsed:
     """Parse a text, which may hold no example."""
     chunks = place(apply(partial(measure, source.text), spans(source.text)))
@@ -222,7 +234,9 @@ def parse(source: TextPiece, apply: Apply) -> Parsed:
     extents = list(apply(partial(parse_chunk, source, table), chunks))
     table = close_gaps(table, chunks, extents)
     worded = source.words_forced or any(extent.words for extent in extents)
-    if worded or np.any(np.abs(table.labels) >= LARGEST_WHOLE_LABEL):
+    if not source.reading.labels:
+        labels = table.labels
+    elif worded or np.any(np.abs(table.labels) >= LARGEST_WHOLE_LABEL):
         words = gather_words(source, apply(partial(find_words, source.text), chunks))
         labels = words if worded else large_numbers(source, words, table.labels)
     else:

@@ -95,7 +95,8 @@ def make_rules(source: TextPiece) -> Rules:
     first = 0 if source.reading.zero_based else 1
     width = COLUMN_LIMIT if source.reading.width is None else source.reading.width
     limit = np.uint64(min(width, COLUMN_LIMIT - first))
-    return Rules(np.uint64(first), limit, VALUE_LIMITS[source.reading.dtype], source.words_allowed)
+    value_limit = VALUE_LIMITS[source.reading.dtype]
+    return Rules(np.uint64(first), limit, value_limit, source.words_allowed, source.bare)
 
 
 def settle_hard_words(

@@ -38,7 +38,7 @@ class TextPiece(NamedTuple):
     """A text and how to read it.
 
     A text may be a piece of a longer one: lines before it count, and its labels may have to be
-    numbers, or words, because those before were.
+    numbers, or words, because those before were. It is bare if its rows have no labels.
     """
 
     text: np.ndarray
@@ -46,6 +46,7 @@ class TextPiece(NamedTuple):
     lines_before: int = 0
     words_allowed: bool = True
     words_forced: bool = False
+    bare: bool = False
 
 
 class Chunk(NamedTuple):

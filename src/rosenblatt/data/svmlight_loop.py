@@ -48,6 +48,7 @@ class Rules(NamedTuple):
     width: np.uint64
     value_limit: float
     words_allowed: bool
+    bare: bool  # whether rows may begin with a pair, and have no label then
 
 
 class Room(NamedTuple):
@@ -157,6 +158,15 @@ def skip_label_word(text: Any, i: Any) -> Any:
 
 
 @exact_part
+def is_pair(text: Any, i: Any) -> Any:
+    """Tell whether the word at i has a colon behind its first letter."""
+    first = i
+    while not ends_word(text, i) and text[i] != COLON:
+        i += ONE
+    return text[i] == COLON and i > first
+
+
+@exact_part
 def note_hard(room: Any, hard: Any, slot: Any, start: Any, stop: Any) -> Any:
     """Note a word that Python is to settle; give the new count of them."""
     room.hard_slots[hard] = slot
@@ -207,7 +217,9 @@ def read_rows(text: Any, room: Any, rules: Any) -> Any:
         start = skip_blanks(text, i)
         if not ends_line(text, start):
             label, i, kind = read_number(text, start)
-            if kind == MALFORMED or not ends_word(text, i):
+            if rules.bare and is_pair(text, start):
+                label, i, kind = 0.0, start, EXACT
+            elif kind == MALFORMED or not ends_word(text, i):
                 i, kind = skip_label_word(text, start)
                 label = np.nan
                 words += ONE

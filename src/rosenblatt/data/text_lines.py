@@ -2,6 +2,7 @@ r"""Labelled lines of text, ``label<TAB>text``, found without making strings of 
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,23 +12,34 @@ from rosenblatt.data.svmlight_errors import CONTROL, quote
 from rosenblatt.data.text_loops import Lines, count_newlines, find_lines
 from rosenblatt.errors import EmptyError, ParseError
 
+FIRST_LINE = re.compile(rb"[\r\n]*+([^\r\n]*)")
+
 
 class LabelledText(NamedTuple):
-    """Labels, and where the text of each starts and stops."""
+    """Labels, None if there are none, and where the text of each starts and stops."""
 
-    labels: list[str]
+    labels: list[str] | None
     starts: np.ndarray
     stops: np.ndarray
 
 
-def label_text_lines(data: Any, *, file: str = "<bytes>", first_line: int = 1) -> LabelledText:
+def label_text_lines(
+    data: Any,
+    *,
+    file: str = "<bytes>",
+    first_line: int = 1,
+    wanted: bool = True,
+    labelled: bool | None = None,
+) -> LabelledText:
     r"""Find the labels and the texts in lines of the form ``label<TAB>text``.
 
     Lines end in \n or \r\n; the last one needs no end. Empty lines are skipped, and so is a UTF-8
     byte-order mark at the very beginning. The label is what stands before the first tab: UTF-8
     without control characters, and not nothing. The text is what stands after it and is not looked
     at. Starts and stops are int64 offsets, as `TextHasher.transform_bytes` takes them. Where the
-    data are part of a larger text, `first_line` is the number of their first line.
+    data are part of a larger text, `first_line` is the number of their first line. Labels that are
+    not `wanted` are not looked at, and none are needed if the first line of all has no tab, or if
+    it is known that lines are not `labelled`.
 
     Examples
     --------
@@ -39,10 +51,14 @@ def label_text_lines(data: Any, *, file: str = "<bytes>", first_line: int = 1) -
     most = int(count_newlines(text)) + 1
     lines = Lines(*(np.empty(most, np.int64) for _ in Lines._fields))
     begin = text.size - without_mark(text).size
-    rows, missing = map(int, find_lines(text, np.uint64(begin), lines))
+    if labelled is None:
+        first = FIRST_LINE.match(text.data)
+        labelled = first is None or b"\t" in first[1]
+    bare = not wanted and not labelled
+    rows, missing = map(int, find_lines(text, np.uint64(begin), bare, lines))
     found = Lines(*(array[:rows] for array in lines))
     try:
-        labels = decoded_labels(text, found)
+        labels = decoded_labels(text, found) if wanted else [""] * rows
         if missing <= text.size:
             raise WrongTextError("there is no tab; write: label, tab, text", missing)
     except WrongTextError as wrong:
@@ -51,7 +67,7 @@ def label_text_lines(data: Any, *, file: str = "<bytes>", first_line: int = 1) -
         raise ParseError(str(wrong), file=file, line=line, column=column) from None
     if rows == 0:
         raise EmptyError(f"{file} holds no examples; write one a line: label, tab, text")
-    return LabelledText(labels, found.tabs + 1, found.stops)
+    return LabelledText(None if bare else labels, found.tabs + 1, found.stops)
 
 
 class WrongTextError(Exception):

@@ -420,8 +420,8 @@ def find(text: Any, i: Any, stop: Any, byte: Any) -> Any:
 
 
 @exact_loop
-def find_lines(text: Any, begin: Any, lines: Any) -> Any:
-    """Find lines that are not empty, up to the first without a tab.
+def find_lines(text: Any, begin: Any, bare: Any, lines: Any) -> Any:
+    """Find lines that are not empty, up to the first without a tab; bare ones need none.
 
     Gives their number, and where the line without a tab stops, or more than the size of the text.
     """
@@ -433,10 +433,10 @@ def find_lines(text: Any, begin: Any, lines: Any) -> Any:
         stop = after - ONE if ended else after
         if stop > start:
             tab = find(text, start, stop, TAB)
-            if tab == stop:
+            if tab == stop and not bare:
                 return row, stop
             lines.starts[row] = start
-            lines.tabs[row] = tab
+            lines.tabs[row] = np.int64(start) - 1 if bare else np.int64(tab)
             lines.stops[row] = stop
             row += ONE
         start = after + ONE
