@@ -118,8 +118,6 @@ def test_a_member_that_promises_what_it_cannot_hold_is_refused():
     ("parts", "words"),
     [
         ({"Z": X}, "has no array 'data'; a data set is made of X and y"),
-        ({"X": X, "y": np.array([{}])}, "not a usable"),
-        ({"data": [1.0], "indices": [7], "indptr": [0, 1], "shape": (1, 2)}, "not a usable"),
         ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": (10**12, 2)}, "not a usable"),
         ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": 3}, "has not two axes"),
         ({"format": "coo", **parts_of(sparse.csr_matrix(X)), "shape": (2, 2)}, "format coo; save"),
@@ -152,14 +150,7 @@ def test_npy_files_are_mapped_or_unpacked(tmp_path):
     assert np.array_equal(read_npy(tmp_path / "Z.npy.gz").X, X)
 
 
-def test_npy_rows_without_as_many_labels_are_refused(tmp_path):
-    np.save(tmp_path / "X.npy", X)
-    np.save(tmp_path / "y.npy", np.arange(3))
-    with pytest.raises(rb.InputError, match=r"holds 2 rows, but .*y\.npy labels of shape \(3,\)"):
-        read_npy(tmp_path)
-    (tmp_path / "X.npy").write_bytes((tmp_path / "X.npy").read_bytes()[:-1])
-    with pytest.raises(rb.InputError, match="its size does not fit its header"):
-        read_npy(tmp_path)
+def test_a_number_is_no_array_of_rows(tmp_path):
     np.save(tmp_path / "X.npy", np.float64(3))
     with pytest.raises(rb.InputError, match="a single number"):
         read_npy(tmp_path)
@@ -209,18 +200,13 @@ def test_labels_of_images_are_found_beside_them(tmp_path, pack):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "does not begin like an idx file"),
         (b"\0\0\x08\x00", "does not begin like an idx file"),
         (b"\0\0\x07\x01\0\0\0\0", "does not begin like an idx file"),
-        (b"\0\0\x08\x03\0\0\0\x01", "ends inside its header"),
-        (idx(np.zeros((2, 2), "u1"))[:-1], "promises 2 by 2 elements of 1 bytes, but 3 bytes"),
-        (idx(np.zeros((2, 2), "u1")) + b"x", "but 5 bytes follow"),
-        (b"\0\0\x0e\x02" + b"\xff" * 8, "promises 4294967295 by 4294967295 elements"),
         (b"\0\0\x0e\x02" + b"\xff" * 4 + bytes(4), "holds no examples"),
         (idx(np.uint8([1, 2])), "holds labels or single numbers"),
     ],
 )
-def test_malformed_idx_files_are_refused(tmp_path, content, words):
+def test_idx_files_without_rows_of_numbers_are_refused(tmp_path, content, words):
     (tmp_path / "bad").write_bytes(content)
     with pytest.raises(rb.InputError, match=words):
         read_idx(tmp_path / "bad")

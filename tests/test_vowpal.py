@@ -179,12 +179,3 @@ def test_any_bytes_are_read_or_refused_in_one_sentence(data):
     if found is not None:
         assert found.X.shape == (found.weights.size, 8)
         assert all(map(math.isfinite, found.X.data))
-
-
-def test_texts_and_options_that_cannot_be_used_are_refused():
-    with pytest.raises(rb.InputError, match="<bytes> holds no examples; write one a line"):
-        parse_vowpal(b"\n \n")
-    with pytest.raises(rb.InputError, match="columns must be a whole number from 1 to"):
-        parse_vowpal(b"1 | a", Reading(columns=0))
-    with pytest.raises(rb.InputError, match="dtype must be"):
-        parse_vowpal(b"1 | a", Reading(dtype=int))
