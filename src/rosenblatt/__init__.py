@@ -54,6 +54,7 @@ _HOMES = {
     "UnknownColumnsWarning": "rosenblatt.errors",
     "animate": "rosenblatt.lab.animation",
     "as_decimals": "rosenblatt.exact.numbers",
+    "check_exercise": "rosenblatt.lab.exercises",
     "cheapest_counts": "rosenblatt.decide.counts",
     "export": "rosenblatt.data.export",
     "info": "rosenblatt.data.info",

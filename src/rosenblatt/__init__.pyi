@@ -44,6 +44,7 @@ from rosenblatt.kernel.functions import Gaussian as Gaussian
 from rosenblatt.kernel.functions import Linear as Linear
 from rosenblatt.kernel.functions import Polynomial as Polynomial
 from rosenblatt.lab.animation import animate as animate
+from rosenblatt.lab.exercises import check_exercise as check_exercise
 from rosenblatt.lab.pictures_margins import plot_margins as plot_margins
 from rosenblatt.lab.pictures_paths import plot_path as plot_path
 from rosenblatt.lab.pictures_regions import plot_regions as plot_regions
