@@ -58,14 +58,14 @@ def serve(
     filter of `rosenblatt mail`. What is acknowledged is on disk. Ctrl-C ends it.
     """
     from rosenblatt.cli.printing import show
-    from rosenblatt.errors import MissingExtraError
+    from rosenblatt.errors import optional_module
     from rosenblatt.mail.filter import default_folder
 
-    try:
-        from rosenblatt.serve.server import Settings, serve
-        from rosenblatt.serve.service import LIMITS
-    except ImportError as error:
-        raise MissingExtraError(str(error.name), "serve") from None
+    for library in ("fastapi", "uvicorn", "httptools"):
+        optional_module(library, "serve")
+    from rosenblatt.serve.server import Settings, serve
+    from rosenblatt.serve.service import LIMITS
+
     given = {name[4:]: value for name, value in limits.items() if value is not None}
     where = folder or default_folder().parent
     settings = Settings(
