@@ -10,7 +10,7 @@ from scipy import sparse
 import naive_decide
 import rosenblatt as rb
 from naive_decide import SEPARABLE, WEAKLY
-from rosenblatt.decide.answers import OutOfTimeError
+from rosenblatt.pauses import OutOfTimeError
 from test_separate import KINDS, PROBLEMS_OF_A_KIND, answer, problem, signed_rows
 
 

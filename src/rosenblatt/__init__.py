@@ -14,17 +14,20 @@ if TYPE_CHECKING:  # to load it takes longer than all the rest, and Ctrl-C is no
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Advice": "rosenblatt.decide.advice",
     "CertificateError": "rosenblatt.errors",
     "CheapestCounts": "rosenblatt.decide.counts",
     "ClusterError": "rosenblatt.errors",
     "EmptyError": "rosenblatt.errors",
     "Examples": "rosenblatt.examples",
+    "FewestColumns": "rosenblatt.decide.subsets",
     "Gaussian": "rosenblatt.kernel.functions",
     "HardMarginSVM": "rosenblatt.learners.hard_margin",
     "History": "rosenblatt.run",
     "Info": "rosenblatt.data.info",
     "InputError": "rosenblatt.errors",
     "InseparableError": "rosenblatt.errors",
+    "JointSeparation": "rosenblatt.decide.joint",
     "KernelPerceptron": "rosenblatt.learners.kernel_perceptron",
     "GuessWarning": "rosenblatt.errors",
     "LargeCopyWarning": "rosenblatt.errors",

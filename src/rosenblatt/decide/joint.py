@@ -23,7 +23,7 @@ from rosenblatt.decide.explained import explained_jointly
 from rosenblatt.decide.question import Question
 from rosenblatt.decide.separation import Separation, checked_kind
 from rosenblatt.decide.verdicts import Asked, Kinds
-from rosenblatt.labels import as_codes
+from rosenblatt.labels import as_codes, as_objects
 from rosenblatt.matrices import Matrix
 from rosenblatt.memory import DECISION_BYTES, check_columns
 
@@ -106,6 +106,30 @@ class JointSeparation(Separation):
             return places
         others, width = self.shape
         return np.unique(places[places < others * width] % max(1, width))
+
+    def columns_of(self, coordinates: np.ndarray) -> list[int]:
+        """Give the columns of coordinates of w."""
+        return list(self._columns(coordinates).tolist())
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.shape[1]
+
+    @property
+    def counted_rows(self) -> int:
+        """The number of samples."""
+        return 0 if self.given is None else len(self.given[1])
+
+    @property
+    def _matrix(self) -> Matrix:
+        assert self.given is not None
+        return self.given[0]
+
+    def _on(self, X: Matrix, clock: Clock) -> JointSeparation:
+        assert self.given is not None
+        lifted = bool(self.design and self.design.constants)
+        return decide_jointly(X, self.given[1], as_objects([*self.classes]), lifted, clock)
 
     @cached_property
     def coefficients(self) -> Any:

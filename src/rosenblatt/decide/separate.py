@@ -163,7 +163,7 @@ def _of_counts(X: Matrix, given: Outcomes, fit_intercept: bool, clock: Clock) ->
     """Decide about counts, by rows that may stand in both classes."""
     classes = as_objects([*given.classes])
     found = decide(X[given.places], given.signs, classes, fit_intercept, clock)
-    return replace(found, rows=np.unique(given.places[found.rows]))
+    return replace(found, rows=np.unique(given.places[found.rows]), places=given.places)
 
 
 def _by_formula(formula: Any, data: Any, **options: Any) -> Any:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from rosenblatt.certificates import Certificate
-from rosenblatt.decide.answers import UNDECIDED
+from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, WEAKLY, Clock, checked_seconds
 from rosenblatt.decide.blame import Blame, Design
 from rosenblatt.decide.explained import explained
+from rosenblatt.decide.signed import SignedRows
+from rosenblatt.decimals import is_decimal, marked
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_objects
 from rosenblatt.matrices import Matrix
 from rosenblatt.outcomes import BINOMIAL
+
+if TYPE_CHECKING:
+    from rosenblatt.decide.advice import Advice
+    from rosenblatt.decide.subsets import FewestColumns
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,8 @@ class Separation:
         The time taken.
     family : {"binomial", "poisson"}
         The regression that the answer is about.
+    places : ndarray of int or None
+        Of counts, the sample that each row of `data` stands for.
 
     Notes
     -----
@@ -83,6 +92,7 @@ class Separation:
     design: Design | None = field(compare=False, repr=False, default=None)
     seconds: float = field(compare=False, default=0.0)
     family: str = BINOMIAL
+    places: np.ndarray | None = field(compare=False, repr=False, default=None)
 
     @property
     def columns(self) -> np.ndarray:
@@ -158,6 +168,93 @@ class Separation:
             return None
         labels = np.where(self.design.signs > 0, *as_objects([*self.classes[::-1]]))
         return self.design.rows, labels
+
+    def fewest_columns(self, max_seconds: float | None = 10.0) -> FewestColumns:
+        """Find the fewest columns that still separate, as completely or as weakly as all of them.
+
+        Parameters
+        ----------
+        max_seconds : float or None, default=10.0
+            The time limit. Where it is over before the proof, `smallest` is False, and `at_least`
+            tells how many columns are needed.
+
+        Returns
+        -------
+        FewestColumns
+            With `columns`, `smallest` and `found`, the answer about these columns alone.
+        """
+        from rosenblatt.decide.subsets import fewest_columns
+
+        if self.verdict not in (SEPARABLE, WEAKLY) or self.design is None:
+            raise InputError(f"the verdict is {self.verdict}: no columns separate, few or many")
+        return fewest_columns(self, Clock(checked_seconds(max_seconds)))
+
+    def advice(self, max_seconds: float | None = 10.0) -> Advice:
+        """Say what to do: which columns to drop or levels to merge, which fits stay finite.
+
+        Parameters
+        ----------
+        max_seconds : float or None, default=10.0
+            The time limit, after which columns may be named that need not be dropped.
+
+        Returns
+        -------
+        Advice
+            With `drop`, `merge`, `calls` and more; as text, a paragraph.
+        """
+        from rosenblatt.decide.advice import advise
+
+        return advise(self, Clock(checked_seconds(max_seconds)))
+
+    # ---- the same question about other columns
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        assert self.design is not None
+        return int(self.design.X.shape[1])
+
+    @property
+    def counted_rows(self) -> int:
+        """The number of samples that count."""
+        assert self.design is not None
+        return int(self.design.signs.size if self.places is None else np.unique(self.places).size)
+
+    @property
+    def used_columns(self) -> list[int]:
+        """The columns in which some row is not zero."""
+        assert self.design is not None
+        cone = SignedRows(self.design.rows, self.design.signs, 0)
+        return self.columns_of(cone.used)
+
+    def columns_of(self, coordinates: np.ndarray) -> list[int]:
+        """Give the columns of coordinates of w."""
+        return list(coordinates[coordinates < self.width].tolist())
+
+    def on_columns(self, columns: np.ndarray, clock: Clock) -> Separation:
+        """Ask the same question about some columns alone."""
+        names = [self.names[j] for j in columns] if len(self.names) else ()
+        return replace(self._on(self._matrix[:, columns], clock), names=names)
+
+    def on_sums(self, choice: np.ndarray, clock: Clock) -> Separation:
+        """Ask the same question about sums of columns: X times a matrix of zeros and ones."""
+        X = self._matrix
+        plain = X.view(np.ndarray) if isinstance(X, np.ndarray) else sparse.csr_matrix(X)
+        made = plain @ choice.astype(X.dtype)
+        return self._on(marked(made, X.written) if is_decimal(X) else made, clock)
+
+    @property
+    def _matrix(self) -> Matrix:
+        assert self.design is not None
+        return self.design.rows
+
+    def _on(self, X: Matrix, clock: Clock) -> Separation:
+        from rosenblatt.decide.separate import decide
+
+        assert self.design is not None
+        classes = as_objects([*self.classes])
+        found = decide(X, self.design.signs, classes, bool(self.design.lift), clock)
+        return replace(found, family=self.family)
 
     def explain(self) -> str:
         """Explain the verdict.
