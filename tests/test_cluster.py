@@ -282,9 +282,11 @@ def test_shards_stay_where_they_are_until_a_worker_has_too_many():
         {"a": [0, 2], "b": [1, 3]},
         {},
     )
-    came = shared_out([["a"]] * 4, {"a": 1, "b": 1})
-    assert came == ({"a": [0, 1], "b": [2, 3]}, {"b": [3, 2]})
+    assert shared_out([["a"]] * 4, {"a": 1, "b": 1}) == (
+        {"a": [0, 1, 2, 3], "b": []},
+        {2: "b", 3: "b"},
+    )
     lost = shared_out([["a"], [], ["gone"], ["a", "b"]], {"a": 1, "b": 1})
     assert lost == ({"a": [0, 2], "b": [1, 3]}, {})
-    assert shared_out([["a"]] * 5, {"a": 3, "b": 2})[0] == {"a": [0, 1, 2], "b": [3, 4]}
+    assert shared_out([["a"]] * 5, {"a": 3, "b": 2})[1] == {3: "b", 4: "b"}
     assert shared_out([[], []], {}) == ({"": [0, 1]}, {})

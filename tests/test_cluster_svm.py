@@ -111,7 +111,27 @@ def test_a_limit_ends_the_run_with_a_warning(engine):
         rb.cluster.fit(rb.SoftMarginSVM(max_iter=2, tol=1e-9), cut(X, y, 3), client=engine)
 
 
-def test_the_line_search_finds_the_best_step(engine):
+def test_no_lengths_inside_the_room_are_better_than_those_found():
+    draw = np.random.default_rng(3)
+    ways, rooms = draw.normal(size=(12, 30)), draw.uniform(0.01, 0.2, 12)
+    ways[0] = 0.0  # a way that leaves w where it is
+    ways[5], rooms[6:8] = ways[4], np.inf
+    products, slopes = ways @ ways.T, draw.normal(size=12)
+    slopes[0] = 1.0
+
+    def value(lengths):
+        return lengths @ slopes - lengths @ products @ lengths / 2
+
+    found = dual.best_lengths(products, slopes, rooms)
+    assert (found >= 0).all()
+    assert (found <= rooms).all()
+    assert found[0] == rooms[0]
+    for _ in range(200):
+        other = np.clip(found + draw.normal(scale=0.01, size=12), 0, rooms)
+        assert value(other) <= value(found) + 1e-12
+
+
+def test_the_dual_value_rises_in_every_round(engine):
     seen = []
 
     class Watching(dual.Solver):
@@ -126,4 +146,4 @@ def test_the_line_search_finds_the_best_step(engine):
         patch.setattr(dual, "Solver", Watching)
         learner = rb.SoftMarginSVM(intercept="lifted", max_iter=12, tol=1e-12)
         rb.cluster.fit(learner, cut(X, y, 4), client=engine)
-    assert min(seen) > 0  # the dual value rises in every round
+    assert min(seen) > 0

@@ -1,17 +1,20 @@
-"""SVMs on shards: local dual steps, and an exact line search over their sum.
+"""SVMs on shards: local dual steps, and an exact search over how far to go along them.
 
 Problem     that of `margin.descent`: max over 0 <= β <= C of Σ p·β - ½‖Σ β·s·x‖², w = Σ β·s·x
-Round       each shard sweeps over its own rows, as if the others stood still, which gives steps Δβ
-            and Δw; then β ← β + θ·Δβ and w ← w + θ·ΣΔw with the best θ that leaves no β outside:
-            θ = (Σ p·Δβ - w·Δw) / ‖Δw‖², which takes two numbers from each shard
+Round       each shard sweeps over its own rows, as if the others stood still, which gives steps Δβ.
+            They are told in four ways, by the sign of the row and by whether β shrinks or grows,
+            each with its Δw, Σ p·Δβ and the room that its duals have. Then the dual value is
+            maximised over the lengths θ of all ways of all shards, a quadratic function on a box
+            of few dimensions: θ·(Σ p·Δβ - w·Δw) - ½‖Σ θ·Δw‖², 0 <= θ <= room
 Ends        when the gap between the primal and the dual value, both computed anew from all rows,
             is relatively below `tol`; at a limit
 Guarantee   the dual value rises in every round, and linearly to its maximum; the gap is true
 Intercept   lifted or none as on one machine; a free one by proximal steps, its best value for the
-            weights found by looking at the losses of many values at once
+            weights found by looking at the losses of many values at once. It is what ties shards
+            to one another: ways of their own for each sign let the search put it right
 Faults      a shard keeps its β. The coordinator has all of them, from the steps that it is told,
             and sends them to a worker that has them not: then nothing depends on who was lost
-Sources     Lee & Roth 2015 (the line search); Hsieh et al. 2008 (the sweep)
+Sources     Lee & Roth 2015 (an exact line search); Hsieh et al. 2008 (the sweep)
 """
 
 from __future__ import annotations
@@ -28,11 +31,11 @@ from rosenblatt.cluster.engine import Checkpoint, Engine
 from rosenblatt.cluster.mixing import Progress, Watch
 from rosenblatt.cluster.passes import STEP
 from rosenblatt.cluster.steps import (
+    WAYS,
     Given,
     Look,
     Moved,
     Own,
-    advanced,
     caps_of,
     local_steps,
     losses_of,
@@ -47,6 +50,8 @@ from rosenblatt.margin.two_classes import SoftMargin, relative_gap
 
 MOST_ROUNDS = 1000
 LOOK_EVERY = 10  # rounds, at least, between two looks at the true gap
+BUNDLES = 8  # of shards that go equally far, if there are more
+SEARCHES = 200  # at most, over all lengths
 SPREAD = np.concatenate([[0.0], np.geomspace(1e-6, 10.0, 24)])
 INTERCEPTS = np.concatenate([-SPREAD[:0:-1], SPREAD])  # what is tried beside the last one
 
@@ -85,12 +90,12 @@ class Solver:
             factors / self.scale,
             float(lift[self.intercept]),
             0.0,
-            0.0,
             np.zeros(survey.width + 1),
         )
         seed = self.learner.settings().seed
         self.seeds = [(seed + STEP * k) % 2**64 for k in range(len(survey.shards))]
         self.betas = [np.zeros(n) for n in survey.counted_rows]
+        self.lengths = [np.zeros(WAYS) for _ in self.seeds]
         self.caps = self._caps()
         self.began = time.perf_counter()
 
@@ -121,32 +126,38 @@ class Solver:
 
     # ---- a round
 
-    def _map(self, task: Any, own: list[Any], again: Any) -> list[Any]:
+    def _map(self, task: Any) -> list[Any]:
         """Ask all shards; those that have lost their duals are asked once more, with them."""
+        own = [Own(*pair) for pair in zip(self.seeds, self.lengths, strict=True)]
         found = list(self.engine.map(task, self.given, own))
         lost = [k for k, each in enumerate(found) if isinstance(each, str)]
         if lost:
-            more = [again(k) if k in lost else own[k] for k in range(len(own))]
-            found = list(self.engine.map(task, self.given, more))
+            for k in lost:
+                own[k] = own[k]._replace(betas=self.betas[k])
+            found = list(self.engine.map(task, self.given, own))
         return found
 
     def _round(self) -> float:
         """Make a round; give the relative gap as the sweeps saw it."""
         given = self.given
-        own = [Own(seed) for seed in self.seeds]
-        again = lambda k: Own(self.seeds[k], self.betas[k])  # noqa: E731
-        parts: list[Moved] = self._map(local_steps, own, again)
-        step, gain, gap, room = np.zeros_like(given.w), 0.0, 0.0, np.inf
-        for part in parts:
-            step += part.w.applied(given.w) - given.w
-            gain, gap, room = gain + part.gain, gap + part.gap, min(room, part.room)
-        slope, square = gain - float(given.w @ step), float(step @ step)
-        theta = min(max(slope / square, 0.0), room) if square > 0 else min(1.0, room)
+        parts: list[Moved] = self._map(local_steps)
+        count = min(len(parts), BUNDLES)
+        homes = [k * count // len(parts) for k in range(len(parts))]
+        ways = np.zeros((count, WAYS, given.w.size))
+        gains, rooms = np.zeros((count, WAYS)), np.full((count, WAYS), np.inf)
+        for home, part in zip(homes, parts, strict=True):
+            for j, way in enumerate(part.ways):
+                ways[home, j] += way.w.applied(np.zeros_like(given.w))
+                gains[home, j] += way.gain
+                rooms[home, j] = min(rooms[home, j], way.room)
+        flat = ways.reshape(-1, given.w.size)
+        found = best_lengths(flat @ flat.T, gains.ravel() - flat @ given.w, rooms.ravel())
+        w, lengths = given.w + found @ flat, found.reshape(count, WAYS)
+        self.lengths = [lengths[home] for home in homes]
         for k, part in enumerate(parts):
-            caps = self.caps[k]
-            self.betas[k] = advanced(self.betas[k], part.places, part.steps, theta, caps)
-        w = given.w + theta * step
-        self.given = given._replace(number=given.number + 1, theta=theta, w=w)
+            self.betas[k] = part.steps.taken(self.betas[k], self.lengths[k], self.caps[k])
+        self.given = given._replace(number=given.number + 1, w=w)
+        gap = sum(part.gap for part in parts)
         if self.checkpoint is not None:
             self._write()
         shifted = given.centre * float(w[-1]) / given.lift if given.centre else 0.0
@@ -161,7 +172,7 @@ class Solver:
 
     def _look(self) -> SoftMargin:
         """Compute both values from all rows, and the answer that they belong to."""
-        looks: list[Look] = self._map(sums_of, [None] * len(self.seeds), lambda k: self.betas[k])
+        looks: list[Look] = self._map(sums_of)
         sums = np.sum([look.sums for look in looks], axis=0)
         negative, positive = (float(t) for t in np.sum([look.totals for look in looks], axis=0))
         free, factors = self.intercept == "free", np.ones(2)
@@ -237,6 +248,23 @@ class Solver:
         self.given = self.given._replace(number=int(number), centre=centre, w=found["w"].copy())
         ends = np.cumsum([betas.size for betas in self.betas])[:-1]
         self.betas = [part.copy() for part in np.split(found["betas"], ends)]
+
+
+def best_lengths(products: np.ndarray, slopes: np.ndarray, rooms: np.ndarray) -> np.ndarray:
+    """Maximise θ·slopes - ½ θ·products·θ over 0 <= θ <= rooms, one length after the other."""
+    lengths = np.zeros(slopes.size)
+    used = [k for k in range(slopes.size) if products[k, k] > 0.0]
+    # Steps that leave w where it is cost nothing.
+    idle = (np.diag(products) <= 0.0) & (slopes > 0.0) & np.isfinite(rooms)
+    lengths[idle] = rooms[idle]
+    for _ in range(SEARCHES):
+        before = lengths.copy()
+        for k in used:
+            slope = slopes[k] - products[k] @ lengths
+            lengths[k] = min(max(lengths[k] + slope / products[k, k], 0.0), rooms[k])
+        if np.abs(lengths - before).max() <= 1e-9 * lengths.max():
+            break
+    return lengths
 
 
 def solve(

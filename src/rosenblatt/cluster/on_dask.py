@@ -18,7 +18,7 @@ import os
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -45,6 +45,7 @@ class DaskEngine(Engine):
         self.client, self.owned = client, owned
         self.token = f"rosenblatt-{uuid.uuid4().hex[:12]}"
         self.shards: list[Any] = []
+        self.moving: dict[int, tuple[str, Any]] = {}
 
     @classmethod
     def of(cls, client: Any) -> DaskEngine:
@@ -67,13 +68,13 @@ class DaskEngine(Engine):
 
     def close(self) -> None:
         """Let the cluster forget the shards; a client that was made here is closed."""
-        self.shards = []
+        self.shards, self.moving = [], {}
         if self.owned:
             self.client.close()
 
     def _put(self) -> None:
         with _quietly(), self._connected():
-            # No task is restricted to workers: Dask would wait for those, were all to be lost.
+            # Nothing we wait for is restricted to workers: were all lost, new ones would not do.
             self.shards = self.client.compute([_lazy(each) for each in self.descriptions])
             # What is shared goes to the scheduler, then to each worker.
             self.copies = 1 + max(1, len(self._threads()))
@@ -85,20 +86,27 @@ class DaskEngine(Engine):
         self.shards = [self.shards[k] for k in places]
 
     def _groups(self) -> list[list[int]]:
-        """Give the shards of each task; those of a worker with too many go to one with too few."""
+        """Give the shards of each task: those that a worker holds."""
         self._wait(self.shards)
         threads, holders = self._threads(), self.client.who_has(self.shards)
         where = [holders.get(shard.key, ()) for shard in self.shards]
         held, moves = shared_out(where, threads)
-        for home, mine in moves.items():  # Dask drops what is then held twice
-            with suppress(KeyError, ValueError):  # it went away just now
-                self.client.replicate([self.shards[k] for k in mine], n=1, workers=[home])
+        for k, home in moves.items():
+            if k not in self.moving or self.moving[k][0] != home:
+                self.moving[k] = home, self._fetched(k, home)
         groups = []
         for worker, mine in held.items():
             count = max(threads.get(worker, 1), -(-len(mine) // TOGETHER))
             cuts = [len(mine) * k // count for k in range(count + 1)]
             groups += [mine[a:b] for a, b in pairwise(cuts) if a < b]
         return sorted(groups)
+
+    def _fetched(self, k: int, home: str) -> Any:
+        """Let a worker fetch a shard, while rounds go on; Dask drops what is then held twice."""
+        key, where = f"{self.token}-{uuid.uuid4().hex}", {"workers": [home]}
+        return self.client.submit(
+            _fetch, self.shards[k], key=key, pure=False, allow_other_workers=True, **where
+        )
 
     def _results(self, task: Task, shared: Any, own: list[Any]) -> Iterator[Done]:
         name = f"{self.token}-{task.__name__}-{self.rounds}"
@@ -204,28 +212,33 @@ def _quietly() -> Iterator[None]:
 
 def shared_out(
     holders: Sequence[Sequence[str]], threads: Mapping[str, int]
-) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """Give the shards of each worker, and those of them that it has to get.
+) -> tuple[dict[str, list[int]], dict[int, str]]:
+    """Give the shards of each worker, and the workers that should fetch some of them.
 
-    A shard stays with the worker that holds it, unless that has more than its part of all shards
-    while another has less. One that nobody holds goes to the worker with the fewest.
+    A shard that nobody holds goes to the worker with the fewest. One should move if its worker has
+    more than its part of all shards while another has less.
     """
     held: dict[str, list[int]] = {name: [] for name in threads}
     if not held:
         return {"": list(range(len(holders)))}, {}
+    count = dict.fromkeys(threads, 0)
 
     def busy(name: str) -> float:
-        return len(held[name]) / threads[name]
+        return count[name] / threads[name]
 
     for k, names in enumerate(holders):
-        held[min([name for name in names if name in held] or held, key=busy)].append(k)
-    moves: dict[str, list[int]] = {}
+        name = min([name for name in names if name in held] or held, key=busy)
+        held[name].append(k)
+        count[name] += 1
+    moves: dict[int, str] = {}
     part = -(-len(holders) // sum(threads.values()))
     for name, mine in held.items():
-        while len(mine) > part * threads[name] and busy(least := min(held, key=busy)) < part:
-            moves.setdefault(least, []).append(mine[-1])
-            held[least].append(mine.pop())
-    return {name: sorted(mine) for name, mine in held.items()}, moves
+        for k in mine[part * threads[name] :]:
+            least = min(held, key=busy)
+            if busy(least) < part:
+                moves[k] = least
+                count[least] += 1
+    return held, moves
 
 
 def _lazy(description: Any) -> Any:
@@ -243,6 +256,10 @@ def _held(name: str, X: Any, y: Any) -> Shard:
     shard = Shard(Held(name, made(X, y)))
     shard.examples  # noqa: B018 (which makes it usable)
     return shard
+
+
+def _fetch(shard: Shard) -> None:
+    shard.examples  # noqa: B018 (which loads it)
 
 
 def _given(shared: Any) -> Any:

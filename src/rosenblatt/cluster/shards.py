@@ -135,9 +135,9 @@ class Shard:
             found = self._kept[name] = token, make()
         return found[1]
 
-    def kept(self, name: str) -> tuple[Any, Any]:
-        """Give what is kept by a name, and its token."""
-        return self._kept.get(name, (None, None))
+    def kept(self, name: str, otherwise: Any = None) -> tuple[Any, Any]:
+        """Give the token of what is kept by a name, and the thing itself."""
+        return self._kept.get(name, (None, otherwise))
 
     def put(self, name: str, token: Any, value: Any) -> None:
         """Keep something in the place of an earlier one."""

@@ -25,7 +25,6 @@ class Given(NamedTuple):
     factors: np.ndarray  # of the caps of each class
     lift: float
     centre: float  # of the penalty on a free intercept
-    theta: float
     w: np.ndarray
 
 
@@ -33,43 +32,44 @@ class Own(NamedTuple):
     """What a shard begins a round with; the duals only if it has lost them."""
 
     seed: int
+    lengths: np.ndarray  # how far the last round went along each of the shard's ways
     betas: np.ndarray | None = None
 
 
-class Kept(NamedTuple):
-    """What a shard keeps: duals before a step, and the step."""
+class Steps(NamedTuple):
+    """The duals that a round moved, in the order of the ways, and how many go each way."""
 
-    betas: np.ndarray
     places: np.ndarray
-    steps: np.ndarray
+    sizes: np.ndarray
+    counts: np.ndarray
 
-    def taken(self, theta: float, caps: np.ndarray) -> np.ndarray:
-        """Give the duals after a part of the step; the coordinator does the same sum."""
-        return advanced(self.betas, self.places, self.steps, theta, caps)
+    def taken(self, betas: np.ndarray, lengths: np.ndarray, caps: Any) -> np.ndarray:
+        """Give the duals after a part of each way; the coordinator does the same sum."""
+        after, places = betas.copy(), self.places
+        most = caps[places] if isinstance(caps, np.ndarray) else caps
+        moved = betas[places] + np.repeat(lengths, self.counts) * self.sizes
+        after[places] = np.clip(moved, 0.0, most)
+        return after
+
+
+class Way(NamedTuple):
+    """Steps of one kind: what they do to w, Σ p·Δβ, and the largest part that stays inside."""
+
+    w: Difference
+    gain: float
+    room: float
 
 
 class Moved(NamedTuple):
-    """What a round did to a shard."""
+    """What a round did to a shard, and the gap as the sweep saw it."""
 
-    places: np.ndarray
-    steps: np.ndarray
-    w: Difference
-    gain: float  # Σ p·Δβ
-    room: float  # the largest part of the step that leaves no β outside
-    gap: float  # as the sweep saw it
+    steps: Steps
+    ways: list[Way]
+    gap: float
 
 
 MISSING = "missing"
-
-
-def advanced(
-    betas: np.ndarray, places: np.ndarray, steps: np.ndarray, theta: float, caps: Any
-) -> np.ndarray:
-    """Give duals after a part of a step."""
-    after = betas.copy()
-    most = caps[places] if isinstance(caps, np.ndarray) else caps
-    after[places] = np.clip(after[places] + theta * steps, 0.0, most)
-    return after
+WAYS = 4  # the duals of each sign that shrink, and those that grow
 
 
 def problem_of(shard: Shard, given: Given) -> DualRows:
@@ -91,23 +91,23 @@ def problem_of(shard: Shard, given: Given) -> DualRows:
     return made
 
 
-def duals_of(shard: Shard, given: Given, problem: DualRows, own: np.ndarray | None) -> Any:
+def duals_of(shard: Shard, given: Given, problem: DualRows, own: Own) -> Any:
     """Give the duals of a shard at the beginning of a round, or say that they are missing."""
-    if own is not None:
-        return own.copy()
+    if own.betas is not None:
+        return own.betas.copy()
     if given.number == 0:
         return np.zeros(problem.signs.size)
-    token, kept = shard.kept("duals")
+    token, (betas, steps) = shard.kept("duals", (None, None))
     if token == (given.token, given.number + 1):  # the round was made before, and its result lost
-        return kept.betas
+        return betas
     here = token == (given.token, given.number)
-    return kept.taken(given.theta, problem.caps) if here else MISSING
+    return steps.taken(betas, own.lengths, problem.caps) if here else MISSING
 
 
 def local_steps(shard: Shard, given: Given, own: Own) -> Moved | str:
-    """Sweep over a shard; keep the step, and tell what it did."""
+    """Sweep over a shard; keep the steps, and tell what they do."""
     problem = problem_of(shard, given)
-    before = duals_of(shard, given, problem, own.betas)
+    before = duals_of(shard, given, problem, own)
     if isinstance(before, str):
         return MISSING
     betas, w, found = before.copy(), given.w.copy(), np.zeros(3)
@@ -115,15 +115,26 @@ def local_steps(shard: Shard, given: Given, own: Own) -> Moved | str:
     order = np.arange(betas.size, dtype=np.uint32)
     shuffle(order, seed)
     sweep(problem, order, w, betas, (-np.inf, np.inf), found)
-    places = np.flatnonzero(betas != before).astype(np.uint32)
-    steps = betas[places] - before[places]
-    shard.put("duals", (given.token, given.number + 1), Kept(before, places, steps))
-    caps, start = problem.caps[places], before[places]
-    with np.errstate(divide="ignore"):
-        room = np.where(steps > 0, (caps - start) / steps, -start / steps)
-    gain = float(problem.targets[places] @ steps)
-    change = Difference.of(given.w, w)
-    return Moved(places, steps, change, gain, float(room.min(initial=np.inf)), float(found[GAP]))
+    steps = betas - before
+    kinds = 2 * (problem.signs > 0) + (steps > 0)
+    ways = [_way(problem, before, np.where(kinds == kind, steps, 0.0)) for kind in range(WAYS)]
+    places = np.flatnonzero(steps).astype(np.uint32)
+    places = places[np.argsort(kinds[places], kind="stable")]
+    counts = np.bincount(kinds[places], minlength=WAYS)
+    made = Steps(places, steps[places], counts)
+    shard.put("duals", (given.token, given.number + 1), (before, made))
+    return Moved(made, ways, float(found[GAP]))
+
+
+def _way(problem: DualRows, before: np.ndarray, steps: np.ndarray) -> Way:
+    """Tell what some steps do."""
+    change = np.zeros(problem.columns + 1)
+    combine(problem.rows, steps * problem.signs, change)
+    used = np.flatnonzero(steps)
+    sizes, start, caps = steps[used], before[used], problem.caps[used]
+    room = np.where(sizes > 0, caps - start, start) / np.abs(sizes)
+    gain = float(problem.targets @ steps)
+    return Way(Difference.of(np.zeros_like(change), change), gain, float(room.min(initial=np.inf)))
 
 
 class Look(NamedTuple):
@@ -133,7 +144,7 @@ class Look(NamedTuple):
     sums: np.ndarray
 
 
-def sums_of(shard: Shard, given: Given, own: np.ndarray | None) -> Look | str:
+def sums_of(shard: Shard, given: Given, own: Own) -> Look | str:
     """Add up the rows of each class, by the duals as they are."""
     problem = problem_of(shard, given)
     betas = duals_of(shard, given, problem, own)
