@@ -128,6 +128,11 @@ def test_features_are_shown_and_corrected_with_numbers_as_keys(address):
         page("one('#learner').value = 'walks'; one('#learner').dispatchEvent(new Event('change'))")
         page("await until(() => document.querySelectorAll('#list li').length === 2)")
         assert page(f"return {LISTED}") == ["warm 1", "wet 1"]
+        pressed = "[...document.querySelectorAll('[aria-pressed=true]')].map((b) => b.textContent)"
+        page("window.prompt = () => 'swim'; one('#list [data-label=\"-1\"]').click()")
+        page(f"await until(() => {pressed}.join() === 'swim,stay')")
+        page.press("1")
+        page(f"await until(() => {pressed}.join() === 'swim,swim')")
         assert page.errors() == []
 
 

@@ -49,8 +49,10 @@ function reasons(item, labels, open) {
   return make("div", { class: "reasons" }, ...shown, ...score);
 }
 
+/** Give a button for each label; of features, one for labels that nobody has given yet. */
 function buttons(item, labels) {
-  return make("div", { class: "teach" }, ...labels.map((label, k) =>
-    make("button", { type: "button", "data-label": k, "aria-pressed": item.correction === label,
-      "aria-label": `${label}: ${title(item)}` }, label)));
+  const button = (k, words, attributes) =>
+    make("button", { type: "button", "data-label": k, "aria-label": `${words}: ${title(item)}`, ...attributes }, words);
+  const known = labels.map((label, k) => button(k, String(label), { "aria-pressed": item.correction === label }));
+  return make("div", { class: "teach" }, ...known, ...(item.features ? [button(-1, "other …")] : []));
 }

@@ -179,6 +179,13 @@ function unfold(id) {
   show(true);
 }
 
+/** Ask for a label that is not known yet; numbers are for learners whose labels are numbers. */
+function otherLabel() {
+  const given = prompt("What is it?")?.trim();
+  if (!given) return undefined;
+  return typeof state.labels[0] === "number" ? Number(given) : given;
+}
+
 /** Give the label that a key stands for: its number, its first letter, or h and s for mail. */
 function labelOf(key) {
   const mail = state.kind === "mail" ? MAIL_KEYS.indexOf(key) : -1;
@@ -212,7 +219,7 @@ function listen() {
   one("#list").addEventListener("click", ({ target }) => {
     const { id } = target.closest("li").dataset;
     const button = target.closest("button");
-    if (button) teach(id, state.labels[button.dataset.label]);
+    if (button) teach(id, state.labels[button.dataset.label] ?? otherLabel());
     else if (state.selected === id) unfold(id);
     else select(id);
   });
