@@ -36,6 +36,7 @@ def test_no_set_of_fewer_columns_separates(seed):
     every = range(X.shape[1])
     sets = (list(some) for k in every for some in itertools.combinations(every, k + 1))
     assert fewest.columns.size == len(next(filter(separates, sets)))
+    assert isinstance(fewest, rb.FewestColumns)
     assert fewest.smallest
     assert separates(fewest.columns)
     assert rb.verify(fewest.found.certificate, X[:, fewest.columns], y).ok
@@ -102,6 +103,7 @@ def test_without_the_columns_to_drop_all_is_finite_and_none_can_be_kept(seed):
         assert rb.separate(X[:, rest], y).verdict == "inseparable"
     for j in advice.drop:
         assert rb.separate(X[:, [*rest, j]], y).verdict in BOTH
+    assert isinstance(advice, rb.Advice)
     assert bool(advice.drop.size) == (found.verdict in BOTH)
     told = {"separable": len(y), "weakly separable": found.rows.size, "inseparable": 0}
     assert (advice.apart, advice.rows) == (told[found.verdict], len(y))

@@ -58,6 +58,7 @@ _HOMES = {
     "animate": "rosenblatt.lab.animation",
     "as_decimals": "rosenblatt.exact.numbers",
     "check_exercise": "rosenblatt.lab.exercises",
+    "check_separation": "rosenblatt.decide.fitted",
     "cheapest_counts": "rosenblatt.decide.counts",
     "export": "rosenblatt.data.export",
     "info": "rosenblatt.data.info",

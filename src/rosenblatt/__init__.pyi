@@ -18,6 +18,7 @@ from rosenblatt.decide.advice import Advice as Advice
 from rosenblatt.decide.conflicts import Conflict as Conflict
 from rosenblatt.decide.counts import CheapestCounts as CheapestCounts
 from rosenblatt.decide.counts import cheapest_counts as cheapest_counts
+from rosenblatt.decide.fitted import check_separation as check_separation
 from rosenblatt.decide.joint import JointSeparation as JointSeparation
 from rosenblatt.decide.margins import Margin as Margin
 from rosenblatt.decide.margins import max_margin as max_margin
