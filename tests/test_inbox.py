@@ -25,7 +25,7 @@ def message(subject):
 
 def post(address, path, body, kind="application/json"):
     request = urllib.request.Request(f"{address}/{path}", body, {"content-type": kind})
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=300) as answer:
         return json.load(answer)
 
 

@@ -1,5 +1,7 @@
 """The playground: its algorithms are held to the package's, and its page works for everybody."""
 
+import html
+import re
 import runpy
 import warnings
 from fractions import Fraction
@@ -14,6 +16,7 @@ from rosenblatt.online.driver import ORDERS
 from windows import PAGES, accessibility, open_page, served
 
 pytestmark = needs_browser
+LINK = re.compile(r"play/index\.html(#[^\s\"]+)")
 LIMIT = 60  # mistakes
 RUN = """
 const [{ decide }, { Run }] = [await import("./geometry.js"), await import("./run.js")];
@@ -250,6 +253,16 @@ def test_a_link_brings_everything_back(address):
         )
         assert page("return text('#verdict h2')") == "Inseparable"
         assert page.errors() == []
+
+
+def test_links_of_the_docs_hold_what_the_pages_speak_of(page):
+    pages = (Path(__file__).parents[1] / "docs").rglob("*.md")
+    texts = [path.read_text("utf-8") for path in pages]
+    found = {html.unescape(link) for text in texts for link in LINK.findall(text)}
+    assert len(found) >= 4
+    read = "const { fromLink } = await import('./link.js'); return links.map(fromLink)"
+    for each in page(read, links=sorted(found)):
+        assert len(each["points"]) >= 4
 
 
 BAD_LINKS = ["points=p1", "points=p1,x", "seed=-1", "points=pe,1", "points=p1e9,1", "a=b", "%ff"]

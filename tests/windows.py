@@ -31,7 +31,7 @@ SCRIPT = """(async () => {
   const text = (selector) => one(selector).textContent;
   const until = async (condition) => {
     const pause = () => new Promise((go) => setTimeout(go, 25));
-    for (let left = 400; left > 0 && !condition(); left--) await pause();
+    for (let left = 2000; left > 0 && !condition(); left--) await pause();
     if (!condition()) throw new Error(`never: ${condition}`);
   };
   %s
