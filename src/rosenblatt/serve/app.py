@@ -31,10 +31,14 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     for status, words in {
         400: "It cannot be used as given.",
         401: "The token is missing or wrong.",
+        403: "It comes from a page of another site.",
         404: "There is no such learner, example or correction.",
+        409: "There is one already.",
         413: "It is too large.",
+        415: "It is compressed.",
         422: "It has another shape.",
         429: "Too many requests.",
+        501: "An extra is not installed.",
         503: "Nothing was stored: the disk is full, read-only or busy.",
     }.items()
 }

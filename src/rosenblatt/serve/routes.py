@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Discriminator, Tag, TypeAdapter
 
-from rosenblatt.errors import InputError
+from rosenblatt.errors import InputError, StoreError
 from rosenblatt.serve import shapes
 from rosenblatt.serve.events import counts
 from rosenblatt.serve.examples import DEFAULT, MAIL, as_bytes, entry_of
@@ -129,7 +129,14 @@ async def undo(request: Request, body: shapes.Undo, learner: Learner = None) -> 
 
         name = name_of(as_bytes(body.message))
     hosted = _named(request, body.learner)
-    done = await service_of(request).change(hosted, Undo(name))
+    try:
+        done = await service_of(request).change(hosted, Undo(name))
+    except StoreError:
+        raise
+    except InputError:
+        raise RefusalError(
+            404, f"{hosted.name} has no such correction; what was compacted cannot be undone"
+        ) from None
     hosted.inbox.correct(done.id, None)
     return {"seq": done.seq}
 
@@ -159,7 +166,7 @@ async def make(
     is_mail: bool,
     learner: str = "OnlineSVM",
     options: dict[str, Any] | None = None,
-    labels: tuple[str, str] | None = None,
+    labels: list[str] | None = None,
 ) -> Hosted:
     """Make a learner."""
     if is_mail:
@@ -246,6 +253,8 @@ async def make_learner(request: Request, body: shapes.Made) -> Response:
         raise InputError("a learner of mail has no options; leave out learner and options")
     if body.labels is not None and not is_mail:
         raise InputError("labels are those of mail; features take them as they come")
+    if body.labels is not None and len({*body.labels, "unsure"}) < 3:
+        raise InputError("the labels must be two names, and none of them unsure")
     made = await make(service, body.name, is_mail, body.learner, body.options, body.labels)
     return json_response(_model(made), 201)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +21,7 @@ from rosenblatt.serve.service import LIMITS, Limits, Service
 
 STOP_SECONDS = 10.0
 SWITCH_SECONDS = 0.001  # after which the thread beside must let the answers go on
-SHORTEST_TOKEN = 16
+TOKEN = re.compile(r"[A-Za-z0-9._~+-]{16,500}")
 
 
 class Settings(NamedTuple):
@@ -35,6 +37,13 @@ class Settings(NamedTuple):
 
 def serve(settings: Settings, tell: Callable[[str], Any]) -> None:
     """Serve until a signal comes; `tell` is told the address once requests are taken."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    with suppress(KeyboardInterrupt):  # uvicorn passes on the signal that ended it
+        make_server(settings, tell).run()
+
+
+def make_server(settings: Settings, tell: Callable[[str], Any]) -> Server:
+    """Make a server that listens already; it ends when its `should_exit` is set."""
     _check(settings)
     service = Service(settings.folder, settings.limits)
     listening = _listening(settings)
@@ -54,22 +63,15 @@ def serve(settings: Settings, tell: Callable[[str], Any]) -> None:
         timeout_keep_alive=int(IDLE_SECONDS),
         timeout_graceful_shutdown=int(STOP_SECONDS),
     )
-    sys.setswitchinterval(SWITCH_SECONDS)
-    server = Server(config, service, lambda: tell(_address(listening)))
-    try:
-        server.run([listening])
-    except KeyboardInterrupt:  # uvicorn passes on the signal that ended it
-        pass
-    finally:
-        listening.close()
+    return Server(config, service, listening, tell)
 
 
 def _check(settings: Settings) -> None:
     token = settings.token
-    if token is not None and (len(token) < SHORTEST_TOKEN or not token.isascii() or " " in token):
+    if token is not None and not TOKEN.fullmatch(token):
         raise InputError(
-            f"the token must have {SHORTEST_TOKEN} ASCII letters at least and no blanks; "
-            "`openssl rand -hex 32` makes one"
+            "the token must have 16 letters, digits or . _ ~ + - at least; `openssl rand -hex 32` "
+            "makes one"
         )
     if token is None and not is_loopback(settings.host):
         raise InputError(
@@ -109,19 +111,30 @@ def _address(listening: socket.socket) -> str:
 class Server(uvicorn.Server):
     """A server that tells when it begins, and ends streams before it waits for requests."""
 
-    def __init__(self, config: uvicorn.Config, service: Service, begun: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        service: Service,
+        listening: socket.socket,
+        tell: Callable[[str], Any],
+    ) -> None:
         super().__init__(config)
-        self._service, self._begun = service, begun
+        self.service, self._listening, self._tell = service, listening, tell
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until the end."""
+        with self._listening:
+            super().run([self._listening])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Take requests."""
         await super().startup(sockets)
         if self.started:
-            say("start", folder=str(self._service.folder), learners=len(self._service.learners))
-            self._begun()
+            say("start", folder=str(self.service.folder), learners=len(self.service.learners))
+            self._tell(_address(self._listening))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish what is under way."""
-        self._service.closing.set()
+        self.service.closing.set()
         await super().shutdown(sockets)
-        say("stop", corrections=self._service.commits.changes)
+        say("stop", changes=self.service.commits.changes)

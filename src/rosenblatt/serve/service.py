@@ -279,7 +279,9 @@ def _locked(folder: Path) -> sqlite3.Connection | None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = sqlite3.connect(folder / LOCK, timeout=0, isolation_level=None)
+        lock = sqlite3.connect(
+            folder / LOCK, timeout=0, isolation_level=None, check_same_thread=False
+        )
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
         if "locked" in str(error):

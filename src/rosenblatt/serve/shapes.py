@@ -163,7 +163,7 @@ class Stats(Totals):
     """The totals, day by day, and as a curve: corrections, mistakes, bound."""
 
     days: list[Day]
-    curve: list[tuple[int, int, float | None]]
+    curve: list[list[float | None]]
 
 
 class Made(Shape):
@@ -173,7 +173,9 @@ class Made(Shape):
     kind: Literal["mail", "features"] = "features"
     learner: Literal["OnlineSVM", "Perceptron"] = "OnlineSVM"
     options: dict[str, Any] = Field(default_factory=dict, max_length=20)
-    labels: tuple[Text, Text] | None = Field(None, description="Names of the two marks of mail.")
+    labels: Annotated[list[Text], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="Names of the two marks of mail."
+    )
 
 
 class Model(Shape):
@@ -186,7 +188,7 @@ class Model(Shape):
     labels: list[Label]
     features: Count
     corrections: Count
-    position: tuple[int, int] = Field(description="Undone corrections so far, last correction.")
+    position: list[int] = Field(description="Undone corrections so far, last correction.")
     weights: dict[str, float] | None = Field(description="The largest, for features of names.")
 
 

@@ -368,8 +368,11 @@ def new_learner(name: str, options: dict[str, Any]) -> Any:
 
     if name not in KINDS or not hasattr(learner_class(name), "learn_one"):
         raise InputError(f"a store needs a learner from corrections, such as OnlineSVM, got {name}")
-    learner: Any = learner_class(name)(**options)
-    learner.check_options()
+    try:
+        learner: Any = learner_class(name)(**options)
+        learner.check_options()
+    except TypeError as error:
+        raise InputError(f"{name} cannot have these options: {error}") from error
     return learner
 
 
