@@ -6,6 +6,8 @@ near 0, and agreement is asked up to the rounding of a few hundred operations.
 """
 
 import pickle
+import sys
+from importlib import import_module, invalidate_caches
 from typing import Any, NamedTuple
 
 import numba
@@ -15,7 +17,7 @@ import pytest
 import naive
 from layouts import DENSE, LAYOUTS, ROUNDING, close, normal_rows, whole_numbers, whole_weights
 from naive import Draws, run
-from rosenblatt.loops import Index
+from rosenblatt.loops import Index, loop
 from rosenblatt.matrices import as_rows
 from rosenblatt.online import perceptron, plan
 from rosenblatt.online.averaging import replay, steps, vote
@@ -95,12 +97,19 @@ def classes(request):
 # ---- random numbers
 
 
+@loop
+def draw_below_1000(seed):
+    return plan.draw(seed, 1000)
+
+
 def test_draws_are_the_published_splitmix64():
     words = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
     draws = Draws(1234567)
     assert [draws.word() for _ in words] == words
     seed = np.array([1234567], np.uint64)
-    assert [plan.draw(seed, 1000) for _ in words] == [word % 1000 for word in words]
+    assert [draw_below_1000(seed) for _ in words] == [word % 1000 for word in words]
+    with pytest.raises(TypeError, match="draw is called from compiled loops"):
+        plan.draw(seed, 1000)
 
 
 @pytest.mark.twin_of("online.plan.shuffle")
@@ -383,7 +392,44 @@ def test_an_index_that_names_a_class_of_another_version_holds_nothing(tmp_path):
     (tmp_path / "loop.nbi").write_bytes(pickle.dumps(numba.__version__) + gone)
     with pytest.raises(AttributeError):
         pickle.loads(gone)
-    index = Index(str(tmp_path), "loop", "the time of the source")
+    index = Index(str(tmp_path), "loop", None)
+    index.loop = plan.shuffle
     assert index.load("a signature") is None
     index.save("a signature", "compiled")
     assert index.load("a signature") == "compiled"
+
+
+def test_a_loop_is_compiled_anew_when_a_part_in_another_file_changes(tmp_path, monkeypatch):
+    names = [f"{part}_{tmp_path.name}" for part in ("inner", "outer")]
+    inner, outer = (tmp_path / f"{name}.py" for name in names)
+    inner.write_text(
+        "from rosenblatt.loops import part\n"
+        "from rosenblatt.rows import primitive\n"
+        "FACTOR = 1\n"
+        "@part\n"
+        "def twice(x):\n    return 2 * x\n"
+        "@primitive\n"
+        "def thrice(x):\n    return lambda x: 3 * x\n"
+    )
+    outer.write_text(
+        "from rosenblatt.loops import loop\n"
+        f"from {names[0]} import FACTOR, thrice, twice\n"
+        "@loop\n"
+        "def total(x):\n    return FACTOR * (twice(x) + thrice(x))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def in_a_new_process():
+        for name in names:
+            sys.modules.pop(name, None)
+        invalidate_caches()
+        total = import_module(names[1]).total
+        return total(1), sum(total.stats.cache_hits.values())
+
+    assert in_a_new_process() == (5, 0)
+    assert in_a_new_process() == (5, 1)
+    for old, new in [("2 * x", "20 * x"), ("3 * x", "300 * x"), ("FACTOR = 1", "FACTOR = -10")]:
+        inner.write_text(inner.read_text().replace(old, new))
+        value, hits = in_a_new_process()
+        assert hits == 0
+    assert value == -3200

@@ -17,6 +17,7 @@ from rosenblatt.data.reading import Reading
 from rosenblatt.data.svmlight import parse_svmlight
 from rosenblatt.data.svmlight_loop import read_rows
 from rosenblatt.errors import InputError, ParseError
+from rosenblatt.loops import exact_loop
 from svmlight_texts import assert_equal_to_naive, chunks_of, damaged, named_texts, numbers, texts
 
 DTYPES = [np.float32, np.float64]
@@ -63,10 +64,15 @@ def test_indices_of_64_bits_hold_the_same_entries(data):
 # Numbers -----------------------------------------------------------------------------------------
 
 
+@exact_loop
+def number_at_the_start(text):
+    return read_number(text, np.uint64(0))
+
+
 def read(number):
     """Read a number that a newline follows."""
     text = np.frombuffer(number.encode() + b"\n", np.uint8)
-    value, stop, kind = read_number(text, np.uint64(0))
+    value, stop, kind = number_at_the_start(text)
     return float(value), int(stop), int(kind)
 
 

@@ -11,6 +11,7 @@ import rosenblatt as rb
 from planted import quickly
 from rosenblatt.data.streams import fit_stream
 from rosenblatt.data.write import write_svmlight
+from rosenblatt.loops import loop
 from rosenblatt.online.band import BINS, LEAST, empty_band, note, threshold
 
 pytestmark = pytest.mark.filterwarnings("ignore:Stopped")  # runs here are not to converge
@@ -51,6 +52,11 @@ def lead_of(learner, x):
 # ---- the band
 
 
+@loop
+def noted(band, lead, wrong):
+    note(band, lead, wrong)
+
+
 @pytest.mark.twin_of("online.band.threshold")
 @given(
     st.lists(st.tuples(st.floats(1e-11, 1e11), st.booleans()), max_size=60),
@@ -60,7 +66,7 @@ def lead_of(learner, x):
 def test_the_threshold_is_the_least_that_keeps_to_the_share(answers, share):
     band = empty_band()
     for lead, wrong in answers:
-        note(band, lead, wrong)
+        noted(band, lead, wrong)
     leads, wrong = zip(*answers, strict=True) if answers else ((), ())
     assert threshold(band, share) == naive_threshold(leads, wrong, share)
 
@@ -69,7 +75,7 @@ def test_the_threshold_is_the_least_that_keeps_to_the_share(answers, share):
 @quickly
 def test_a_lead_falls_into_the_bin_that_begins_below_it(lead):
     band = empty_band()
-    note(band, lead, False)
+    noted(band, lead, False)
     (place,) = np.flatnonzero(band[:, 0])
     octave = floor(log2(lead))
     assert lower_ends()[place] <= lead < [*lower_ends(), np.inf][place + 1]
@@ -79,7 +85,7 @@ def test_a_lead_falls_into_the_bin_that_begins_below_it(lead):
 def test_leads_beyond_the_bins_are_counted_in_the_first_and_the_last():
     band = empty_band()
     for lead in (1e-300, 1e300, 0.0):
-        note(band, lead, True)
+        noted(band, lead, True)
     assert band[[0, -1]].tolist() == [[1, 1], [1, 1]]
     assert band.sum() == 4
 

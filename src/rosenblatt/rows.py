@@ -29,7 +29,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from rosenblatt.loops import FAST, F, loop
+from rosenblatt.loops import FAST, PIECE, F, loop
 
 # Rows are asked for this many rows before their turn, 0 for not at all. Measured: dense float32
 # rows of 784 columns go from 9 to 13 GB/s with any distance from 1 to 8. Sparse rows of 75 entries
@@ -83,7 +83,7 @@ def primitive(chooser: F) -> F:
         raise TypeError(f"{chooser.__name__} is called from compiled loops")
 
     chooser.__annotations__ = {}  # which Numba would want to find in the bodies, too
-    overload(outside, jit_options={"forceinline": True, **FAST})(chooser)
+    overload(outside, jit_options={**PIECE, **FAST})(chooser)
     return cast(F, outside)
 
 
