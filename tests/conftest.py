@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.extending import is_jitted
 
 from experiments import run_once, tables_of
 from rosenblatt.cli.main import run
@@ -16,16 +17,32 @@ collect_ignore = [
     path.name for path in Path(__file__).parent.glob("*.py") if not path.name.startswith("test_")
 ]
 
+COMPILED_EARLY = pytest.StashKey[list[str]]()
 
-def pytest_collection_finish():
+
+def compiled_loops():
+    """Name the loops that have been compiled, or loaded."""
+    rooms = [room for name, room in sys.modules.items() if name.startswith("rosenblatt.")]
+    loops = {value for room in rooms for value in vars(room).values() if is_jitted(value)}
+    return [loop.py_func.__name__ for loop in loops if loop.signatures]
+
+
+def pytest_collection_finish(session):
     """Hear SIGINT, and keep the tests, half a million objects, from collections of garbage.
 
     Shells start background jobs with SIGINT ignored, and Python then leaves it so.
     """
+    session.config.stash[COMPILED_EARLY] = compiled_loops()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def compiled_early(pytestconfig):
+    """Name the loops that were compiled before the first test: by each worker of pytest."""
+    return pytestconfig.stash[COMPILED_EARLY]
 
 
 @pytest.fixture

@@ -16,8 +16,6 @@ from rosenblatt.cli.entry import faithful
 from rosenblatt.data.write import write_svmlight
 
 X, Y, _ = rb.make_separable(40, 3, margin=0.1, seed=4)
-PROOF = rb.separate(X, Y).certificate.to_json()
-FILES = {"c": PROOF}
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 
@@ -25,6 +23,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 @pytest.fixture
 def folder(folder):
     write_svmlight("good.svm", rb.Examples(X, Y))
+    (folder / "c").write_text(rb.separate(X, Y).certificate.to_json())
     rb.save(rb.Perceptron().fit(X, Y), "m")
     return folder
 

@@ -41,8 +41,8 @@ class Case(NamedTuple):
 
     Content is that of the file, or of several by their names, or a function that writes them. A
     complaint is what the message says, with FILE for the name and ... for anything; without one,
-    the input is read as X and y. `unfit` is what learning, but not reading, complains about, as the
-    shell says it.
+    the input is read as X (or what that gives when it is called) and y. `unfit` is what learning,
+    but not reading, complains about, as the shell says it.
     """
 
     kind: str
@@ -262,7 +262,7 @@ WRITE_LABEL = "write: label, tab, text"
 
 
 def hashed(*documents):
-    return TextHasher().transform(documents)
+    return lambda: TextHasher().transform(documents)
 
 
 MAIL_READ = {"X": hashed("buy now", "see you"), "y": MAIL_Y}
@@ -928,7 +928,7 @@ def assert_same(found, expected):
 
 
 def assert_examples(X, y, case):
-    assert_same(X, case.X)
+    assert_same(X, case.X() if callable(case.X) else case.X)
     if case.y is None:
         assert y is None
     else:

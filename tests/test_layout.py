@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from inspect import signature
 from pathlib import Path
 
@@ -54,7 +55,8 @@ def command(*words):
     assert not ended.value.code
 
 
-def learner():
+@cache
+def stream():
     stream = rb.Perceptron()
     for x, y in [(1.0, 1), (-1.0, 0), (2.0, 0)]:
         stream.learn_one({0: x}, y)
@@ -69,13 +71,12 @@ def fit_from_standard_input():
 X, y = separable()
 WAYS = {
     "rb.Perceptron().fit(X, y)": lambda: rb.Perceptron().fit(X, y),
-    "learner.learn_one(x, y)": lambda: STREAM.learn_one({0: 1.0}, 0),
+    "learner.learn_one(x, y)": lambda: stream().learn_one({0: 1.0}, 0),
     'rb.read("t.csv")': lambda: rb.read("t.csv"),
     "rosenblatt fit t.csv": lambda: command("fit", "t.csv", "-m", "m"),
     "rosenblatt fit -": fit_from_standard_input,
     'rb.load("model")': lambda: rb.load("model"),
 }
-STREAM = learner()
 
 
 def told_ways():

@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -83,17 +84,32 @@ def agreement(figure, answers, classes):
 
 
 X2, Y2 = noisy(30)
-LEARNER = learned(rb.Perceptron(max_iter=3), X2, Y2, comparator=[1.0, 1.0])
-ZERO = learned(
-    rb.Perceptron(max_updates=2), np.ones((2, 3)), np.array([0, 1]), comparator=np.ones(3)
-)
-THREE = learned(rb.Perceptron(max_iter=3), IRIS.data, SPECIES, comparator=np.ones((3, 4)))
-STREAM = rb.Perceptron()
-STREAM.learn_one({0: 1.0}, "a")
-STREAM.learn_one({0: -1.0}, "b")
-SHUFFLED = fit_stream(
-    rb.Perceptron(order="shuffle", max_iter=1), lambda: iter([rb.Examples(X2, Y2)])
-)
+
+
+@cache
+def trained():
+    return learned(rb.Perceptron(max_iter=3), X2, Y2, comparator=[1.0, 1.0])
+
+
+def learner_of_three():
+    return learned(rb.Perceptron(max_iter=3), IRIS.data, SPECIES, comparator=np.ones((3, 4)))
+
+
+def learner_at_zero():
+    rows, labels = np.ones((2, 3)), np.array([0, 1])
+    return learned(rb.Perceptron(max_updates=2), rows, labels, comparator=np.ones(3))
+
+
+def learner_of_a_stream():
+    stream = rb.Perceptron()
+    stream.learn_one({0: 1.0}, "a")
+    stream.learn_one({0: -1.0}, "b")
+    return stream
+
+
+def shuffled_learner():
+    learner = rb.Perceptron(order="shuffle", max_iter=1)
+    return fit_stream(learner, lambda: iter([rb.Examples(X2, Y2)]))
 
 
 # ---- regions
@@ -534,7 +550,7 @@ def test_a_long_run_is_thinned_evenly_and_says_so():
     assert np.allclose(some[-1], learner.coef_[0])
     said = f"the line goes through w after 399 of {history.k.size:,} updates, evenly chosen"
     assert path.get_supxlabel() == said
-    assert not rb.plot_path(LEARNER, X2, Y2).get_supxlabel()
+    assert not rb.plot_path(trained(), X2, Y2).get_supxlabel()
 
 
 @pytest.mark.parametrize(("margin", "scale"), [(0.1, "linear"), (0.01, "symlog")])
@@ -594,8 +610,9 @@ def test_the_hardest_examples_have_bars_as_long_as_their_counts():
 
 
 def test_the_hardest_examples_of_a_stream_of_single_rows_are_drawn_too():
-    axes = rb.plot_hardest(STREAM, y=["a", "b"]).axes[0]
-    assert [bar.get_width() for bar in axes.containers[0]] == STREAM.run_.counts.tolist() == [1, 1]
+    stream = learner_of_a_stream()
+    axes = rb.plot_hardest(stream, y=["a", "b"]).axes[0]
+    assert [bar.get_width() for bar in axes.containers[0]] == stream.run_.counts.tolist() == [1, 1]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["row 0: a", "row 1: b"]
 
 
@@ -718,7 +735,7 @@ def test_every_picture_is_written_and_the_same_one_is_the_same_file(tmp_path):
 
 
 def test_a_picture_shows_itself_in_a_notebook_that_has_not_met_pyplot():
-    assert rb.plot_hardest(LEARNER)._repr_png_().startswith(b"\x89PNG")
+    assert rb.plot_hardest(trained())._repr_png_().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (1, 5)], ids=["broad", "narrow"])
@@ -757,14 +774,14 @@ def test_the_caption_of_a_picture_in_axes_is_below_them():
 
 def test_axes_that_are_none_are_refused():
     with pytest.raises(rb.InputError, match=r"ax must be the axes to draw into, .* got a Figure"):
-        rb.plot_hardest(LEARNER, ax=Figure())
+        rb.plot_hardest(trained(), ax=Figure())
 
 
 @pytest.mark.parametrize(
     ("ending", "beginning"), [("svg", b"<?xml"), ("PNG", b"\x89PNG"), ("pdf", b"%PDF")]
 )
 def test_a_picture_has_the_format_of_its_name(ending, beginning, tmp_path):
-    rb.plot_hardest(LEARNER, k=2, path=tmp_path / f"a.{ending}")
+    rb.plot_hardest(trained(), k=2, path=tmp_path / f"a.{ending}")
     assert (tmp_path / f"a.{ending}").read_bytes().startswith(beginning)
 
 
@@ -803,52 +820,61 @@ def test_without_matplotlib_one_is_told_what_to_install(monkeypatch):
         (lambda: rb.plot_regions(SVC(), X2, Y2), "not fitted yet"),
         (lambda: rb.plot_regions(rb.Perceptron, X2, Y2), "fitted model with the method predict"),
         (lambda: rb.plot_regions(None, X2, Y2), "method predict, got NoneType"),
-        (lambda: rb.plot_regions(LEARNER, X2[:0], Y2[:0]), "0 sample"),
-        (lambda: rb.plot_regions(LEARNER, X2 * np.nan, Y2), r"NaN \(row 0, column 0\)"),
-        (lambda: rb.plot_regions(LEARNER, IRIS.data, SPECIES), "4 features"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2[1:]), "30 rows but y has 29"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2 == "ham"), "label True is not one of"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, (0, 2)), "no column 2; its 2 columns"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, (0, -1)), "no column -1"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, (1, 1)), "two different ones, got 1 twice"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, (0,)), "two columns, got 1"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, 3), "two columns, such as"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, "ab"), "two columns, such as"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, ("a", 1)), "they have no names"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, ("a", 1), names="bc"), "'a' .'b', 'c'."),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, (0.5, 1)), "name or a whole number"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, (True, 1)), "name or a whole number"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, names=["a"]), "names are 1, but X has 2"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, path="a.jpg"), "end its name in .svg"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, path="."), "end its name in .svg"),
-        (lambda: rb.plot_regions(LEARNER, X2, Y2, path="none/a.svg"), "cannot write none"),
+        (lambda: rb.plot_regions(trained(), X2[:0], Y2[:0]), "0 sample"),
+        (lambda: rb.plot_regions(trained(), X2 * np.nan, Y2), r"NaN \(row 0, column 0\)"),
+        (lambda: rb.plot_regions(trained(), IRIS.data, SPECIES), "4 features"),
+        (lambda: rb.plot_regions(trained(), X2, Y2[1:]), "30 rows but y has 29"),
+        (lambda: rb.plot_regions(trained(), X2, Y2 == "ham"), "label True is not one of"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, (0, 2)), "no column 2; its 2 columns"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, (0, -1)), "no column -1"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, (1, 1)), "two different ones, got 1 twice"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, (0,)), "two columns, got 1"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, 3), "two columns, such as"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, "ab"), "two columns, such as"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, ("a", 1)), "they have no names"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, ("a", 1), names="bc"), "'a' .'b', 'c'."),
+        (lambda: rb.plot_regions(trained(), X2, Y2, (0.5, 1)), "name or a whole number"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, (True, 1)), "name or a whole number"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, names=["a"]), "names are 1, but X has 2"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, path="a.jpg"), "end its name in .svg"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, path="."), "end its name in .svg"),
+        (lambda: rb.plot_regions(trained(), X2, Y2, path="none/a.svg"), "cannot write none"),
         (
             lambda: rb.plot_regions(rb.KernelPerceptron("precomputed"), X2, Y2),
             "a precomputed kernel has no plane",
         ),
         (lambda: rb.plot_margins(rb.Perceptron(), X2, Y2), "call fit first"),
         (lambda: rb.plot_margins(KNeighborsClassifier(), X2, Y2), "method decision_function"),
-        (lambda: rb.plot_margins(LEARNER, X2, None), "labels are missing"),
-        (lambda: rb.plot_margins(LEARNER, X2 * np.inf, Y2), "X contains"),
+        (lambda: rb.plot_margins(trained(), X2, None), "labels are missing"),
+        (lambda: rb.plot_margins(trained(), X2 * np.inf, Y2), "X contains"),
         (lambda: rb.plot_learning_curve(rb.Perceptron()), "learned nothing yet; call fit first"),
         (lambda: rb.plot_learning_curve(rb.SoftMarginSVM()), "SoftMarginSVM has no run"),
         (lambda: rb.plot_learning_curve(7), "int has no run"),
         (lambda: rb.plot_learning_curve(rb.Perceptron), "Perceptron has no run"),
-        (lambda: rb.plot_learning_curve(LEARNER, 7.5), "must be a MistakeBound, got a float"),
-        (lambda: rb.plot_hardest(SHUFFLED), "shuffled or resumed counts no mistakes of single"),
-        (lambda: rb.plot_hardest(LEARNER, k=0), "nothing to draw"),
-        (lambda: rb.plot_hardest(LEARNER, k=-1), "k must be a whole number"),
-        (lambda: rb.plot_hardest(LEARNER, X2[1:]), "29 rows, but the latest fit saw 30"),
+        (lambda: rb.plot_learning_curve(trained(), 7.5), "must be a MistakeBound, got a float"),
         (
-            lambda: rb.plot_hardest(LEARNER, X2[:9], Y2[:9]),
+            lambda: rb.plot_hardest(shuffled_learner()),
+            "shuffled or resumed counts no mistakes of single",
+        ),
+        (lambda: rb.plot_hardest(trained(), k=0), "nothing to draw"),
+        (lambda: rb.plot_hardest(trained(), k=-1), "k must be a whole number"),
+        (lambda: rb.plot_hardest(trained(), X2[1:]), "29 rows, but the latest fit saw 30"),
+        (
+            lambda: rb.plot_hardest(trained(), X2[:9], Y2[:9]),
             "X has 9 rows, but the latest fit saw 30",
         ),
-        (lambda: rb.plot_hardest(LEARNER, X2, Y2[1:]), "29 labels, but the latest fit saw 30 rows"),
-        (lambda: rb.plot_path(LEARNER, X2, Y2, names=["a"]), "names are 1, but X has 2"),
-        (lambda: rb.plot_path(STREAM, X2, Y2), "fit with a comparator"),
-        (lambda: rb.plot_path(THREE, IRIS.data, SPECIES), "of two classes, not of 3"),
+        (
+            lambda: rb.plot_hardest(trained(), X2, Y2[1:]),
+            "29 labels, but the latest fit saw 30 rows",
+        ),
+        (lambda: rb.plot_path(trained(), X2, Y2, names=["a"]), "names are 1, but X has 2"),
+        (lambda: rb.plot_path(learner_of_a_stream(), X2, Y2), "fit with a comparator"),
+        (lambda: rb.plot_path(learner_of_three(), IRIS.data, SPECIES), "of two classes, not of 3"),
         (lambda: rb.plot_path(rb.KernelPerceptron().fit(X2[:2], [0, 1]), X2, Y2), "Perceptron"),
-        (lambda: rb.plot_path(ZERO, np.ones((2, 3)), [0, 1]), "ended at weights of zero"),
+        (
+            lambda: rb.plot_path(learner_at_zero(), np.ones((2, 3)), [0, 1]),
+            "ended at weights of zero",
+        ),
         (
             lambda: rb.plot_path(
                 learned(rb.Perceptron(renormalize=True), X2, Y2, comparator=[1, 1]), X2, Y2

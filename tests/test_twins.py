@@ -60,6 +60,10 @@ def test_no_mark_names_a_loop_that_is_gone():
     assert sorted(set(named_twins()) - set(loops())) == []
 
 
+def test_collecting_the_tests_compiles_nothing(compiled_early):
+    assert compiled_early == []
+
+
 # ---- scores of kernel learners: D18's rule, on a table of scores
 
 
