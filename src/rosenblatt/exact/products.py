@@ -39,6 +39,7 @@ from rosenblatt.rows import scores, span
 SMALLEST_NORMAL = 2.0**-1022
 NARROW = 4  # the share of the columns that are worth to be copied
 FEW = 16  # rows that Python alone looks at, to spare the compiled code its preparations
+FEW_ENTRIES = 1000  # that Python alone adds up in half a millisecond, and need no compiled code
 LIMB_WORK = 8  # an entry costs about so many times as much exactly as in floats
 NO_TAGS = np.empty(0, np.uint64)
 ZERO = np.zeros(1)
@@ -118,8 +119,10 @@ def compare(
         np.array([_float_or_nan(t) for t in thresholds]) if is_exact(thresholds) else thresholds
     )
     found = first_look(X, signs, w, floats, tags)
-    settle(X, signs, w, thresholds if is_decimal(X) else floats, found.signs)
     left = np.flatnonzero(found.signs == UNDECIDED)
+    if _work(X, left.size) > FEW_ENTRIES:
+        settle_at(left, X, signs, w, thresholds if is_decimal(X) else floats, found.signs)
+        left = left[found.signs[left] == UNDECIDED]
     _settle_in_python(left, X, signs, w, thresholds, found.signs)
     return found
 
@@ -149,15 +152,6 @@ def _narrowed(X: Matrix, w: Weights) -> tuple[Matrix, Weights]:
     return X[:, columns].copy(), Weights([*numbers, w.numbers[-1]])
 
 
-def settle(
-    X: Matrix, signs: np.ndarray, w: Weights, thresholds: np.ndarray, out: np.ndarray
-) -> None:
-    """Replace UNDECIDED by the exact sign, save for rows and thresholds that are not finite."""
-    places = np.flatnonzero(out == UNDECIDED)
-    if places.size:
-        settle_at(places, X, signs, w, thresholds, out)
-
-
 def settle_at(
     places: np.ndarray,
     X: Matrix,
@@ -166,7 +160,7 @@ def settle_at(
     thresholds: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the exact sign of some rows."""
+    """Write the exact sign of some rows, save for rows and thresholds that are not finite."""
     if is_decimal(X):
         _settle_decimals(places, X, signs, w, thresholds, out)
         return
@@ -176,8 +170,7 @@ def settle_at(
         totals = scratch_for(w.limbs)
         exact_signs(rows, signs, weights, thresholds, places[start:stop], totals, out)
 
-    _, entries = shape_of_work(X)
-    in_blocks(work, places.size, LIMB_WORK * places.size * (entries // X.shape[0] + 1))
+    in_blocks(work, places.size, LIMB_WORK * _work(X, places.size))
 
 
 def _settle_decimals(
@@ -248,6 +241,12 @@ def _product_alone(X: Matrix, i: int, sign: int, w: Weights) -> Fraction:
 def shape_of_work(X: Matrix) -> tuple[int, int]:
     """Give the number of rows, and that of the entries stored."""
     return X.shape[0], int(X.nnz if sparse.issparse(X) else X.size)
+
+
+def _work(X: Matrix, rows: int) -> int:
+    """Give the number of entries in so many rows, about."""
+    n, entries = shape_of_work(X)
+    return rows * (entries // n + 1)
 
 
 def _float_or_nan(value: Number) -> float:
