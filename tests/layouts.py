@@ -31,14 +31,19 @@ class Layout(NamedTuple):
         return as_rows(self.matrix(A), lift)
 
 
-DENSE, SPARSE = Layout(False, np.float64), Layout(True, np.float64, np.int64)
+DENSE, SPARSE = Layout(False, np.float64), Layout(True, np.float64, np.int32)
 # Each layout of rows is a loop to compile, which takes most of the time of tests of loops. Loops
-# are written over primitives of rows: those are tried in all layouts, loops in two that differ in
-# everything.
-EVERY_LAYOUT = [Layout(False, np.float32), DENSE, Layout(True, np.float32, np.int32), SPARSE]
-LAYOUTS = EVERY_LAYOUT[1:3]
+# are written over primitives of rows: those are tried in all layouts, loops in the two that most
+# other tests need.
+LAYOUTS = [DENSE, SPARSE]
+EVERY_LAYOUT = [
+    Layout(False, np.float32),
+    DENSE,
+    Layout(True, np.float32, np.int32),
+    Layout(True, np.float64, np.int64),
+]
 if LONG:
-    EVERY_LAYOUT += [Layout(True, np.float32, np.int64), Layout(True, np.float64, np.int32)]
+    EVERY_LAYOUT += [Layout(True, np.float32, np.int64), SPARSE]
     LAYOUTS = EVERY_LAYOUT
 
 
