@@ -22,6 +22,12 @@ ssl = no
 disable_plaintext_auth = no
 mail_location = maildir:{folder}/mail/%u
 first_valid_uid = 1
+auth_failure_delay = 0
+service anvil {{
+  unix_listener anvil-auth-penalty {{
+    mode = 0
+  }}
+}}
 passdb {{
   driver = static
   args = password={password}

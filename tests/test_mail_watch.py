@@ -135,7 +135,8 @@ def place():
         yield folder
 
 
-def test_a_watcher_hears_of_new_mail_and_survives_a_server_that_goes(place, taught):
+def test_a_watcher_hears_of_new_mail_and_survives_a_server_that_goes(place, taught, monkeypatch):
+    monkeypatch.setattr("rosenblatt.mail.imap.FIRST_WAIT", 0.05)
     port = free_port()
     said, account = [], Account(HOST, "me", PASSWORD, port, "none")
     waits = iter(lambda: 20.0 if len(said) < 50 else None, None)

@@ -25,7 +25,7 @@ from typing import Any
 from rosenblatt.cluster.engine import Done, Engine, Task, all_measured
 from rosenblatt.cluster.inputs import Chunk, made
 from rosenblatt.cluster.shards import Held, Shard, load
-from rosenblatt.errors import ClusterError, MissingExtraError
+from rosenblatt.errors import ClusterError, optional_module
 
 AT_ONCE = 16  # tasks of which results are fetched together, or which are sent what they share
 TOGETHER = 8  # shards at most that are one task
@@ -50,10 +50,7 @@ class DaskEngine(Engine):
     @classmethod
     def of(cls, client: Any) -> DaskEngine:
         """Take a client, an address or the name of a scheduler's file; None is the current one."""
-        try:
-            import distributed
-        except ImportError:
-            raise MissingExtraError("distributed", "cluster") from None
+        distributed = optional_module("distributed", "cluster")
         if client is None:
             try:
                 return cls(distributed.default_client())

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from rosenblatt.errors import MissingExtraError
+from rosenblatt.errors import optional_module
 
 MOST_BYTES = 1 << 18
 MOST_READ = 2 * MOST_BYTES  # line ends may have two bytes
@@ -60,13 +60,12 @@ class Parts(NamedTuple):
 
 def documents(messages: Iterable[bytes]) -> list[Document]:
     """Give the documents of messages."""
-    try:
-        from fast_mail_parser import parse_many
-    except ImportError:
-        raise MissingExtraError("fast-mail-parser", "mail") from None
+    parser = optional_module("fast_mail_parser", "mail")
     cut = [canonical(message).partition(b"\n\n") for message in messages]
     enough = [_mime(head) + b"\n" + _harmless(rest) for head, _, rest in cut]
-    parsed = parse_many([*enough], mode="lazy", threads=1)  # the caller has threads of its own
+    parsed = parser.parse_many(
+        [*enough], mode="lazy", threads=1
+    )  # the caller has threads of its own
     return [_document(*each) for each in zip(cut, enough, parsed, strict=True)]
 
 
@@ -161,11 +160,8 @@ def _cut(page: str) -> str:
 
 
 def _text_of(page: str) -> str:
-    try:
-        from selectolax.lexbor import LexborHTMLParser
-    except ImportError:
-        raise MissingExtraError("selectolax", "mail") from None
-    text: str = LexborHTMLParser(page).text(separator=" ")
+    lexbor = optional_module("selectolax.lexbor", "mail")
+    text: str = lexbor.LexborHTMLParser(page).text(separator=" ")
     return text[:MOST_BODY]
 
 

@@ -25,13 +25,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from rosenblatt.errors import InputError, MissingExtraError
+from rosenblatt.errors import InputError, optional_module
 from rosenblatt.mail.documents import MOST_READ
 from rosenblatt.mail.filter import UNSURE, Filter
 
 MOVING = "rosenblatt-moving"
 LONGEST_IDLE = 9 * 60.0  # servers hang up after ten to thirty minutes
-LONGEST_WAIT = 60.0
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 SECURITY = ("tls", "starttls", "none")
 
 Say = Callable[[str], None]
@@ -86,10 +86,7 @@ def password_of(host: str, user: str | None, file: str | None) -> tuple[str, str
             wanted = host if user is None else f"{user} at {host}"
             raise InputError(f"{file} has no line `machine {host} login … password …` for {wanted}")
         return found[0] or user or "", found[2] or ""
-    try:
-        import keyring
-    except ImportError:
-        raise MissingExtraError("keyring", "mail") from None
+    keyring = optional_module("keyring", "mail")
     if user is None:
         raise InputError("give --user, under whose name the keyring has the password")
     password = keyring.get_password(f"rosenblatt {host}", user)
@@ -201,10 +198,7 @@ class Watcher:
 @contextmanager
 def connected(account: Account) -> Iterator[Any]:
     """Give a connection that is logged in."""
-    try:
-        import imapclient
-    except ImportError:
-        raise MissingExtraError("imapclient", "mail") from None
+    imapclient = optional_module("imapclient", "mail")
     tls = account.security == "tls"
     client = imapclient.IMAPClient(account.host, port=account.port, ssl=tls, timeout=60)
     try:
@@ -226,9 +220,8 @@ def watch(
 
     A connection that breaks is made again, after a second, then two, up to a minute.
     """
-    import imapclient
-
-    counts, waits, wait = Counts(), chain([0.0], rounds), 1.0
+    imapclient = optional_module("imapclient", "mail")
+    counts, waits, wait = Counts(), chain([0.0], rounds), FIRST_WAIT
     while True:
         try:
             with connected(account) as client:
@@ -238,7 +231,7 @@ def watch(
                         watcher.listen(min(seconds, LONGEST_IDLE))
                     watcher.round()
                     say(str(counts))
-                    wait = 1.0
+                    wait = FIRST_WAIT
                 return counts
         except (OSError, imapclient.exceptions.IMAPClientError) as error:
             say(f"the connection to {account.host} broke ({error}); trying again in {wait:.0f} s")
