@@ -11,9 +11,10 @@ import time
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.cli import entry
+from rosenblatt.cli import entry, printing
 from rosenblatt.cli.entry import faithful
 from rosenblatt.data.write import write_svmlight
+from rosenblatt.pauses import waited
 
 X, Y, _ = rb.make_separable(40, 3, margin=0.1, seed=4)
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
@@ -156,3 +157,24 @@ def test_an_interrupt_before_the_command_has_begun_is_one_line(listening, monkey
     entry.enter()
     assert ends == [130]
     assert capsys.readouterr().err == "rosenblatt: interrupted\n"
+
+
+# ---- compiling
+
+
+def test_a_terminal_is_told_once_of_compiling_that_takes_long(monkeypatch, capsys):
+    monkeypatch.setattr("rosenblatt.pauses.LONG", 0.05)
+    monkeypatch.setattr(printing, "is_watched", lambda: True)
+    with printing.telling():
+        assert waited(lambda: 1) == 1
+        assert capsys.readouterr().err == ""
+        for _ in range(3):
+            waited(lambda: time.sleep(0.04))
+    assert capsys.readouterr().err == "rosenblatt: compiling, once\n"
+
+
+def test_whoever_is_not_a_terminal_is_not_told(monkeypatch, capsys):
+    monkeypatch.setattr("rosenblatt.pauses.LONG", 0.0)
+    with printing.telling():
+        waited(lambda: time.sleep(0.01))
+    assert capsys.readouterr().err == ""

@@ -7,6 +7,7 @@ of loops that are otherwise reached only from far away, and the count of all of 
 import ast
 import re
 from fractions import Fraction
+from functools import cache
 from math import inf, isfinite
 from pathlib import Path
 
@@ -33,6 +34,12 @@ SOURCE, TESTS = Path(rosenblatt.__file__).parent, Path(__file__).parent
 COMPILED = {"loop", "exact_loop"}
 
 
+def listed(names):
+    """Look once, for it means to parse all files."""
+    return cache(lambda: {*names()})
+
+
+@listed
 def loops():
     """Name all functions that are decorated as loops."""
     for path in SOURCE.rglob("*.py"):
@@ -43,6 +50,7 @@ def loops():
                 yield f"{room}.{node.name}"
 
 
+@listed
 def named_twins():
     """Name the loops of all marks on tests."""
     for path in TESTS.glob("test_*.py"):
@@ -53,11 +61,11 @@ def named_twins():
 
 
 def test_every_loop_has_a_twin():
-    assert sorted(set(loops()) - set(named_twins())) == []
+    assert sorted(loops() - named_twins()) == []
 
 
 def test_no_mark_names_a_loop_that_is_gone():
-    assert sorted(set(named_twins()) - set(loops())) == []
+    assert sorted(named_twins() - loops()) == []
 
 
 def test_collecting_the_tests_compiles_nothing(compiled_early):

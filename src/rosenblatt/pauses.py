@@ -2,7 +2,7 @@
 
 Work on exact numbers takes seconds where there are many, in rooms that know no limits; it calls
 `pause` between short pieces. What has no pieces, such as the compilation of a loop, is done in a
-thread of its own, and waited for.
+thread of its own, and waited for; if that takes long, somebody may be told.
 """
 
 from __future__ import annotations
@@ -11,16 +11,47 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from threading import Thread
+from dataclasses import dataclass
+from threading import Thread, Timer
 from typing import TypeVar
 
 Pause = Callable[[], object]  # may raise, which ends the work
 Found = TypeVar("Found")
 OFTEN = 0.05  # seconds between two pauses of whoever waits
 
+LONG = 1.0  # seconds of waiting, all in all, from which on somebody is told
+
+
+@dataclass
+class Notice:
+    """What is said, once, when waiting takes long, and the seconds that it took so far."""
+
+    say: Callable[[], object]
+    seconds: float = 0.0
+    told: bool = False
+
+    def tell(self) -> None:
+        """Say it, unless it was said."""
+        if not self.told:
+            self.told = True
+            self.say()
+
+    @contextmanager
+    def beginning(self) -> Iterator[None]:
+        """Count the time inside, and tell while it goes on."""
+        began, timer = time.perf_counter(), Timer(max(LONG - self.seconds, 0.0), self.tell)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self.seconds += time.perf_counter() - began
+
+
 _wanted: ContextVar[Pause | None] = ContextVar("pause", default=None)
+_notice: ContextVar[Notice | None] = ContextVar("notice", default=None)
 
 
 class OutOfTimeError(Exception):
@@ -35,6 +66,16 @@ def pausing(wanted: Pause) -> Iterator[None]:
         yield
     finally:
         _wanted.reset(before)
+
+
+@contextmanager
+def told_of_waiting(say: Callable[[], object]) -> Iterator[None]:
+    """Let `say` be called once if the work inside waits for long."""
+    before = _notice.set(Notice(say))
+    try:
+        yield
+    finally:
+        _notice.reset(before)
 
 
 def until(seconds: float | None) -> AbstractContextManager[None]:
@@ -71,9 +112,11 @@ def beside(work: Callable[[], Found]) -> Future[Found]:
 
 def waited(work: Callable[[], Found]) -> Found:
     """Do work that makes no pauses, making them meanwhile; at once if nobody wants any."""
-    if _wanted.get() is None:
-        return work()
-    found = beside(work)
-    while not wait([found], OFTEN).done:
-        pause()
-    return found.result()
+    notice = _notice.get()
+    with notice.beginning() if notice is not None else nullcontext():
+        if _wanted.get() is None:
+            return work()
+        found = beside(work)
+        while not wait([found], OFTEN).done:
+            pause()
+        return found.result()

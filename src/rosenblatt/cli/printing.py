@@ -11,7 +11,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from rosenblatt.cli.words import spoken
@@ -84,7 +84,7 @@ def _text(value: Any) -> str:
 @contextmanager
 def doing(text: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal what is being done; give a function that says what comes next."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not is_watched():
         yield lambda text: None
         return
     from rich.console import Console
@@ -105,10 +105,24 @@ def tell_plainly(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def is_watched() -> bool:
+    """Tell whether somebody looks on."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _told_of_waiting() -> AbstractContextManager[None]:
+    """Say that loops are compiled if that takes long."""
+    if not is_watched():
+        return nullcontext()
+    from rosenblatt.pauses import told_of_waiting
+
+    return told_of_waiting(lambda: tell("compiling, once"))
+
+
 @contextmanager
 def telling() -> Iterator[None]:
     """Say in a sentence which columns weigh nothing, how large weights are, what is read twice."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _told_of_waiting():
         for kind in (UnknownColumnsWarning, LargeModelWarning):
             warnings.simplefilter("always", kind)
         for again in (GuessWarning, ReadTwiceWarning):

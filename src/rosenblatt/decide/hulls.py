@@ -37,8 +37,9 @@ from rosenblatt.exact.products import (
     exact_product,
     first_look,
     rough_products,
-    settle,
+    settle_at,
 )
+from rosenblatt.exact.rounded import UNDECIDED
 from rosenblatt.matrices import Matrix
 
 # A rank modulo a prime is never above the rank, and below it only by a coincidence that somebody
@@ -207,7 +208,8 @@ class Hulls:
             guess = int(np.argmin(rough_products(self.X, self.signs, weights)))
             if self._product(guess, weights) < least:
                 return guess
-            settle(self.X, self.signs, weights, above, signs)
+            undecided = np.flatnonzero(signs == UNDECIDED)
+            settle_at(undecided, self.X, self.signs, weights, above, signs)
         return self._lowest(np.flatnonzero(signs != 1).tolist(), weights, least)
 
     def _product(self, i: int, weights: Weights) -> Fraction:

@@ -161,6 +161,8 @@ def settle_at(
     out: np.ndarray,
 ) -> None:
     """Write the exact sign of some rows, save for rows and thresholds that are not finite."""
+    if not places.size:
+        return
     if is_decimal(X):
         _settle_decimals(places, X, signs, w, thresholds, out)
         return
