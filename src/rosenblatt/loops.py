@@ -39,8 +39,7 @@ class Piece(JITCodeLibrary):  # type: ignore[misc]
 
     Numba would make machine code of each part as well, and optimise that of parts inside parts as
     often as they are nested, which is a third of the time that loops take to compile. Parts
-    without parts, such as products of rows, are still optimised before they are inlined:
-    otherwise sweeps over sparse rows took a tenth longer.
+    without parts, such as products of rows, are small, and optimised before they are inlined.
     """
 
     def _optimize_final_module(self) -> None:
