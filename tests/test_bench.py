@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import naive_decide
 from bench import __main__ as command
-from bench import machine, report, separability, sets, systems
+from bench import machine, regressions, report, separability, sets, systems
 from bench.harness import admit, compete
 from bench.race import (
     Contestant,
@@ -348,3 +349,13 @@ def test_undecided_data_count_as_endless(monkeypatch):
     contestant = separability.our_decision(lambda: (X, y), "x")
     assert contestant.run(None) == np.inf
     assert separability.answers["x"] == "undecided"
+
+
+@pytest.mark.parametrize("gap", [1e-4, 1e-12])
+@pytest.mark.parametrize("kind", regressions.KINDS)
+def test_designs_are_of_the_kind_that_is_planted(kind, gap, monkeypatch):
+    monkeypatch.setattr(regressions, "ROWS", 20)
+    monkeypatch.setattr(regressions, "COLUMNS", 2)
+    X, y, _ = regressions.planted(0, kind, gap)
+    signed = naive_decide.signed(X.tolist(), np.where(y, 1, -1), True)
+    assert naive_decide.verdict(signed) == kind
