@@ -9,7 +9,7 @@ import numpy as np
 def naive_sweep(Z, targets, caps, active, w, betas, bounds):
     """Do what `descent.sweep` does, on signed lifted rows Z; give what it gives, as new lists."""
     active, w, betas = list(active), w.copy(), betas.copy()
-    count, k, gap, moved = len(active), 0, 0.0, [0.0]
+    count, k, gap, rise, moved = len(active), 0, 0.0, 0.0, [0.0]
     while k < count:
         i = active[k]
         slope = Z[i] @ w - targets[i]
@@ -29,9 +29,11 @@ def naive_sweep(Z, targets, caps, active, w, betas, bounds):
         square = Z[i] @ Z[i]
         step = slope / square if square else np.inf * slope
         new = min(max(betas[i] - step, 0.0), caps[i])
+        before = targets @ betas - w @ w / 2
         w += (new - betas[i]) * Z[i]
         betas[i] = new
-    return count, active, w, betas, (max(moved), min(moved), gap)
+        rise += targets @ betas - w @ w / 2 - before
+    return count, active, w, betas, (max(moved), min(moved), gap, rise)
 
 
 def objective(X, signs, lam, caps, w, b, penalised=0.0):

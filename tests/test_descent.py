@@ -44,7 +44,7 @@ def test_a_sweep_does_what_its_naive_twin_does(layout, lift):
     targets, caps = random.uniform(-1, 2, 40), random.uniform(0.1, 1, 40)
     Z = signs[:, None] * np.column_stack([X, np.full(40, lift)])
     w, betas, bounds = np.zeros(6), np.zeros(40), (-np.inf, np.inf)
-    order, found = np.arange(40, dtype=np.uint32), np.zeros(3)
+    order, found = np.arange(40, dtype=np.uint32), np.zeros(4)
     count = 40
     for _ in range(8):
         random.shuffle(order[:count])

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from naive_margins import dual_value, objective
 from planted import quickly
-from rosenblatt.margin.soft import soft_margin, suits_interior
+from rosenblatt.margin.soft import FEW_COLUMNS, soft_margin
 from rosenblatt.margin.sums import accurate_combination
 from rosenblatt.margin.two_classes import TwoClasses
 
@@ -20,9 +20,9 @@ TIGHT = 1e-8
 
 @st.composite
 def problems(draw):
-    """Noisy rows; with 3 columns, or with more than the interior-point method takes."""
+    """Noisy rows; with 3 columns, or with more than Newton's steps take."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    n, d = draw(st.integers(4, 40)), draw(st.sampled_from([1, 3, 501]))
+    n, d = draw(st.integers(4, 40)), draw(st.sampled_from([1, 3, 1001]))
     X = random.standard_normal((n, d))
     signs = np.sign(X[:, 0] + 0.3 + 0.5 * random.standard_normal(n)).astype(np.int8)
     signs[:2] = 1, -1
@@ -45,7 +45,7 @@ def test_values_are_those_of_the_data(problem, intercept):
     caps = random.uniform(0.1, 3, signs.size)
     found = solved(X, signs, lam, intercept, caps=caps)
     assert found.converged
-    assert found.method == ("interior" if suits_interior(X) else "descent")
+    assert X.shape[1] <= FEW_COLUMNS or found.method == "descent"
     assert np.all((found.alphas >= 0) & (found.alphas <= caps))
     if intercept == "free":
         assert found.alphas @ signs == pytest.approx(0, abs=1e-9 * caps.sum())
@@ -63,10 +63,10 @@ def test_values_are_those_of_the_data(problem, intercept):
     [
         pytest.param(537, id="unbalanced duals seem better than later weights"),
         pytest.param(1827, id="the same with four rows"),
-        pytest.param(943, id="Mehrotra's steps go in circles"),
+        pytest.param(943, id="one more"),
     ],
 )
-def test_the_interior_point_method_does_not_give_up_early(seed):
+def test_no_method_gives_up_early(seed):
     random = np.random.default_rng(seed)
     n, d = int(random.integers(4, 41)), int(random.choice([1, 3]))
     X = random.standard_normal((n, d))
@@ -74,7 +74,7 @@ def test_the_interior_point_method_does_not_give_up_early(seed):
     signs[:2] = 1, -1
     lam, intercept = float(random.choice([0.01, 0.5, 20.0])), str(random.choice(INTERCEPTS))
     found = solved(X, signs, lam, intercept, caps=random.uniform(0.1, 3, n))
-    assert (found.method, found.converged) == ("interior", True)
+    assert found.converged
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)

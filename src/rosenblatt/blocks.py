@@ -22,12 +22,17 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def in_blocks(work: Callable[[int, int], T], rows: int, entries: int) -> list[T]:
-    """Call `work` with the first row of each block and the one behind its last."""
+def in_blocks(
+    work: Callable[[int, int], T], rows: int, entries: int, each: int = BLOCKS_PER_THREAD
+) -> list[T]:
+    """Call `work` with the first row of each block and the one behind its last.
+
+    Threads get so many blocks `each`: more of them balance the load, fewer need less memory.
+    """
     threads = min(cores(), rows, entries // WORTH_A_THREAD)
     if threads < 2:
         return [work(0, rows)]
-    blocks = min(rows, threads * BLOCKS_PER_THREAD)
+    blocks = min(rows, threads * each)
     cuts = [rows * k // blocks for k in range(blocks + 1)]
     return list(_pool(threads).map(work, cuts[:-1], cuts[1:]))
 

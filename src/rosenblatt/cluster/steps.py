@@ -110,7 +110,7 @@ def local_steps(shard: Shard, given: Given, own: Own) -> Moved | str:
     before = duals_of(shard, given, problem, own)
     if isinstance(before, str):
         return MISSING
-    betas, w, found = before.copy(), given.w.copy(), np.zeros(3)
+    betas, w, found = before.copy(), given.w.copy(), np.zeros(4)
     seed = np.array([(own.seed + given.number * STEP) % 2**64], np.uint64)
     order = np.arange(betas.size, dtype=np.uint32)
     shuffle(order, seed)

@@ -28,7 +28,7 @@ from rosenblatt.matrices import as_rows
 from rosenblatt.online.plan import shuffle
 from rosenblatt.rows import Rows, add, combine, dot, fill_squares, prefetch, rows_ahead, scores
 
-LARGEST, SMALLEST, GAP = range(3)  # places in what a sweep found
+LARGEST, SMALLEST, GAP, RISE = range(4)  # places in what a sweep found
 MOST_PASSES = 10_000
 
 
@@ -79,7 +79,7 @@ def sweep(
     """
     _, rows, signs, targets, squares, caps = problem
     count, ahead = active.size, rows_ahead(rows, True)
-    largest, smallest, gap = 0.0, 0.0, 0.0
+    largest, smallest, gap, rise = 0.0, 0.0, 0.0, 0.0
     k = 0
     while k < count:
         if ahead and k + ahead < count:
@@ -104,8 +104,9 @@ def sweep(
         moved = min(max(beta - step, 0.0), cap)
         if moved != beta:
             add(rows, i, (moved - beta) * signs[i], w)
+            rise -= (moved - beta) * (slope + (moved - beta) * squares[i] / 2)
             betas[i] = moved
-    found[LARGEST], found[SMALLEST], found[GAP] = largest, smallest, gap
+    found[LARGEST], found[SMALLEST], found[GAP], found[RISE] = largest, smallest, gap, rise
     return count
 
 
@@ -116,13 +117,14 @@ class ActiveRows:
         self.problem, self.w, self.betas = problem, w, betas
         self.order = np.arange(betas.size, dtype=np.uint32)
         self.seed = np.array([seed], np.uint64)
-        self.found = np.zeros(3)
+        self.found = np.zeros(4)
         self.passes = 0
         self.look_at_all()
 
     def look_at_all(self) -> None:
-        """Make all rows active."""
+        """Make all rows active, and compute the dual value anew."""
         self.active, self.bounds = self.order.size, (-np.inf, np.inf)
+        self.dual = float(self.problem.targets @ self.betas - self.w @ self.w / 2)
 
     def sweep(self) -> None:
         """Make one sweep over the active rows."""
@@ -131,6 +133,7 @@ class ActiveRows:
         self.active = int(sweep(self.problem, active, self.w, self.betas, self.bounds, self.found))
         # Slopes beyond those of the last sweep are not expected to turn.
         self.bounds = (self.found[SMALLEST] or -np.inf, self.found[LARGEST] or np.inf)
+        self.dual += float(self.found[RISE])
         self.passes += 1
 
     def violation(self) -> float:
@@ -140,8 +143,7 @@ class ActiveRows:
     def relative_gap(self) -> float:
         """Estimate the duality gap from the last sweep, relative to the primal value."""
         gap = float(self.found[GAP])
-        dual = float(self.problem.targets @ self.betas - self.w @ self.w / 2)
-        return gap / (dual + gap) if gap > 0.0 else 0.0
+        return gap / (self.dual + gap) if gap > 0.0 else 0.0
 
 
 def descend(

@@ -150,7 +150,7 @@ def _one_class_against(
     signs = np.where(problem.codes == place, np.int8(1), np.int8(-1))
     two = TwoClasses.of(problem.X, signs, lam, problem.caps, settings.intercept, settings.lift)
     known = None if start is None else (_solver_weights(start.w, settings)[0], start.alphas)
-    found = two.pruned(soft_margin(two, start=known, **settings.limits), settings.tol)
+    found = soft_margin(two, start=known, **settings.limits)
     return replace(found, w=_planes(found.w[np.newaxis], settings))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,6 @@ from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import combine, fill_squares, scores
 
 NEGLIGIBLE = 0.01  # share of the gap asked for that rounding may have
-CLOSE = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10)  # shares of c: how close to an end is close
 
 
 @dataclass
@@ -56,7 +55,7 @@ class SoftMargin:
     primal, dual : the objective of w, and a number that no objective is below (up to rounding).
     passes : sweeps over the rows, or Newton steps.
     converged : whether the gap is as small as was asked for.
-    method : "descent", "interior", or "earlier" if an earlier solution is good enough; of many
+    method : "descent", "newton", or "earlier" if an earlier solution is good enough; of many
         classes, the problem that was solved, "joint" or "one-vs-rest".
     """
 
@@ -137,22 +136,6 @@ class TwoClasses(NamedTuple):
         primal, dual = self.primal(w), self.dual(alphas, tol)
         done = relative_gap(primal, dual) <= tol
         return SoftMargin(self.lam, w, alphas, primal, dual, passes, done, method)
-
-    def pruned(self, found: SoftMargin, tol: float) -> SoftMargin:
-        """Give a solution with the sparsest duals that prove a gap of `tol`.
-
-        An interior-point method ends with all duals strictly between 0 and c. Those that are close
-        to an end are put there; the value of what is left tells whether it still proves the gap.
-        """
-        if found.method != "interior" or not found.converged:
-            return found
-        for share in CLOSE:
-            low, high = found.alphas < share * self.caps, found.alphas > (1 - share) * self.caps
-            alphas = self.feasible(np.where(low, 0.0, np.where(high, self.caps, found.alphas)))
-            dual = self.dual(alphas, tol)
-            if relative_gap(found.primal, dual) <= tol:
-                return replace(found, alphas=alphas, dual=dual)
-        return found
 
 
 def relative_gap(above: float, below: float) -> float:

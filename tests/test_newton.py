@@ -1,4 +1,4 @@
-"""The interior-point method: against enumeration, against scikit-learn, and on awkward data."""
+"""Newton steps on proximal problems: what they end with, also on awkward data."""
 
 import warnings
 
@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from rosenblatt.margin import central_path
-from rosenblatt.margin import interior as method
-from rosenblatt.margin.interior import interior
+from rosenblatt import blocks
+from rosenblatt.margin import newton as steps
+from rosenblatt.margin.newton import newton
 from rosenblatt.margin.two_classes import Effort, TwoClasses
+from rosenblatt.matrices import as_rows
 
 INTERCEPTS = ["free", "lifted", "none"]
 
 
 def solved(X, signs, lam, caps, intercept, tol=1e-8, lift=1.0, effort=None):
-    return interior(TwoClasses.of(X, signs, lam, caps, intercept, lift), tol, effort or Effort())
+    problem = TwoClasses.of(X, signs, lam, caps, intercept, lift)
+    zero = np.zeros(X.shape[1] + 1), np.zeros(signs.size)
+    return problem.judged(*newton(problem, tol, effort or Effort(), *zero), 0, tol, "newton")
 
 
 def noisy(n, d, seed=0, noise=0.1):
@@ -50,15 +53,13 @@ def naive_gap(X, signs, lam, caps, intercept, found, lift=1.0):
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 @pytest.mark.parametrize("lam", [1e-12, 1e-6, 1e-2, 1.0, 1e3, 1e12])
-@pytest.mark.parametrize("tall", [100, 10_000])
-def test_the_reported_gap_is_the_true_one(monkeypatch, intercept, lam, tall):
-    monkeypatch.setattr(method, "TALL", tall)
+def test_the_reported_gap_is_the_true_one(intercept, lam):
     X, signs = noisy(400, 6)
     caps = np.random.default_rng(1).uniform(0.01, 5.0, signs.size)
     found = solved(X, signs, lam, caps, intercept, lift=2.0)
     primal, dual = naive_gap(X, signs, lam, caps, intercept, found, lift=2.0)
     assert found.gap <= 1e-8
-    assert (primal - dual) / primal == pytest.approx(found.gap, abs=1e-13)
+    assert (primal - dual) / primal <= found.gap + 1e-13
 
 
 def awkward():
@@ -83,9 +84,7 @@ def awkward():
 
 @pytest.mark.parametrize("name", awkward())
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-@pytest.mark.parametrize("tall", [100, 10_000])
-def test_awkward_data_are_solved(monkeypatch, name, intercept, tall):
-    monkeypatch.setattr(method, "TALL", tall)
+def test_awkward_data_are_solved(name, intercept):
     X, signs = awkward()[name]
     for lam in (1e-6, 1.0, 1e6):
         found = solved(X, signs, lam, np.ones(signs.size), intercept)
@@ -103,19 +102,20 @@ def test_a_shift_of_the_columns_only_shifts_a_free_intercept():
 
 
 def test_products_in_blocks_are_those_of_numpy(monkeypatch):
-    monkeypatch.setattr(central_path, "PIECE", 64)
+    monkeypatch.setattr(blocks, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(steps, "PIECE", 64)
     random = np.random.default_rng(0)
-    X, signs = random.standard_normal((101, 5)), random.choice([-1.0, 1.0], 101)
-    centre, more = random.standard_normal(5), random.standard_normal((101, 2))
-    theta, w = random.random(101), random.standard_normal(7)
+    X, w, factors = random.standard_normal((101, 5)), *map(random.standard_normal, (6, 101))
+    shift, chosen = random.standard_normal(5), np.flatnonzero(factors > 0)
     for rows in (X, sparse.csr_matrix(X), X.astype(np.float32)):
         exact = rows.toarray() if sparse.issparse(rows) else rows.astype(np.float64)
-        Z = np.column_stack([signs[:, None] * (exact - centre), more])
-        signed = central_path.Signed(rows, signs, centre, more)
-        np.testing.assert_allclose(central_path.forward(signed, w), Z @ w, atol=1e-12)
-        np.testing.assert_allclose(central_path.backward(signed, theta), Z.T @ theta, atol=1e-12)
-        expected = Z.T @ (theta[:, None] * Z)
-        np.testing.assert_allclose(central_path.gram(signed, theta), expected, atol=1e-12)
+        Z = np.column_stack([exact, np.full(101, 2.0)])
+        view = as_rows(rows, 2.0)
+        np.testing.assert_allclose(steps.products(view, w), Z @ w, atol=1e-12)
+        np.testing.assert_allclose(steps.total(view, factors, 6), factors @ Z, atol=1e-12)
+        moved = Z[chosen] - np.append(shift, 0.0)
+        found = steps.squares(rows, chosen, shift, 2.0)
+        np.testing.assert_allclose(found, np.triu(moved.T @ moved), atol=1e-12)
 
 
 def test_no_time_gives_an_honest_gap():

@@ -1,0 +1,249 @@
+"""Newton steps on proximal problems: support vector machines with few columns.
+
+Problem     min λ‖w‖² + Σ c·max(0, 1 - z·w), z = s·(x, lift)
+Proximal    keep the duals near a centre: max over 0 <= α <= c of the dual minus ‖α - centre‖²/2σ.
+            Its primal is smooth: φ(w) has the slope 2λw - Σ α·z at α = clip(centre + σ(1 - z·w)).
+Method      Newton's on φ, with a search along each step. Only rows whose α lies strictly between
+            the ends of its range bend φ, so the matrix is 2λI + σ Σ zzᵀ over those few. When the
+            slope is small, the centre moves to α and σ grows.
+Cost        of a step, one product of all rows with a vector, and squares of few rows
+Intercept   a free one costs nothing in place of λb²; duals are made feasible by a factor for each
+            class. A shift of the columns is taken out of the matrix, where it would drown the rest.
+Sources     Rockafellar 1976 (proximal steps); Yan & Li 2020 (Newton's method for them)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg, sparse
+
+from rosenblatt.blocks import in_blocks
+from rosenblatt.margin.intercepts import best_intercept
+from rosenblatt.margin.two_classes import Effort, TwoClasses
+from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.rows import Dense, Rows, combine, scores, span
+
+GROWTH = 4.0  # of σ, from centre to centre
+SHARE = 10  # at first, one row in so many bends φ
+LOOSE = 0.1  # share of the gap that the slope may leave when the centre moves
+PIECE = 2**17  # entries: a megabyte of rows in float64 stays in the second-level cache
+PASS = 64  # a thread pays for a product with a vector at so many times more entries than else
+UNSETTLED = 10  # such steps, after which no row may bend φ along the intercept
+STALLED = 60  # steps without a better gap
+SHORT_OF_ZERO = 0.1  # of the slope along a step, where a search may end
+
+
+class Proximal:
+    """Where the steps are: weights, z·w of all rows, duals and what they pull, centre and σ."""
+
+    def __init__(self, problem: TwoClasses, w: np.ndarray, alphas: np.ndarray) -> None:
+        self.problem, self.rows = problem, as_rows(problem.X, problem.lift)
+        self.signs, self.free = problem.signs.astype(np.float64), problem.intercept == "free"
+        self.costs = np.full(w.size, 2 * problem.lam)
+        self.shift = np.zeros(w.size - 1)
+        if self.free:
+            self.costs[-1] = 0.0
+            self.shift = total(self.rows, np.full(alphas.size, 1 / alphas.size), w.size)[:-1]
+        self.w = w
+        self._begin_with(alphas)
+        place = min(alphas.size - 1, max(2 * w.size, alphas.size // SHARE))
+        width = np.partition(np.abs(1 - self.products), place)[place]
+        self._centre(float(problem.caps.max() / (2 * width)) if width > 0 else 1.0)
+
+    def _begin_with(self, alphas: np.ndarray) -> None:
+        """Compute anew what steps only add to."""
+        self.products = self.signs * products(self.rows, self.w)
+        self.alphas, self.pulls = np.zeros(alphas.size), np.zeros((2, self.w.size))
+        self._take(alphas)
+
+    def _centre(self, sigma: float) -> None:
+        """Put the centre where the duals are."""
+        self.centre, self.sigma = self.alphas, sigma
+        self._take(self._duals(self.products))
+
+    def _duals(self, products: np.ndarray) -> np.ndarray:
+        duals: np.ndarray = self.centre + self.sigma * (1 - products)
+        np.maximum(duals, 0.0, out=duals)
+        np.minimum(duals, self.problem.caps, out=duals)
+        return duals
+
+    def _take(self, alphas: np.ndarray) -> None:
+        """Take other duals; rows whose dual stays cost nothing."""
+        change = (alphas - self.alphas) * self.signs
+        for side, pull in zip((-1, 1), self.pulls, strict=True):
+            pull += total(self.rows, np.where(self.signs == side, change, 0.0), pull.size)
+        self.alphas = alphas
+
+    def primal(self) -> float:
+        """Give the objective of the weights."""
+        losses = self.problem.caps @ np.maximum(0.0, 1 - self.products)
+        return float(losses + (self.costs * self.w) @ self.w / 2)
+
+    def dual(self) -> tuple[float, np.ndarray]:
+        """Give the value of the duals times factors for both classes, and those."""
+        sums = np.array([self.alphas[self.signs == side].sum() for side in (-1, 1)])
+        factors = np.ones(2)
+        if self.free:
+            np.divide(sums.min(), sums, out=factors, where=sums > 0)
+        pulled, lam = factors @ self.pulls, self.problem.lam
+        pulled = pulled[:-1] if self.free else pulled
+        square = float(pulled @ pulled)
+        best = min(1.0, 2 * lam * (factors @ sums) / square) if square > 0 else 1.0
+        return float(best * (factors @ sums) - best**2 * square / (4 * lam)), best * factors
+
+    def slope(self) -> np.ndarray:
+        """Give the slope of φ."""
+        return np.asarray(self.costs * self.w - self.pulls[0] - self.pulls[1])
+
+    def step(self) -> None:
+        """Make a Newton step."""
+        slope = self.slope()
+        way = -self._solve(slope)
+        ends = self.signs * products(self.rows, way)
+        length = self._search(float(slope @ way), float((self.costs * way) @ way), ends)
+        self.w, self.products = self.w + length * way, self.products + length * ends
+        self._take(self._duals(self.products))
+
+    def recentre(self, gap: float) -> None:
+        """Move the centre if the slope is small beside the gap; let the duals go further away."""
+        slope = self.slope()
+        lost = abs(slope[-1]) if self.free else slope[-1] ** 2 / (4 * self.problem.lam)
+        if lost + slope[:-1] @ slope[:-1] / (4 * self.problem.lam) <= LOOSE * gap:
+            self._begin_with(self.alphas)
+            self._centre(GROWTH * self.sigma)
+
+    def settle_intercept(self) -> None:
+        """Put a free intercept where it is best for the weights."""
+        if self.free:
+            scores = self.signs * self.products - self.w[-1]
+            self.w = np.append(self.w[:-1], best_intercept(scores, self.signs, self.problem.caps))
+            self.products = self.signs * (scores + self.w[-1])
+            self._take(self._duals(self.products))
+
+    def _solve(self, slope: np.ndarray) -> np.ndarray:
+        """Solve (costs + σ Σ zzᵀ) x = slope."""
+        bent = np.flatnonzero((self.alphas > 0) & (self.alphas < self.problem.caps))
+        H = self.sigma * squares(self.problem.X, bent, self.shift, self.problem.lift)
+        H[np.diag_indices(slope.size)] += self.costs
+        x = solution(H, np.append(slope[:-1] - self.shift * slope[-1], slope[-1]))
+        x[-1] -= self.shift @ x[:-1]
+        if self.problem.intercept == "none":
+            x[-1] = 0.0
+        return x
+
+    def _search(self, level: float, rise: float, ends: np.ndarray) -> float:
+        """Give the length along a step at which φ, whose slope there is `level`, is least."""
+
+        def slope(length: float) -> float:
+            moved = self._duals(self.products + length * ends) - self.alphas
+            return level + length * rise - float(ends @ moved)
+
+        low, high, at_low, at_high = 0.0, 1.0, level, slope(1.0)
+        while at_high < -SHORT_OF_ZERO * abs(at_low) and high < 2.0**30:
+            low, high, at_low, at_high = high, 2 * high, at_high, slope(2 * high)
+        for k in range(40):
+            if abs(at_high) <= SHORT_OF_ZERO * abs(level):
+                return high
+            middle = (low + high) / 2
+            if k % 2 == 0:
+                middle = low - (high - low) * at_low / (at_high - at_low)
+            at_middle = slope(middle)
+            if abs(at_middle) <= SHORT_OF_ZERO * abs(level):
+                return middle
+            if at_middle < 0:
+                low, at_low = middle, at_middle
+            else:
+                high, at_high = middle, at_middle
+        return low
+
+
+def newton(
+    problem: TwoClasses, tol: float, effort: Effort, w: np.ndarray, alphas: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give weights and duals with a relative gap of `tol`, from some weights and duals on.
+
+    If the effort is over or rounding allows no more, they are the best ones so far.
+    """
+    largest = float(problem.caps.max())
+    scaled = problem._replace(lam=problem.lam / largest, caps=problem.caps / largest)
+    with np.errstate(all="ignore"):
+        w, alphas = _descended(Proximal(scaled, w, alphas / largest), tol, effort)
+    return w, np.minimum(alphas * largest, problem.caps)
+
+
+def _descended(at: Proximal, tol: float, effort: Effort) -> tuple[np.ndarray, np.ndarray]:
+    w, alphas, above, below = at.w, at.alphas, np.inf, -np.inf
+    narrowest, since = np.inf, 0
+    while True:
+        primal, (dual, factors) = at.primal(), at.dual()
+        if primal < above:
+            above, w = primal, at.w
+        if dual > below:
+            below, alphas = dual, at.alphas * np.where(at.signs > 0, factors[1], factors[0])
+        since = 0 if above - below < 0.9 * narrowest else since + 1
+        narrowest = min(narrowest, above - below)
+        known = np.isfinite(primal + dual)
+        if not known or narrowest <= tol * above or since > STALLED or effort.is_over():
+            return w, alphas
+        at.recentre(primal - dual)
+        at.step()
+        if since % UNSETTLED == UNSETTLED - 1:
+            at.settle_intercept()
+        effort.passes += 1
+
+
+# --- products with rows, in threads ---------------------------------------------------------------
+
+
+def products(rows: Rows, w: np.ndarray) -> np.ndarray:
+    """Give x·w of all rows."""
+    out = np.empty(len(rows.values) if isinstance(rows, Dense) else rows.starts.size - 1)
+
+    def work(start: int, stop: int) -> None:
+        scores(span(rows, start, stop), w, out[start:stop])
+
+    in_blocks(work, out.size, rows.values.size // PASS)
+    return out
+
+
+def total(rows: Rows, factors: np.ndarray, width: int) -> np.ndarray:
+    """Give Σ factor·x."""
+
+    def work(start: int, stop: int) -> np.ndarray:
+        out = np.zeros(width)
+        combine(span(rows, start, stop), factors[start:stop], out)
+        return out
+
+    return np.asarray(sum(in_blocks(work, factors.size, rows.values.size // PASS)))
+
+
+def squares(X: Matrix, chosen: np.ndarray, shift: np.ndarray, lift: float) -> np.ndarray:
+    """Give Σ zzᵀ over some rows z = (x - shift, lift), of which the upper half is filled."""
+    width = X.shape[1] + 1
+    height = max(width, PIECE // width)
+
+    def work(start: int, stop: int) -> np.ndarray:
+        sums = np.zeros((width, width), order="F")
+        for first in range(start, stop, height):
+            piece = X[chosen[first : min(first + height, stop)]]
+            block = np.full((piece.shape[0], width), lift)
+            piece = piece.toarray() if sparse.issparse(piece) else piece
+            np.subtract(piece, shift, out=block[:, :-1])
+            sums = linalg.blas.dsyrk(1.0, block.T, 1.0, sums, overwrite_c=True)
+        return sums
+
+    return np.asarray(sum(in_blocks(work, chosen.size, chosen.size * width, each=1)))
+
+
+def solution(H: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """Solve H x = r; H is scaled to a unit diagonal, since columns differ in scale."""
+    diagonal = np.diag(H)
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled, goal = H * scale * scale[:, None], scale * r
+    ridge = 1e-15
+    while ridge < 1.0:
+        _, x, failed = linalg.lapack.dposv(scaled + ridge * np.eye(scale.size), goal)
+        if not failed:
+            return np.asarray(scale * x)
+        ridge *= 10
+    return np.full(r.size, np.nan)
