@@ -91,7 +91,7 @@ async function follow(name) {
   Object.assign(state, { learner: name, items: [], taken: "", selected: null, open: null });
   await load();
   writeKeys();
-  state.source = server.listen(name, load, connected);
+  state.source = server.listen(name, () => document.hidden || load(), connected);
 }
 
 /** Offer all learners, and follow one: that of mail, if there is one. */
@@ -223,6 +223,7 @@ function listen() {
     else if (state.selected === id) unfold(id);
     else select(id);
   });
+  document.addEventListener("visibilitychange", () => document.hidden || !state.learner || load());
   one("#undo").addEventListener("click", undo);
   one("#help").addEventListener("click", commands["?"]);
   one("#learner").addEventListener("change", ({ target }) => follow(target.value));
