@@ -265,7 +265,16 @@ def test_links_of_the_docs_hold_what_the_pages_speak_of(page):
         assert len(each["points"]) >= 4
 
 
-BAD_LINKS = ["points=p1", "points=p1,x", "seed=-1", "points=pe,1", "points=p1e9,1", "a=b", "%ff"]
+BAD_LINKS = [
+    "points=p1",
+    "points=p1,x",
+    "seed=-1",
+    "points=pe,1",
+    "points=p1e9,1",
+    "degree=9",
+    "a=b",
+    "%ff",
+]
 
 
 def test_a_link_that_cannot_be_read_is_said_so(page):

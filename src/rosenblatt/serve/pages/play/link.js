@@ -18,7 +18,7 @@ const MEANING = {
   order: (word) => (Object.hasOwn(ORDERS, word) ? word : undefined),
   seed: (word) => (/^\d{1,9}$/.test(word) ? Number(word) : undefined),
   kernel: (word) => (["none", "polynomial", "gaussian"].includes(word) ? word : undefined),
-  degree: (word) => (/^[2-6]$/.test(word) ? Number(word) : undefined),
+  degree: (word) => (/^[2-4]$/.test(word) ? Number(word) : undefined),
   gamma: (word) => (Number(word) > 0 && Number(word) <= 100 ? Number(word) : undefined),
 };
 
