@@ -87,23 +87,33 @@ def test_duals_that_a_worker_has_lost_are_sent_to_it_and_nothing_changes():
     assert np.array_equal(again.dual_, whole.dual_)
 
 
-def test_a_run_goes_on_from_its_checkpoint(engine, tmp_path):
-    note = tmp_path / "round"
-    learner = lambda: rb.SoftMarginSVM(tol=1e-2, intercept="none")  # noqa: E731
-    whole = rb.cluster.fit(learner(), cut(X, y, 3), client=engine)
+class StoppedError(Exception):
+    """What ends a run in its middle."""
 
-    class StoppedError(Exception):
-        pass
+
+@pytest.mark.parametrize(("intercept", "many"), [("none", False), ("free", True)])
+def test_a_run_goes_on_from_its_checkpoint(intercept, many, engine, tmp_path):
+    labels = np.argmax(X[:, :3], axis=1) if many else y
+    note, shards, rounds = tmp_path / "round", cut(X, labels, 3), []
+    learner = lambda: rb.SoftMarginSVM(  # noqa: E731
+        tol=2e-2, intercept=intercept, multiclass="one-vs-rest"
+    )
+    whole = rb.cluster.fit(learner(), shards, client=engine, watch=rounds.append)
+    seen = []
 
     def stop(progress):
-        if progress.rounds == 4:
+        seen.append(progress)
+        if len(seen) == len(rounds) - 2:  # in the last class, if there are many
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        rb.cluster.fit(learner(), cut(X, y, 3), client=engine, checkpoint=note, watch=stop)
-    again = rb.cluster.fit(learner(), cut(X, y, 3), client=engine, checkpoint=note)
+        rb.cluster.fit(learner(), shards, client=engine, checkpoint=note, watch=stop)
+    again = rb.cluster.fit(learner(), shards, client=engine, checkpoint=note, watch=seen.append)
+    assert len(seen) <= len(rounds) + 2  # and nothing was begun anew
     assert again.n_iter_ == whole.n_iter_
     assert np.array_equal(again.coef_, whole.coef_)
+    assert np.array_equal(again.dual_, whole.dual_)
+    assert not note.exists()
 
 
 def test_a_limit_ends_the_run_with_a_warning(engine):

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,6 +69,7 @@ class Solver:
     checkpoint: Checkpoint | None
     watch: Watch | None
     deadline: float
+    earlier: Sequence[SoftMargin] = ()  # answers of other classes, for the checkpoint
 
     def __post_init__(self) -> None:
         survey = self.survey
@@ -97,6 +99,7 @@ class Solver:
         self.betas = [np.zeros(n) for n in survey.counted_rows]
         self.lengths = [np.zeros(WAYS) for _ in self.seeds]
         self.caps = self._caps()
+        self.wanted, self.looked = self.learner.tol, 0
         self.began = time.perf_counter()
 
     def _caps(self) -> list[Any]:
@@ -108,21 +111,26 @@ class Solver:
     def solve(self) -> SoftMargin:
         """Make rounds until the true gap is small enough, or a limit."""
         self._go_on_from_checkpoint()
-        tol = wanted = self.learner.tol
-        most, looked = self.learner.max_iter or MOST_ROUNDS, self.given.number
-        while True:
-            seen = self._round()
-            over = self.given.number >= most or time.perf_counter() >= self.deadline
-            late = self.given.number - looked >= LOOK_EVERY
-            if seen > wanted and not over and not late:
-                continue
-            answer, looked = self._look(), self.given.number
-            if answer.gap <= tol or over:
-                return replace(answer, converged=answer.gap <= tol)
-            if self.intercept == "free":
-                centre = self.given.centre + self.given.lift * float(self.given.w[-1])
-                self.given = self.given._replace(centre=centre)
-            wanted = max(seen, wanted) * min(max(tol / (2 * answer.gap), 0.1), 0.7)
+        while (answer := self._advanced()) is None:
+            if self.checkpoint is not None:
+                self._write()
+        return answer
+
+    def _advanced(self) -> SoftMargin | None:
+        """Make a round, and look at the true gap if it is time to; give the answer if it is one."""
+        seen, tol = self._round(), self.learner.tol
+        number, most = self.given.number, self.learner.max_iter or MOST_ROUNDS
+        over = number >= most or time.perf_counter() >= self.deadline
+        if seen > self.wanted and not over and number - self.looked < LOOK_EVERY:
+            return None
+        answer, self.looked = self._look(), number
+        if answer.gap <= tol or over:
+            return replace(answer, converged=answer.gap <= tol)
+        if self.intercept == "free":
+            centre = self.given.centre + self.given.lift * float(self.given.w[-1])
+            self.given = self.given._replace(centre=centre)
+        self.wanted = max(seen, self.wanted) * min(max(tol / (2 * answer.gap), 0.1), 0.7)
+        return None
 
     # ---- a round
 
@@ -158,8 +166,6 @@ class Solver:
             self.betas[k] = part.steps.taken(self.betas[k], self.lengths[k], self.caps[k])
         self.given = given._replace(number=given.number + 1, w=w)
         gap = sum(part.gap for part in parts)
-        if self.checkpoint is not None:
-            self._write()
         shifted = given.centre * float(w[-1]) / given.lift if given.centre else 0.0
         dual = float(sum(betas.sum() for betas in self.betas)) - shifted - float(w @ w) / 2
         seen = gap / (dual + gap) if gap > 0 and dual + gap > 0 else 0.0
@@ -235,19 +241,38 @@ class Solver:
     def _write(self) -> None:
         assert self.checkpoint is not None
         given = self.given
-        numbers = np.array([given.number, given.centre, self.place])
-        self.checkpoint.write(
-            {"w": given.w, "numbers": numbers, "betas": np.concatenate(self.betas)}
-        )
+        arrays = {
+            "w": given.w,
+            "numbers": np.array([given.number, given.centre, self.wanted, self.looked]),
+            "betas": np.concatenate(self.betas),
+            "lengths": np.array(self.lengths),
+        }
+        for k, part in enumerate(self.earlier):
+            values = np.array([part.primal, part.dual, part.passes, part.converged])
+            arrays |= {f"w{k}": part.w, f"alphas{k}": part.alphas, f"values{k}": values}
+        self.checkpoint.write(arrays)
 
     def _go_on_from_checkpoint(self) -> None:
         found = None if self.checkpoint is None else self.checkpoint.read()
-        if found is None or found["numbers"][2] != self.place:
+        if found is None or len(finished(found, 0.0)) != len(self.earlier):
             return
-        number, centre, _ = found["numbers"].tolist()
+        number, centre, self.wanted, looked = found["numbers"].tolist()
+        self.looked = int(looked)
         self.given = self.given._replace(number=int(number), centre=centre, w=found["w"].copy())
         ends = np.cumsum([betas.size for betas in self.betas])[:-1]
         self.betas = [part.copy() for part in np.split(found["betas"], ends)]
+        self.lengths = list(found["lengths"])
+
+
+def finished(found: Mapping[str, np.ndarray], lam: float) -> list[SoftMargin]:
+    """Give the answers of classes that a checkpoint has."""
+    answers: list[SoftMargin] = []
+    while (k := len(answers)) < len(found) and f"values{k}" in found:
+        primal, dual, passes, converged = found[f"values{k}"].tolist()
+        w, alphas = found[f"w{k}"].copy(), found[f"alphas{k}"].copy()
+        values = (primal, dual, int(passes), bool(converged), "descent")
+        answers.append(SoftMargin(lam, w, alphas, *values))
+    return answers
 
 
 def best_lengths(products: np.ndarray, slopes: np.ndarray, rooms: np.ndarray) -> np.ndarray:
@@ -286,11 +311,13 @@ def solve(
     deadline = (
         np.inf if settings.max_seconds is None else time.perf_counter() + settings.max_seconds
     )
-    places = range(survey.classes.size) if many else [1]
-    parts = [
-        Solver(learner, engine, survey, k, settings.intercept, checkpoint, watch, deadline).solve()
-        for k in places
-    ]
+    found = None if checkpoint is None else checkpoint.read()
+    parts = finished(found or {}, learner.wanted_lam())
+    for k in range(len(parts), survey.classes.size) if many else [1]:
+        solver = Solver(
+            learner, engine, survey, k, settings.intercept, checkpoint, watch, deadline, parts
+        )
+        parts.append(solver.solve())
     answer = joined(parts) if many else parts[0]
     learner.take_over(answer, survey.classes, survey.stand_in())
     if checkpoint is not None:
