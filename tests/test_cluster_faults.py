@@ -79,6 +79,33 @@ def test_all_workers_killed_at_once_change_nothing(run, cluster, client, undistu
     assert np.array_equal(fitted(client, watch=kill).coef_, undisturbed.coef_)
 
 
+def test_a_worker_that_stands_still_delays_the_run_and_changes_nothing(
+    cluster, client, undisturbed
+):
+    def halt(progress):
+        if progress.rounds == 3:
+            straggler = pids(cluster)[0]
+            os.kill(straggler, signal.SIGSTOP)
+            threading.Timer(0.5, os.kill, (straggler, signal.SIGCONT)).start()
+
+    assert np.array_equal(fitted(client, watch=halt).coef_, undisturbed.coef_)
+
+
+def test_workers_that_go_and_come_change_nothing_and_get_their_part(cluster, client, undisturbed):
+    def scale(progress):
+        if progress.rounds == 3:
+            cluster.scale(1)
+            wait_for(lambda: len(client.nthreads()) == 1)
+        if progress.rounds == 6:
+            cluster.scale(2)
+            client.wait_for_workers(2, timeout=60)
+        if progress.rounds == 7:  # the round told it to fetch shards
+            wait_for(lambda: all(client.has_what().values()))
+
+    found = fitted(client, watch=scale)
+    assert np.array_equal(found.coef_, undisturbed.coef_)
+
+
 def test_a_process_of_this_machine_that_is_killed_is_replaced(undisturbed):
     with processes(2) as engine:
 
