@@ -87,8 +87,31 @@ def test_json_of_separate(shell):
         "rows_that_matter": [1, 2],
         "columns_that_matter": [1, 2],  # a hyperplane that is a little steeper does as well
         "aliased_columns": [],
+        "coefficients": {"intercept": "-inf", "1": "+inf", "2": "+inf"},
         "certificate": "c.json",
     }
+
+
+def test_advice_names_columns_and_fits(shell):
+    status, found = facts(shell, "separate", "weak.svm", "--advice")
+    assert status == 1
+    assert "Without column" in found["advice"]
+    assert "firthmodels.FirthLogisticRegression" in found["advice"]
+    assert found["fewest_columns"]["smallest"] is True
+    assert "ordinary fit" in facts(shell, "separate", "xor.svm", "--advice")[1]["advice"]
+    shown = " ".join(shell("separate", "weak.svm", "--advice")[1].split())
+    assert "fewest columns No fewer columns separate than 1" in shown
+    late = shell("separate", "xor.svm", "--advice", "--max-seconds", "1e-9")[1]
+    assert "allow more seconds" in late
+
+
+def test_many_classes_at_once_are_decided_and_checked(shell):
+    status, found = facts(shell, "separate", "three.svm", "--joint", "--certificate", "c.json")
+    assert (status, found["verdict"], found["classes"]) == (0, "separable", [1, 2, 3])
+    assert found["coefficients"].keys() == {"2", "3"}
+    status, shown, _ = shell("verify", "c.json", "three.svm")
+    assert (status, shown) == (0, alone("c.json", "three.svm")[1])
+    assert "of 3 classes at once" in shown
 
 
 def test_aliased_columns_of_a_table_are_named_and_nobody_else_is_blamed(shell, folder):
@@ -97,7 +120,7 @@ def test_aliased_columns_of_a_table_are_named_and_nobody_else_is_blamed(shell, f
     assert (found["columns_that_matter"], found["aliased_columns"]) == (["sex=f"], ["sex=m"])
     assert "the intercept and of column sex=f diverge" in found["explanation"]
     shown = " ".join(shell("separate", "t.csv")[1].split())
-    assert "columns that matter sex=f aliased columns sex=m seconds" in shown
+    assert "columns that matter sex=f aliased columns sex=m coefficients intercept -inf" in shown
 
 
 def test_that_aliased_columns_are_unknown_is_told(shell, monkeypatch):
@@ -530,6 +553,8 @@ def test_outputs_are_checked_before_the_work(shell, folder, monkeypatch):
         (*solve, "--point", "p", "--certificate", "./p"): "cannot hold both",
         ("separate", "three.svm", "--pairs", "--certificate", "inside"): "is a folder",
         ("separate", "three.svm", "--pairs", "--rest"): "exclude each other",
+        ("separate", "three.svm", "--pairs", "--joint"): "exclude each other",
+        ("separate", "three.svm", "--pairs", "--advice"): "--advice is about one answer",
     }.items():
         status, shown, said = shell(*words)
         assert (status, shown) == (2, ""), words

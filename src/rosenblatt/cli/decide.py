@@ -37,6 +37,7 @@ FEW = 10  # places that people are shown
 LISTS = ("rows_that_matter", "columns_that_matter", "bounds_that_matter", "aliased_columns")
 FEW_DIGITS = 40  # of a fraction that people are shown
 ROWS = re.compile(r"\brows? \d+(?:, \d+)*")
+ADVICE_SECONDS = 10.0  # of each search for columns
 SHORT = 400  # characters of a solution that people are shown
 
 
@@ -44,7 +45,12 @@ SHORT = 400  # characters of a solution that people are shown
 
 
 def separate_file(
-    source: Source, certificate: Path | None, options: dict[str, Any], *, json: bool
+    source: Source,
+    certificate: Path | None,
+    options: dict[str, Any],
+    *,
+    advice: bool = False,
+    json: bool,
 ) -> int:
     """Decide about two classes, write the proof, report; give the exit status."""
     check_writable(certificate, source.data)
@@ -60,12 +66,38 @@ def separate_file(
         "rows_that_matter": (found.rows + 1).tolist(),
         "columns_that_matter": _named(found.columns, found.names),
         "aliased_columns": _aliased(found, json),
+        "coefficients": _coefficients(found, json),
         "seconds": round(seconds, 6),
         "certificate": write_proof(certificate, found.certificate),
         "explanation": _explained(found, certificate),
     }
+    if advice:
+        facts |= _advised(found, options["max_seconds"], json)
     show(facts if json else _for_people(facts), json)
     return _status(found)
+
+
+def _coefficients(found: rb.Separation, json: bool) -> Any:
+    """Tell what becomes of coefficients; people, where some diverge and some do not."""
+    said = found.coefficients
+    if json or said is None:
+        return said
+    if found.verdict != "weakly separable" or len(found.classes) > 2 or len(said) > FEW:
+        return None
+    return ", ".join(f"{name} {word}" for name, word in said.items())
+
+
+def _advised(found: rb.Separation, seconds: float | None, json: bool) -> dict[str, Any]:
+    """Say what to do about a regression, and which few columns separate."""
+    if found.verdict == "undecided":
+        return {"advice": "There is no advice before a verdict; allow more seconds."}
+    seconds = ADVICE_SECONDS if seconds is None else seconds
+    facts: dict[str, Any] = {"advice": found.advice(seconds).explain()}
+    if found.verdict == "inseparable":
+        return facts
+    few = found.fewest_columns(seconds)
+    said = {"columns": _named(few.columns, few.names), "smallest": few.smallest}
+    return facts | {"fewest_columns": said if json else few.explain()}
 
 
 def _aliased(found: rb.Separation, json: bool) -> list[int | str] | str | None:

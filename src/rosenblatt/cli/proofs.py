@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 @options.intercept
 @flag("--pairs", help="Decide each pair of classes.")
 @flag("--rest", help="Decide each class against all others.")
+@flag("--joint", help="Decide about many classes at once, as a multinomial logit asks.")
+@flag("--advice", help="Say what to do about a regression that diverges.")
 @options.max_seconds
 @options.floats
 @options.cluster
@@ -31,6 +33,8 @@ def separate(
     intercept: bool,
     pairs: bool,
     rest: bool,
+    joint: bool,
+    advice: bool,
     max_seconds: float | None,
     floats: bool,
     cluster: str | None,
@@ -44,20 +48,24 @@ def separate(
     """
     from rosenblatt.cli.decide import separate_file, separate_many
 
-    if pairs and rest:
-        raise click.UsageError("--pairs and --rest exclude each other")
+    if pairs + rest + joint > 1:
+        raise click.UsageError("--pairs, --rest and --joint exclude each other")
+    if advice and (pairs or rest or cluster is not None):
+        raise click.UsageError("--advice is about one answer; leave out --pairs, --rest, --cluster")
     source = source.with_floats() if floats else source
     chosen: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
     if cluster is not None:
         from rosenblatt.cli.clusters import separate_on
 
-        if pairs or rest:
-            raise click.UsageError("--pairs and --rest do not go with --cluster")
+        if pairs or rest or joint:
+            raise click.UsageError("--pairs, --rest and --joint do not go with --cluster")
         return separate_on(cluster, source, certificate, chosen, json=json)
     if pairs or rest:
         chosen["many"] = "pairs" if pairs else "rest"
         return separate_many(source, certificate, chosen, json=json)
-    return separate_file(source, certificate, chosen, json=json)
+    if joint:
+        chosen["many"] = "joint"
+    return separate_file(source, certificate, chosen, advice=advice, json=json)
 
 
 @click.command

@@ -15,6 +15,7 @@ from functools import cache
 PHRASES = {
     "many='pairs'": "--pairs",
     "many='rest'": "--rest",
+    "many='joint'": "--joint",
     "class_weight='balanced'": "--balanced",
     "rosenblatt.mistake_bound the number of passes (passes=)": "--passes in place of --any",
     "(patience)": "(--patience)",

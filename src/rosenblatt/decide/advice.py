@@ -92,11 +92,12 @@ class Advice:
         """Give the advice, as a paragraph."""
         if not self.drop.size:
             return "All coefficients are finite: an ordinary fit will do."
+        several = self.irreducible and self.drop.size > 1
         every = "All" if self.apart == self.rows else f"{self.apart:,} of"
         parts = [
             f"{every} {self.rows:,} rows are told apart and hold the separation up.",
             f"Without {listed('column', self.drop, self.names)}, all coefficients are finite"
-            + ("; none of these can be kept besides the others." if self.irreducible else "."),
+            + ("; none of these can be kept besides the others." * several or "."),
         ]
         if self.merge:
             parts.append("To drop the column of a level merges it with the reference level.")
@@ -142,7 +143,7 @@ def advise(found: Separation, clock: Clock) -> Advice:
 
 def factor(found: Separation, column: int) -> str | None:
     """Give the factor that a column is a dummy of, by its name."""
-    match = LEVEL.fullmatch(found.names[column]) if len(found.names) else None
+    match = LEVEL.fullmatch(str(found.names[column])) if len(found.names) else None
     return None if match is None else match["coded"] or match["plain"]
 
 
