@@ -35,11 +35,11 @@ from rosenblatt.data.program import (
     INFINITIES,
     Ends,
     LinearProgram,
-    MisreadError,
     Unknowns,
     is_infinite,
     number_or_infinity,
 )
+from rosenblatt.data.sources import MisreadError
 from rosenblatt.data.written import exact_number_of, floats_of, kept_beside
 from rosenblatt.decimals import Written, written_numbers
 from rosenblatt.errors import InputError, ParseError

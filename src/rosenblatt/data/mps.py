@@ -35,11 +35,11 @@ from rosenblatt.data.program import (
     NUMBERED,
     UNNUMBERED,
     LinearProgram,
-    MisreadError,
     Unknowns,
     interval,
     number_or_infinity,
 )
+from rosenblatt.data.sources import MisreadError
 from rosenblatt.data.written import UnusableError, exact_number_of, floats_of, kept_beside
 from rosenblatt.errors import InputError
 

@@ -30,14 +30,6 @@ SEMICONTINUOUS = "That {} may be 0 or else above a bound is relaxed: all between
 Ends = tuple[Number | None, Number | None]
 
 
-class MisreadError(Exception):
-    """What is wrong with a section, by the place of a word or of a line in it."""
-
-    def __init__(self, place: int, message: str) -> None:
-        super().__init__(message)
-        self.place = place
-
-
 class LinearProgram(NamedTuple):
     """A linear program without its objective.
 

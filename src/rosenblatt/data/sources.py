@@ -46,6 +46,14 @@ _held: dict[Hashable, Iterator[bytes]] = {}
 _open: dict[Hashable, IO[bytes]] = {}
 
 
+class MisreadError(Exception):
+    """What is wrong with a text, by the place of a byte, a word or a line in it."""
+
+    def __init__(self, place: int, message: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
 @dataclass(frozen=True)
 class Several(os.PathLike[str]):
     """Files, folders and patterns that somebody names one by one: one data set, in that order."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.data.sources import as_text, line_and_column, without_mark
+from rosenblatt.data.sources import MisreadError, as_text, line_and_column, without_mark
 from rosenblatt.data.svmlight_errors import CONTROL, quote
 from rosenblatt.data.text_loops import Lines, count_newlines, find_lines
 from rosenblatt.errors import EmptyError, ParseError
@@ -60,22 +60,14 @@ def label_text_lines(
     try:
         labels = decoded_labels(text, found) if wanted else [""] * rows
         if missing <= text.size:
-            raise WrongTextError("there is no tab; write: label, tab, text", missing)
-    except WrongTextError as wrong:
-        line, column = line_and_column(text, wrong.offset)
+            raise MisreadError(missing, "there is no tab; write: label, tab, text")
+    except MisreadError as wrong:
+        line, column = line_and_column(text, wrong.place)
         line += first_line - 1
         raise ParseError(str(wrong), file=file, line=line, column=column) from None
     if rows == 0:
         raise EmptyError(f"{file} holds no examples; write one a line: label, tab, text")
     return LabelledText(None if bare else labels, found.tabs + 1, found.stops)
-
-
-class WrongTextError(Exception):
-    """What is wrong with a text, and at which offset."""
-
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message)
-        self.offset = offset
 
 
 def decoded_labels(text: np.ndarray, lines: Lines) -> list[str]:
@@ -95,13 +87,13 @@ def decoded_labels(text: np.ndarray, lines: Lines) -> list[str]:
 def decoded_label(name: bytes, offset: int) -> str:
     """Give a label that begins at an offset into the text."""
     if not name:
-        raise WrongTextError("the label before the tab is missing; write: label, tab, text", offset)
+        raise MisreadError(offset, "the label before the tab is missing; write: label, tab, text")
     control = CONTROL.search(name)
     if control is not None:
         message = f"the label {quote(name)} is not text; decompress or convert the file first"
-        raise WrongTextError(message, offset + control.start())
+        raise MisreadError(offset + control.start(), message)
     try:
         return name.decode()
     except UnicodeDecodeError as error:
         message = "the label is not UTF-8; write the file in UTF-8"
-        raise WrongTextError(message, offset + error.start) from None
+        raise MisreadError(offset + error.start, message) from None

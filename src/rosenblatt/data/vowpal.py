@@ -42,10 +42,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from rosenblatt.data.reading import DEFAULT, Reading
-from rosenblatt.data.sources import after_line, line_and_column, without_mark
+from rosenblatt.data.sources import MisreadError, after_line, line_and_column, without_mark
 from rosenblatt.data.svmlight_chunk import VALUE_LIMITS, sealed
 from rosenblatt.data.svmlight_loop import BLANK, NEWLINE, TAB
-from rosenblatt.data.vowpal_lines import WrongLineError, read_line
+from rosenblatt.data.vowpal_lines import read_line
 from rosenblatt.data.vowpal_loop import BAR, VowpalRoom, VowpalTally, read_lines
 from rosenblatt.errors import EmptyError, ParseError
 from rosenblatt.examples import Examples
@@ -126,9 +126,9 @@ def _read_piece(text: Text, start: int, stop: int, columns: int, limit: float) -
         if tally.offence:
             place = start + tally.line
             read_line(text.line_at(place), limit)
-            raise WrongLineError("the line cannot be read; write it as: 1 | height:1.5 red", 0)
-    except WrongLineError as wrong:
-        raise text.error(place, wrong.column, str(wrong)) from None
+            raise MisreadError(0, "the line cannot be read; write it as: 1 | height:1.5 red")
+    except MisreadError as wrong:
+        raise text.error(place, wrong.place + 1, str(wrong)) from None
     ends = (*[tally.rows] * 4, *[tally.entries] * 2, tally.hard)
     return VowpalRoom(*(array[:end] for array, end in zip(room, ends, strict=True)))
 

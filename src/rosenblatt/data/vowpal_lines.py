@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 
+from rosenblatt.data.sources import MisreadError
 from rosenblatt.data.svmlight_errors import NUMBER, quote, spells_number
 
 FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
@@ -17,14 +18,6 @@ WORD_BITS = 2**64 - 1
 
 WORD = re.compile(rb"[^ \t|]+")
 NAMESPACE_OR_FEATURE = re.compile(rb"\|[^ \t|]*|[^ \t|]+")
-
-
-class WrongLineError(Exception):
-    """What is wrong with a line, and at which byte, counted from 1."""
-
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message)
-        self.column = offset + 1
 
 
 def hashed(seed: int, name: bytes) -> int:
@@ -54,15 +47,15 @@ def read_line(line: bytes, limit: float) -> tuple[float, float, list[float]]:
     """Read a line: its label (NaN for none), its importance, and the values of its features."""
     nul = line.find(b"\0")
     if nul >= 0:
-        raise WrongLineError("a NUL byte is no text; decompress or convert the file first", nul)
+        raise MisreadError(nul, "a NUL byte is no text; decompress or convert the file first")
     lone = line.find(b"\r")
     if lone >= 0:
-        raise WrongLineError(r"a carriage return alone ends no line; end lines in \n or \r\n", lone)
+        raise MisreadError(lone, r"a carriage return alone ends no line; end lines in \n or \r\n")
     opening, bar, _ = line.partition(b"|")
     if not bar:
-        raise WrongLineError(
-            "the line has no |; write a label, a bar and features, such as: 1 | height:1.5 red",
+        raise MisreadError(
             len(opening) - len(opening.lstrip(b" \t")),
+            "the line has no |; write a label, a bar and features, such as: 1 | height:1.5 red",
         )
     label, importance = _read_opening(opening)
     return label, importance, _read_values(line, len(opening), limit)
@@ -73,22 +66,22 @@ def _read_opening(opening: bytes) -> tuple[float, float]:
     for place, (start, word) in enumerate(words):
         last = place == len(words) - 1
         if word.startswith(b"'") and not last:
-            raise WrongLineError(f"the tag {quote(word)} must come right before the bar", start)
+            raise MisreadError(start, f"the tag {quote(word)} must come right before the bar")
         if last and (word.startswith(b"'") or start + len(word) == len(opening)):
             words.pop()
     if len(words) > 2:
-        raise WrongLineError(
+        raise MisreadError(
+            words[2][0],
             f"{quote(words[2][1])} stands where an initial prediction does, which is not "
             "supported; leave it out, or put an apostrophe before it if it is a tag",
-            words[2][0],
         )
     nouns = ("label", "importance")
     numbers = [
         _number(word, noun, start) for noun, (start, word) in zip(nouns, words, strict=False)
     ]
     if len(numbers) == 2 and numbers[1] < 0:
-        raise WrongLineError(
-            f"the importance {quote(words[1][1])} is negative; give 0 or more", words[1][0]
+        raise MisreadError(
+            words[1][0], f"the importance {quote(words[1][1])} is negative; give 0 or more"
         )
     return numbers[0] if numbers else math.nan, numbers[1] if len(numbers) == 2 else 1.0
 
@@ -104,14 +97,14 @@ def _read_values(line: bytes, start: int, limit: float) -> list[float]:
             )
             continue
         if not name:
-            raise WrongLineError(
-                f"{quote(match.group())} has no name before the colon; write name:value",
+            raise MisreadError(
                 match.start(),
+                f"{quote(match.group())} has no name before the colon; write name:value",
             )
         noun = f"value of feature {quote(name)}"
         value = (_number(factor, noun, place) if colon else 1.0) * scale
         if not abs(value) < limit:
-            raise WrongLineError(f"the {noun} is too large; change it or leave it out", place)
+            raise MisreadError(place, f"the {noun} is too large; change it or leave it out")
         values.append(value)
     return values
 
@@ -122,10 +115,10 @@ def _number(word: bytes, noun: str, start: int) -> float:
         if math.isfinite(number):
             return number
     if spells_number(word):
-        raise WrongLineError(
-            f"the {noun}, {quote(word)}, is not finite; change it or leave it out", start
+        raise MisreadError(
+            start, f"the {noun}, {quote(word)}, is not finite; change it or leave it out"
         )
-    raise WrongLineError(
-        f"the {noun}, {quote(word)}, is not a number; write lines such as: 1 | height:1.5 red",
+    raise MisreadError(
         start,
+        f"the {noun}, {quote(word)}, is not a number; write lines such as: 1 | height:1.5 red",
     )
