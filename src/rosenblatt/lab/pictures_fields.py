@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import zoom
 
 from rosenblatt.errors import InputError
 from rosenblatt.lab.pictures import ask, classes_of, codes_of, rows_like, zero_is_positive
@@ -121,7 +122,8 @@ class Field:
         )
         if not told.by_scores:
             return cls(window, codes_of(found, told.classes).reshape(side, side), None)
-        scores = refined(found.reshape(side, side, -1), CELLS)
+        finer = (CELLS / side, CELLS / side, 1)
+        scores = zoom(found.reshape(side, side, -1).astype(float), finer, order=1)
         best, unsure = answered(scores, model)
         return cls(window, np.where(unsure, UNSURE, best), scores)
 
@@ -134,20 +136,3 @@ class Field:
         others = np.delete(self.scores, place, axis=-1)
         found: np.ndarray = self.scores[..., place] - others.max(axis=-1)
         return found
-
-
-def refined(values: np.ndarray, cells: int) -> np.ndarray:
-    """Interpolate values on a square grid to one of more cells, linearly along both sides.
-
-    Examples
-    --------
-    >>> refined(np.array([[[0.0], [2.0]], [[4.0], [6.0]]]), 3)[..., 0].tolist()
-    [[0.0, 1.0, 2.0], [2.0, 3.0, 4.0], [4.0, 5.0, 6.0]]
-    """
-    for axis in (0, 1):
-        side = values.shape[axis]
-        places = np.linspace(0, side - 1, cells)
-        low = np.minimum(places.astype(np.intp), side - 2)
-        share = np.expand_dims(places - low, axis=(1 - axis, 2))
-        values = values.take(low, axis) * (1 - share) + values.take(low + 1, axis) * share
-    return values
