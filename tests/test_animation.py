@@ -1,6 +1,7 @@
 """The animation of a run: its numbers are those of the run, and its page works in a browser."""
 
 import base64
+import io
 import re
 
 import numpy as np
@@ -229,6 +230,13 @@ def test_a_picture_names_all_that_it_draws_and_its_classes_have_the_colours_of_o
     assert [keys[name].get_color() for name in (" -1", " 1")] == [BLUE, ORANGE]
     assert [keys[name].get_marker() for name in (" -1", " 1", "the mistake")] == ["o", "s", "o"]
     assert keys["what it adds to w"].get_linestyle() == ":"
+
+
+def test_many_points_are_pixels_so_that_pages_stay_small():
+    X, y, w = rb.make_separable(3000, 2, margin=0.1)
+    figure, room = drawn(record(X, y, w), 1), io.BytesIO()
+    figure.savefig(room, format="svg")
+    assert room.tell() < 200_000
 
 
 def test_a_run_without_a_separator_has_no_chart_of_products():

@@ -72,7 +72,7 @@ def animate(
         Their labels, of two classes; the second one, in sorted order, is positive.
     path : str or path
         The file to write: ``.html``, a page that needs no network, with play, step and speed; or
-        ``.gif``, which needs ``pip install 'rosenblatt[lab]'``.
+        ``.gif``. Both need ``pip install 'rosenblatt[lab]'``.
     comparator : array-like of shape (2,) or (3,), or None, default=None
         w*; None for the separator of largest margin, if there is one.
     fit_intercept : bool, default=False

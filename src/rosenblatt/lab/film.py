@@ -16,6 +16,7 @@ WIDTH, HEIGHT, DOTS_PER_INCH = 8.4, 5.2, 100
 OUTSIDE = 1.5  # times the reach of the picture: further away than its corners
 LINE = 104  # characters of the caption in one line
 LONGEST_HEADING = 48  # characters, beyond which smaller ones are taken
+MANY_POINTS = 300  # beyond which they are small, and pixels also in SVG
 MOST_MARKS = 60  # mistakes that a curve has room to mark
 HEADING: dict[str, Any] = {"loc": "left", "fontsize": 10, "parse_math": False}
 RING: dict[str, Any] = {"marker": "o", "fillstyle": "none", "color": BLACK, "markersize": 13}
@@ -88,13 +89,14 @@ def _grow(
 
 def _plane(axes: Any, frames: Frames, k: int) -> None:
     """Draw the points, the line of w*, the mistake, and w before and after it."""
-    reach = frames.reach
+    reach, many = frames.reach, len(frames.X) > MANY_POINTS
     for sign, mark in ((-1, {"marker": "o"}), (1, {"marker": "s", "markerfacecolor": "white"})):
         axes.plot(
             *frames.X[frames.signs == sign].T,
             color=BLUE if sign < 0 else ORANGE,
             linestyle="none",
-            markersize=3 if len(frames.X) > 300 else 5,
+            markersize=3 if many else 5,
+            rasterized=many,
             label=f" {frames.names[sign > 0]}",  # legends leave out what begins with _
             **mark,
         )
