@@ -248,7 +248,7 @@ def shape_of_work(X: Matrix) -> tuple[int, int]:
 def _work(X: Matrix, rows: int) -> int:
     """Give the number of entries in so many rows, about."""
     n, entries = shape_of_work(X)
-    return rows * (entries // n + 1)
+    return rows * (entries // max(n, 1) + 1)
 
 
 def _float_or_nan(value: Number) -> float:
