@@ -20,7 +20,7 @@ def problem(seed):
     return X, np.arange(n) % 2
 
 
-SEPARATED = [seed for seed in range(30) if rb.separate(*problem(seed)).verdict in BOTH][:16]
+SEPARATED = (1, 5, 6, 7, 8, 9, 11, 14, 21, 23, 24, 26, 27)  # completely or weakly
 
 
 @pytest.mark.parametrize("seed", SEPARATED)
@@ -29,6 +29,7 @@ def test_no_set_of_fewer_columns_separates(seed):
     found = rb.separate(X, y)
     fewest = found.fewest_columns(None)
     enough = (found.verdict, "separable")
+    assert found.verdict in BOTH
 
     def separates(columns):
         return rb.separate(X[:, columns], y).verdict in enough

@@ -58,6 +58,14 @@ def test_poisson_counts_are_decided_as_their_programs_are(seed):
         assert "finite solution" in found.explain()
 
 
+def test_a_formula_may_name_successes_and_trials():
+    pytest.importorskip("formulaic")
+    pandas = pytest.importorskip("pandas")
+    data = pandas.DataFrame({"s": [0, 1, 2, 2], "t": [2, 2, 2, None], "x": [1.0, 2, 3, 4]})
+    found = rb.separate(formula="s + t ~ x", data=data, family="binomial")
+    assert (found.coefficients["x"], found.rows.tolist()) == ("+inf", [0, 2])
+
+
 def test_rows_without_trials_do_not_count_and_labels_stay_labels():
     X = [[0.0], [1.0], [2.0], [9.0]]
     found = rb.separate(X, ([0, 2, 2, 0], [2, 2, 2, 0]), family="binomial")
