@@ -29,7 +29,9 @@ def in_blocks(
 
     Threads get so many blocks `each`: more of them balance the load, fewer need less memory.
     """
-    threads = min(cores(), rows, entries // WORTH_A_THREAD)
+    threads = min(rows, entries // WORTH_A_THREAD)
+    if threads > 1:  # to ask for the cores takes microseconds
+        threads = min(threads, cores())
     if threads < 2:
         return [work(0, rows)]
     blocks = min(rows, threads * each)

@@ -20,8 +20,8 @@ from rosenblatt.margin.two_classes import NEGLIGIBLE, Effort, SoftMargin, TwoCla
 
 FEW_ROWS = 1000  # to hold BLAS back takes longer than they do
 FEW_COLUMNS = 1000  # Newton's matrix takes a few milliseconds
-FIRST_SWEEPS = 20
-SWEEPS_FROM_NEAR = 200
+FIRST_SWEEPS, MORE_SWEEPS = 20, 200  # the latter on few rows, where they cost next to nothing
+SWEPT_ROWS = 20_000
 SWEEPS_TO_FINISH = 1000
 
 
@@ -60,7 +60,11 @@ def _solved(
             earlier = problem.judged(start[0], duals, 0, tol, "earlier")
             if earlier.converged:
                 return earlier
-    sweeps = effort.most if not few else FIRST_SWEEPS if start is None else SWEEPS_FROM_NEAR
+    sweeps = effort.most
+    if few:
+        sweeps = MORE_SWEEPS  # from near by, they are all that is needed
+        if start is None:
+            sweeps = min(max(FIRST_SWEEPS, SWEPT_ROWS // problem.signs.size), MORE_SWEEPS)
     best = _descended(problem, tol, duals, effort, sweeps, seed)
     if few and not best.converged and not effort.is_over():
         best = _by_newton(problem, tol, best, effort, seed)
