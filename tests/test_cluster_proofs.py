@@ -64,6 +64,13 @@ def test_verdicts_are_those_of_one_machine_and_the_checker_accepts_their_proofs(
     assert checked.ok, checked.reason
 
 
+def test_rows_told_apart_are_those_of_all_shards(engine):
+    X, y = weak()
+    found = rb.cluster.separate(cut(X, y, 4), client=engine)
+    scores = np.column_stack([X, np.ones(len(X))]) @ np.array(found.certificate.w, float)
+    assert found.rows.tolist() == np.flatnonzero(scores * y > 1e-9).tolist()
+
+
 def test_a_tampered_or_foreign_certificate_is_refused(engine):
     X, y, _ = planted(n=300, d=3)
     proof = rb.cluster.separate(cut(X, y, 3), client=engine).certificate

@@ -102,6 +102,13 @@ def against(shard: Shard, given: tuple[Sides, bool, list[Number], bool, int], _:
     return Seen(sent(X, signs, wrong), bool((exact > 0).any()), least)
 
 
+def apart(shard: Shard, given: tuple[Sides, bool, list[Number]], first: int) -> np.ndarray:
+    """Give the rows strictly on their side of w; the first of the shard has the number given."""
+    sides, lifted, w = given
+    X, signs = sides.of(shard)
+    return first + np.flatnonzero(signs_of_products(X, signs, int(lifted), w) > 0)
+
+
 def off_span(shard: Shard, given: tuple[Sides, list[Any], bool, np.ndarray, int], _: None) -> Sent:
     """Send rows that some vector of a complement meets, or with entries in unused columns."""
     sides, complement, lifted, unused, most = given

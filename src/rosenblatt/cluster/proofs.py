@@ -40,6 +40,7 @@ from rosenblatt.cluster.looks import (
     Sent,
     Sides,
     against,
+    apart,
     below_margin,
     hinge_parts,
     likely,
@@ -55,6 +56,7 @@ from rosenblatt.decide.answers import (
     SEPARABLE,
     UNDECIDED,
     UNPROVEN,
+    WEAKLY,
     Clock,
     checked_seconds,
 )
@@ -157,13 +159,17 @@ class Coordinator:
         if answer.verdict == INSEPARABLE:
             idle = np.flatnonzero(~self.used()).tolist()
             claim = replace(claim, unused=tuple(idle))
+        rows = places[answer.rows]
+        if answer.verdict == WEAKLY:
+            given = (self.sides, lifted, list(claim.w))
+            rows = np.concatenate(list(self.engine.map(apart, given, self.firsts)))
         columns = self.survey.shards[0].columns
         found = replace(
             answer,
             certificate=claim,
             margin=margin,
             enclosure=(margin, answer.enclosure[1]) if margin else (0.0, 0.0),
-            rows=places[answer.rows],
+            rows=rows,
             names=() if columns is None else columns.names or (),
             design=None,
         )
