@@ -1,11 +1,14 @@
-"""How many requests a server answers in a second, with clients on the same machine.
+"""How many requests a server answers in a second, with eight clients on the same machine.
 
-Clients are processes of their own and keep their connections. Each case is bounded in count. What
-is taught is acknowledged after it is on disk, so the time of a flush is printed beside it.
+Clients are processes of their own and keep their connections; each load is bounded in count. What
+is taught is acknowledged after it is on disk, so the note tells what a flush takes; the variable
+ROSENBLATT_BENCH_DIR names the folder. The processor time of the server tells more than
+rates on a machine that is busy.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import multiprocessing
 import os
@@ -16,53 +19,88 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.race import Contestant, Race, itself, race
+
 CLIENTS = 8
 FEATURES, NAMES = 10, 500
+TEACH, PREDICT, MESSAGE = "rosenblatt /teach", "rosenblatt /predict", "rosenblatt, one message"
 
 
 class Load(NamedTuple):
-    """What a case sends: a path, its requests for each client, and examples in each of them."""
+    """What is sent: a path, and how often by each client."""
 
     path: str
     requests: int
-    batch: int = 1
 
 
 class Outcome(NamedTuple):
-    """What a case measured."""
+    """What was measured."""
 
     a_second: float
-    median: float  # milliseconds
-    p99: float
+    p99: float  # milliseconds
+    processor: float  # microseconds of the server for each request
 
 
-def main(requests: int = 2_000) -> None:
-    """Print the rates and times of one server."""
-    with tempfile.TemporaryDirectory(dir=os.environ.get("ROSENBLATT_BENCH_DIR")) as folder:
-        print(f"one flush of 4 KiB takes {flush_milliseconds(folder):.2f} ms")
-        with Served(folder) as served:
-            server = served.address
-            run(server, Load("/teach", 50))  # loops are loaded
-            for load in (
-                Load("/teach", requests),
-                Load("/predict", 2 * requests),
-                Load("/teach", max(requests // 50, 1), 100),
-                Load("/predict", max(requests // 50, 1), 100),
-            ):
-                before = served.processor_seconds()
-                done = run(server, load)
-                spent = served.processor_seconds() - before
-                print(
-                    f"{load.path:9} {load.batch:4} at once, {CLIENTS} clients: "
-                    f"{load.batch * done.a_second:8,.0f} a second, median {done.median:6.2f} ms, "
-                    f"p99 {done.p99:6.2f} ms; processor time of the server "
-                    f"{1e6 * spent / (CLIENTS * load.requests * load.batch):6.0f} us each"
-                )
-            median = one_message(server)
-            print(f"one message, one client: median {median:.2f} ms")
+@race
+def serving_rates(scale: float) -> Race:
+    """Answers of a server in a second, one example each."""
+    return Race(
+        entries={
+            name: lambda name=name: Contestant(lambda _: measured(name, scale).a_second)
+            for name in (TEACH, PREDICT)
+        },
+        figures=[itself(TEACH, at_least=1_000), itself(PREDICT, at_least=3_000)],
+        unit="a second",
+        timed=False,
+        repeats=1,
+        note=lambda: note(scale),
+    )
+
+
+@race
+def serving_times(scale: float) -> Race:
+    """How long one in a hundred waits, and one message without others."""
+    entries: Any = {
+        name: lambda name=name: Contestant(lambda _: measured(name, scale).p99)
+        for name in (TEACH, PREDICT)
+    }
+    return Race(
+        entries=entries | {MESSAGE: lambda: Contestant(lambda _: one_message(served().address))},
+        figures=[*(itself(name, at_most=50) for name in entries), itself(MESSAGE, at_most=10)],
+        unit="ms",
+        timed=False,
+        repeats=1,
+    )
+
+
+def note(scale: float) -> str:
+    return (
+        f"A flush of 4 KiB takes {flush_milliseconds(served().folder):.2f} ms. Processor time of "
+        f"the server: {measured(TEACH, scale).processor:.0f} µs to teach, "
+        f"{measured(PREDICT, scale).processor:.0f} µs to predict."
+    )
+
+
+@cache
+def measured(name: str, scale: float) -> Outcome:
+    """Have all clients send one load."""
+    path = name.partition(" ")[2]
+    run(served(), Load("/teach", 50))  # loops are loaded, and something is learned
+    return run(served(), Load(path, int(scale * (1_500 if path == "/teach" else 3_000)) + 1))
+
+
+@cache
+def served() -> Served:
+    """Start a server, for as long as this process lives."""
+    folder = tempfile.TemporaryDirectory(dir=os.environ.get("ROSENBLATT_BENCH_DIR"))
+    server = Served(folder.name)
+    atexit.register(folder.cleanup)
+    atexit.register(server.stop)
+    return server
 
 
 def flush_milliseconds(folder: str, times: int = 50) -> float:
@@ -81,44 +119,44 @@ class Served:
     """A server of a folder in a process of its own, on a free port."""
 
     def __init__(self, folder: str) -> None:
+        self.folder = folder
         words = [sys.executable, "-m", "rosenblatt", "serve", folder, "--port", "0", "--json"]
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE)
-
-    def __enter__(self) -> Served:
+        self.process = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         assert self.process.stdout is not None
         url = json.loads(self.process.stdout.readline())["serving"]
-        host, port = re.fullmatch(r"http://(.*):(\d+)", url).groups()
+        host, _, port = url.removeprefix("http://").rpartition(":")
         self.address = host, int(port)
-        return self
 
     def processor_seconds(self) -> float:
         """Give the processor time of the server so far; the machine may be busy otherwise."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def __exit__(self, *told: Any) -> None:
+    def stop(self) -> None:
         self.process.terminate()
         self.process.wait(30)
 
 
-def run(server: tuple[str, int], load: Load) -> Outcome:
+def run(server: Served, load: Load) -> Outcome:
     """Have clients send a load, all at once."""
     results: Any = multiprocessing.Queue()
     begin = multiprocessing.Barrier(CLIENTS + 1)
     clients = [
-        multiprocessing.Process(target=send, args=(server, load, k, begin, results))
+        multiprocessing.Process(target=send, args=(server.address, load, k, begin, results))
         for k in range(CLIENTS)
     ]
     for client in clients:
         client.start()
     begin.wait(60)
-    started = time.perf_counter()
+    started, before = time.perf_counter(), server.processor_seconds()
     taken = sorted(each for _ in clients for each in results.get(timeout=300))
-    seconds = time.perf_counter() - started
+    seconds, spent = time.perf_counter() - started, server.processor_seconds() - before
     for client in clients:
         client.join()
     return Outcome(
-        len(taken) / seconds, 1e3 * taken[len(taken) // 2], 1e3 * taken[int(0.99 * len(taken))]
+        len(taken) / seconds, 1e3 * taken[int(0.99 * len(taken))], 1e6 * spent / len(taken)
     )
 
 
@@ -139,10 +177,9 @@ def send(server: tuple[str, int], load: Load, number: int, begin: Any, results: 
 
 
 def request(load: Load, source: random.Random) -> bytes:
-    """Make a request of random examples; which of the names are there tells the label."""
-    items = [example(source, load.path == "/teach") for _ in range(load.batch)]
-    body: Any = items[0] if load.batch == 1 else {"items": items}
-    return post(load.path, json.dumps(body).encode(), "application/json")
+    """Make a request of one random example."""
+    body = json.dumps(example(source, load.path == "/teach")).encode()
+    return post(load.path, body, "application/json")
 
 
 def example(source: random.Random, labelled: bool) -> dict[str, Any]:
@@ -184,7 +221,3 @@ def one_message(server: tuple[str, int], times: int = 60) -> float:
             ask(connection, post("/predict", message, "message/rfc822"))
             taken.append(time.perf_counter() - started)
     return 1e3 * sorted(taken)[times // 2]
-
-
-if __name__ == "__main__":
-    main()

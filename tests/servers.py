@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from rosenblatt.serve.server import Settings, serve
-from rosenblatt.serve.service import _warm
+from rosenblatt.serve.service import warm
 
 CLIENTS = 4
 
@@ -108,7 +108,7 @@ def kill_round(folder, name, source):
 
 if __name__ == "__main__":
     folder, rounds, seed = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    _warm()
+    warm()
     for k in range(rounds):
         print(*kill_round(folder, f"{seed}-{k}", random.Random(f"{seed} {k}")), sep="\n")
         print('["round"]', flush=True)

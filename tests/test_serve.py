@@ -2,8 +2,10 @@
 
 import json
 import random
+import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from rosenblatt.serve.service import LIMITS
 from rosenblatt.store.store import Store
 from serving import serving
 
+ROOT = Path(__file__).parents[1]
 TOKEN = "a-token-of-thirty-two-characters"
 GOOD = b"From: boss@example.org\nSubject: the meeting\n\nminutes of the meeting\n"
 BAD = b"From: shop@example.com\nSubject: free offer\n\nclick here for a free cruise\n"
@@ -357,3 +360,19 @@ def test_serving_beyond_this_machine_needs_a_token(shell):
     assert (status, "openssl rand" in said) == (2, True)
     status, _, said = shell("serve", "learners", "--token-file", "nowhere")
     assert (status, "cannot read the token" in said) == (2, True)
+
+
+def test_units_and_images_give_options_that_there_are():
+    from rosenblatt.cli.serving import serve
+
+    known = {name for option in serve.params for name in option.opts}
+    texts = [path.read_text() for path in (ROOT / "deploy").iterdir()]
+    texts.append((ROOT / "docs" / "serve.md").read_text())
+    given = {
+        option
+        for text in texts
+        for line in re.findall(r"\bserve\b(?! *as)[^\n]*", text)
+        for option in re.findall(r"--[a-z-]+", line)
+    }
+    assert {"--host", "--token-file"} <= given
+    assert given <= known

@@ -69,7 +69,8 @@ class Keeper:
     def _follow(self, folder: Path, position: Position) -> Followed:
         followed = self._followed.get(folder)
         if followed is None:
-            followed = Followed(Store(folder), position, time.monotonic(), kept=position.seq)
+            store = Store(folder)
+            followed = Followed(store, position, time.monotonic(), kept=store.kept())
             self._followed[folder] = followed
         if followed.noted != position:
             followed.noted, followed.changed = position, time.monotonic()

@@ -9,21 +9,21 @@ import asyncio
 from typing import Any
 
 import numpy as np
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 
 from rosenblatt.errors import InputError
 from rosenblatt.serve import shapes
-from rosenblatt.serve.quick import json_response
+from rosenblatt.serve.quick import QuickRoute
 from rosenblatt.serve.refusals import RefusalError
 from rosenblatt.serve.service import Limits
 
 MOST_WAITING = 16
 
-proofs = APIRouter(tags=["proofs"])
+proofs = APIRouter(route_class=QuickRoute, tags=["proofs"])
 
 
 @proofs.post("/separate", response_model=shapes.Verdict)
-async def separate(request: Request, body: shapes.Separation) -> Response:
+async def separate(request: Request, body: shapes.Separation) -> Any:
     """Decide whether a hyperplane separates two labels, and prove it."""
     X, columns = _matrix(body, request.app.state.service.limits)
 
@@ -47,11 +47,11 @@ async def separate(request: Request, body: shapes.Separation) -> Response:
             "certificate": None if proof is None else proof.as_dict(),
         }
 
-    return json_response(await _alone(request, decide))
+    return await _alone(request, decide)
 
 
 @proofs.post("/verify", response_model=shapes.Check)
-async def verify(request: Request, body: shapes.Claim) -> Response:
+async def verify(request: Request, body: shapes.Claim) -> Any:
     """Check a certificate against rows and labels, exactly."""
     X, _ = _matrix(body, request.app.state.service.limits)
 
@@ -61,7 +61,7 @@ async def verify(request: Request, body: shapes.Claim) -> Response:
         found = verify(body.certificate, X, body.labels)
         return {"ok": found.ok, "reason": found.reason}
 
-    return json_response(await _alone(request, check))
+    return await _alone(request, check)
 
 
 async def _alone(request: Request, work: Any) -> Any:

@@ -30,14 +30,14 @@ class QuickRoute(APIRoute):
         """Give what answers a request."""
         endpoint: Any = self.endpoint
         adapter = TypeAdapter(typing.get_type_hints(endpoint, include_extras=True)["body"])
-        takes_messages = self.openapi_extra is RAW
+        takes_messages, status = self.openapi_extra is RAW, self.status_code or 200
 
         async def handle(request: Request) -> Response:
             content: Any = await request.body()
             kind = request.headers.get("content-type", "")
             if not (takes_messages and kind.startswith(MESSAGE)):
                 content = adapter.validate_json(content)
-            return json_response(await endpoint(request, content))
+            return json_response(await endpoint(request, content), status)
 
         return handle
 

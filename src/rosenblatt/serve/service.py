@@ -112,7 +112,7 @@ class Service:
 
     async def open(self) -> None:
         """Load all learners."""
-        await asyncio.to_thread(_warm)
+        await asyncio.to_thread(warm)
         loop = asyncio.get_running_loop()
         self._keeper = Keeper(lambda *said: loop.call_soon_threadsafe(self._prove, *said))
         for path in sorted(self.folder.glob(f"*/{JOURNAL}")):
@@ -251,7 +251,7 @@ class Service:
             hosted.prove(bound, corrections)
 
 
-def _warm() -> None:
+def warm() -> None:
     """Have the loops loaded before the first request: that takes a second."""
     held = Held(new_learner("OnlineSVM", {"window": 2, "unsure": 0.1}))
     for seq, label in enumerate("abab"):

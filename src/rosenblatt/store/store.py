@@ -278,16 +278,16 @@ class Store:
         if self.read_only or not held.learner.is_fitted:
             return
         path = self.folder / SNAPSHOT
-        if held.position.seq // STEP > self._at(SNAPSHOT) // STEP and path.exists():
+        if held.position.seq // STEP > self.kept() // STEP and path.exists():
             path.replace(self.folder / EARLIER)
         write_model(held.learner, path, held.notes() | {"threshold": threshold_of(held.learner)})
 
-    def _at(self, name: str) -> int:
-        """Give the last correction that a snapshot holds, without checking it."""
+    def kept(self) -> int:
+        """Give the last correction that the snapshot holds, without checking it."""
         from safetensors import SafetensorError, safe_open
 
         try:
-            with safe_open(self.folder / name, framework="numpy") as file:
+            with safe_open(self.folder / SNAPSHOT, framework="numpy") as file:
                 return int(json.loads(file.metadata()["settings"])["notes"]["position"][1])
         except (OSError, SafetensorError, KeyError, TypeError, ValueError):
             return 0
