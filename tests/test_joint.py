@@ -157,9 +157,7 @@ def test_class_primitives_are_products_of_matrices(layout):
         np.testing.assert_array_equal(weights, expected)
 
 
-@pytest.mark.twin_of(
-    "margin.joint_sweeps.descend", "margin.joint_sweeps.leap_or_wait", "margin.joint_sweeps.leap"
-)
+@pytest.mark.twin_of("margin.joint_sweeps.descend")
 @pytest.mark.parametrize("layout", [DENSE, SPARSE], ids=str)
 @pytest.mark.parametrize("lam", [0.02, 1.0])
 def test_sweeps_and_leaps_do_what_the_twin_does(layout, lam):

@@ -196,7 +196,7 @@ def _settle(hulls: Grouped, corral: FloatCorral) -> None:
     while True:
         _aim(hulls, corral)
         target, count = solved[0], np.int64(found[COUNT])
-        step, place = 1.0, -1
+        step, place = 1.0, np.int64(-1)
         for a in range(count):
             if target[a] <= 0.0:
                 room = weights[a] / (weights[a] - target[a]) if weights[a] > 0.0 else 0.0

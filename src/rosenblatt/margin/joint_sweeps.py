@@ -188,7 +188,7 @@ def descend(
     return False
 
 
-@loop
+@part
 def leap_or_wait(problem: JointRows, dual: Dual, sweeps: Turns, leaps: Leaps) -> None:
     """Leap after so many sweeps; begin anew when most members are no longer active."""
     tally = sweeps.tally
@@ -214,7 +214,7 @@ def begin_leaps(dual: Dual, leaps: Leaps, rows: np.ndarray) -> None:
             leaps.weights[j, r], leaps.weights_step[j, r] = dual.weights[j, r], 0.0
 
 
-@loop
+@part
 def leap(problem: JointRows, dual: Dual, leaps: Leaps, members: int) -> None:
     """Go to the best point of the plane of the last two steps, or on the way to its projection."""
     new, old = combination(problem, dual, leaps, members)
