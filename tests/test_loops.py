@@ -5,12 +5,10 @@ Where numbers are divided (renormalisation), rows are normal variates, on which 
 near 0, and agreement is asked up to the rounding of a few hundred operations.
 """
 
-import pickle
 import sys
 from importlib import import_module, invalidate_caches
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import pytest
 
@@ -386,17 +384,23 @@ def test_vote_counts_the_votes_of_all_weights_held(classes, lift, renormalize):
     np.testing.assert_allclose(out / len(twin.held), twin.voted(problem.A), rtol=1e-15)
 
 
-def test_an_index_that_names_a_class_of_another_version_holds_nothing(tmp_path):
+def test_each_signature_has_a_file_of_its_own_and_those_of_earlier_sources_go(tmp_path):
     assert type(plan.shuffle._cache._cache_file) is Index
-    gone = b"crosenblatt.loops\nGone\n."  # a pickle of a class that is not there
-    (tmp_path / "loop.nbi").write_bytes(pickle.dumps(numba.__version__) + gone)
-    with pytest.raises(AttributeError):
-        pickle.loads(gone)
-    index = Index(str(tmp_path), "loop", None)
-    index.loop = plan.shuffle
+    for name in (
+        "room.loop-7.1.nbc",
+        "room.loop-7.nbi",
+        "room.loop-5.1.nbc",
+        "room.looped-7.1.nbc",
+    ):
+        (tmp_path / name).touch()
+    index, other = (Index(str(tmp_path), "room.loop-7", None) for _ in range(2))
+    index.loop = other.loop = plan.shuffle
     assert index.load("a signature") is None
     index.save("a signature", "compiled")
-    assert index.load("a signature") == "compiled"
+    other.save("another", "compiled, too")
+    assert [index.load(key) for key in ("a signature", "another")] == ["compiled", "compiled, too"]
+    assert len(list(tmp_path.iterdir())) == 3
+    assert (tmp_path / "room.looped-7.1.nbc").exists()
 
 
 def test_a_loop_is_compiled_anew_when_a_part_in_another_file_changes(tmp_path, monkeypatch):

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from hashlib import sha256
 from types import CodeType
 from typing import Any, Never, TypeVar
 
@@ -81,27 +83,39 @@ PIECE: dict[str, Any] = {
 
 
 class Index(IndexDataCacheFile):  # type: ignore[misc]
-    """What is cached of a loop, until the source of the loop or of a part of it changes.
+    """What is cached of a loop: a file for each signature, named after all that it is made from.
 
-    Numba looks at the loop's own file alone. An index by another version of this package holds
-    nothing: it may name classes that are called otherwise now, and is read before stamps are.
+    Numba looks at the loop's own file alone, and not at those of its parts. It numbers the files,
+    and two processes that compile at once, as workers of a cluster do, may take the same number.
     """
 
     loop: Any
 
-    @property
-    def _source_stamp(self) -> Any:
-        return sorted(set(_sources(self.loop.py_func, set())), key=str)
-
-    @_source_stamp.setter
-    def _source_stamp(self, stamp: Any) -> None:
-        """Numba's own stamp, that of the loop's file, is part of the other."""
-
-    def _load_index(self) -> Any:
+    def load(self, key: Any) -> Any:
+        """Give what is cached for a signature, or None."""
         try:
-            return super()._load_index()
-        except (AttributeError, ImportError):
-            return {}
+            return self._load_data(self._name(key))
+        except OSError:
+            return None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep what was compiled, and nothing that was compiled from an earlier source."""
+        name = self._name(key)
+        self._save_data(name, data)
+        loop, source = name.rpartition("-")[0], name.rpartition(".")[0].rpartition(".")[0]
+        for file in os.scandir(self._cache_path):
+            if file.name.startswith(f"{loop}-") and not file.name.startswith(source):
+                with suppress(OSError):  # another process did it
+                    os.unlink(file)
+
+    def _name(self, key: Any) -> str:
+        sources = sorted(set(_sources(self.loop.py_func, set())), key=str)
+        base = self._index_name.removesuffix(".nbi")
+        return f"{base}.{_digest(self._version, sources)}.{_digest(key)}.nbc"
+
+
+def _digest(*parts: Any) -> str:
+    return sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def _sources(function: Any, seen: set[Any]) -> Iterator[tuple[Any, ...]]:

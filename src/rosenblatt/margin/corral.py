@@ -139,7 +139,7 @@ def _join(hulls: Grouped, corral: FloatCorral, j: int) -> bool:
 
 
 @part
-def _leave(corral: FloatCorral, place: int) -> None:
+def _leave(corral: FloatCorral, place: np.int64) -> None:
     """Drop a row, and rotate the rest of the factor back to a triangle."""
     places, weights, factor, _, _, found = corral
     last = np.int64(found[COUNT]) - 1
@@ -201,7 +201,7 @@ def _settle(hulls: Grouped, corral: FloatCorral) -> None:
             if target[a] <= 0.0:
                 room = weights[a] / (weights[a] - target[a]) if weights[a] > 0.0 else 0.0
                 if room < step or place < 0:
-                    step, place = room, a
+                    step, place = room, np.int64(a)
         for a in range(count):
             weights[a] += step * (target[a] - weights[a])
         if place < 0:
