@@ -23,8 +23,8 @@ import rosenblatt as rb
 from naive import ORDERS
 from planted import fit, planted, quickly, seed_of, whole, whole_vectors
 from rosenblatt.online import driver
+from rosenblatt.online.linear_machine import LinearMachine
 from rosenblatt.online.perceptron import Rule
-from rosenblatt.online.separator import Separator
 
 XOR_X = np.array([[1.0, 1], [-1, -1], [1, -1], [-1, 1]])
 XOR_Y = np.array([1, 1, -1, -1])
@@ -244,7 +244,7 @@ def test_an_interrupt_keeps_what_was_learned(order, how, monkeypatch):
         if len(told) == 5:
             INTERRUPTS[how]()
 
-    halfspace = Separator.begin(np.zeros(3), 1.0, PLAIN, "last")
+    halfspace = LinearMachine.begin(np.zeros(3), 1.0, PLAIN, "last")
     codes = (XOR_Y > 0).astype(np.int8)
     run = halfspace.fit(XOR_X, codes, order=order, seed=8, limits=driver.Limits(), watch=watch)
     twin = naive.learner(2, lift=1.0)
@@ -257,7 +257,7 @@ def test_an_interrupt_keeps_what_was_learned(order, how, monkeypatch):
 
 def test_an_interrupted_pass_counts_as_begun_even_without_a_mistake(monkeypatch):
     monkeypatch.setattr(driver, "WATCH_SECONDS", 0.0)
-    halfspace = Separator.begin(np.array([1.0, 0.0]), 0.0, PLAIN, "last")
+    halfspace = LinearMachine.begin(np.array([1.0, 0.0]), 0.0, PLAIN, "last")
     X, codes, limits = np.ones((5000, 1)), np.ones(5000, np.int8), driver.Limits()
     run = halfspace.fit(
         X, codes, order="cycle", seed=0, limits=limits, watch=lambda progress: raise_interrupt()

@@ -12,7 +12,7 @@ import rosenblatt as rb
 from rosenblatt import memory
 from rosenblatt.cli.source import Source
 from rosenblatt.data.info import count_constant
-from rosenblatt.online.separator import WEIGHT_BYTES
+from rosenblatt.online.linear_machine import WEIGHT_BYTES
 
 KINDS = ("svm", "svm.gz", "npz", "csv", "csv.gz")
 SMALL = 1 << 20
@@ -88,7 +88,7 @@ def test_fitting_and_saving_take_no_more_memory_than_is_asked_for(learner, tmp_p
 def test_weights_that_take_much_memory_are_told_with_their_size(
     shell, folder, monkeypatch, learner
 ):
-    monkeypatch.setattr("rosenblatt.online.separator.LARGE", WEIGHT_BYTES * 200_000)
+    monkeypatch.setattr("rosenblatt.online.linear_machine.LARGE", WEIGHT_BYTES * 200_000)
     status, _, said = shell("fit", "wide.svm", "-m", "new", "--learner", learner)
     assert (status, said) == (
         0,
@@ -97,7 +97,7 @@ def test_weights_that_take_much_memory_are_told_with_their_size(
     )
     with pytest.warns(rb.LargeModelWarning, match="weights for 200,000 columns"):
         rb.Perceptron().fit(*rb.read("wide.svm"))
-    monkeypatch.setattr("rosenblatt.online.separator.LARGE", WEIGHT_BYTES * 200_001)
+    monkeypatch.setattr("rosenblatt.online.linear_machine.LARGE", WEIGHT_BYTES * 200_001)
     assert shell("fit", "wide.svm", "-m", "new", "--learner", learner)[2] == ""
 
 

@@ -11,6 +11,7 @@ from rosenblatt.cluster.survey import Labelled
 from rosenblatt.exact.extremes import Extremes, spread
 from rosenblatt.matrices import as_rows, refuse_unusable
 from rosenblatt.online.driver import Training, UnusableRowError
+from rosenblatt.online.linear_machine import LinearMachine
 from rosenblatt.online.perceptron import (
     CLOCK,
     Rule,
@@ -19,7 +20,6 @@ from rosenblatt.online.perceptron import (
 )
 from rosenblatt.online.plan import Plan, shuffle
 from rosenblatt.online.presenter import RowPresenter
-from rosenblatt.online.separator import Separator
 from rosenblatt.rows import favoured
 
 STEP = 0x9E3779B97F4A7C15  # between the seeds of shards
@@ -124,7 +124,7 @@ def plan_of(shard: Shard, begin: Pass, rows: int, seed: int) -> Plan:
     return kept._replace(sequence=kept.sequence.copy(), seed=kept.seed.copy())
 
 
-def errors_of(shard: Shard, given: tuple[Labelled, Separator], _: None) -> np.ndarray:
+def errors_of(shard: Shard, given: tuple[Labelled, LinearMachine], _: None) -> np.ndarray:
     """Give how many rows of a shard the last and the averaged weights misclassify."""
     labelled, learned = given
     shown, codes = labelled.of(shard)

@@ -18,7 +18,7 @@ from scipy import sparse
 from rosenblatt.errors import InputError
 from rosenblatt.matrices import Matrix
 from rosenblatt.names import in_words, names_of
-from rosenblatt.online.separator import OneRow
+from rosenblatt.online.linear_machine import OneRow
 
 MOST_COLUMNS = 2**31 - 1
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)

@@ -1,7 +1,8 @@
 """Learners whose weights are moved by single examples: what `Perceptron` and `OnlineSVM` share.
 
-Passes over a data set, blocks and single rows all end in a `Separator`, which holds the weights and
-what is needed to go on; a learner of this kind says how to begin one (`_begin`), and by which rule.
+Passes over a data set, blocks and single rows all end in a `LinearMachine`, which holds the weights
+and what is needed to go on; a learner of this kind says how to begin one (`_begin`), and by which
+rule.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from rosenblatt.learners.stream import StreamLearner
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, without_duplicates
 from rosenblatt.online.driver import Limits, Watch
 from rosenblatt.online.growth import Length, length_of
+from rosenblatt.online.linear_machine import LinearMachine, Move, OneRow, check_room
 from rosenblatt.online.perceptron import LOST, Rule
-from rosenblatt.online.separator import Move, OneRow, Separator, check_room
 from rosenblatt.run import Run, Stop
 
 NARROW = 2**14  # columns of rows that are faster dense than sparse, one at a time
@@ -46,7 +47,7 @@ class OnlineLearner(StreamLearner):
     warm_start = False  # unless there are options for it
     unsure: float | None = None
     n_features_in_: int
-    _learned: Separator
+    _learned: LinearMachine
 
     def check_options(self) -> None:
         """Refuse options that cannot be used, before anything is read or learned."""
@@ -68,7 +69,7 @@ class OnlineLearner(StreamLearner):
         output: str,
         codes: np.ndarray = UNKNOWN,
         weights: np.ndarray = ALL_ONE,
-    ) -> Separator:
+    ) -> LinearMachine:
         """Begin at the chosen start; no codes where all that is to come is not known."""
         raise NotImplementedError
 
@@ -76,7 +77,9 @@ class OnlineLearner(StreamLearner):
         """Give the rule of the updates; no codes where all that is to come is not known."""
         raise NotImplementedError
 
-    def _begin_again(self, shown: Presented, classes: np.ndarray, codes: np.ndarray) -> Separator:
+    def _begin_again(
+        self, shown: Presented, classes: np.ndarray, codes: np.ndarray
+    ) -> LinearMachine:
         """Begin from the last weights of an earlier run."""
         raise NotImplementedError
 
@@ -129,7 +132,7 @@ class OnlineLearner(StreamLearner):
         self._weighted = shown.weighted
         return self
 
-    def _present_once(self, learned: Separator, shown: Presented, classes: np.ndarray) -> Run:
+    def _present_once(self, learned: LinearMachine, shown: Presented, classes: np.ndarray) -> Run:
         codes = as_few_codes(shown.labels, classes)
         return shown.told(learned.once(shown.X, codes, shown.weights))
 
@@ -254,7 +257,7 @@ class OnlineLearner(StreamLearner):
             return (self._labels[1] if self.tie == "positive" else None), 0.0
         return self._labels[bool(score > 0.0)], abs(float(score))
 
-    def _best_class(self, separator: Separator, row: OneRow) -> tuple[Any, float]:
+    def _best_class(self, separator: LinearMachine, row: OneRow) -> tuple[Any, float]:
         scores = np.full(1, np.nan) if separator.votes else separator.score(row)
         if not np.isfinite(scores).all():
             row = self._known_part(row)
@@ -321,7 +324,7 @@ class OnlineLearner(StreamLearner):
         return np.atleast_2d(self._learned.weights())[:, -1] * self._learned.lift
 
     @property
-    def separator(self) -> Separator:
+    def separator(self) -> LinearMachine:
         """The state of the learner: last weights, start, rule and lifting."""
         self.check_fitted()
         return self._learned
@@ -329,7 +332,7 @@ class OnlineLearner(StreamLearner):
     def _counters(self) -> np.ndarray:
         return self._learned.state.tally
 
-    def _keep(self, learned: Separator, classes: np.ndarray) -> None:
+    def _keep(self, learned: LinearMachine, classes: np.ndarray) -> None:
         self._learned = learned
         self.n_features_in_ = learned.width
         self.classes_ = classes
@@ -339,14 +342,14 @@ class OnlineLearner(StreamLearner):
         # What the short path for single rows wants to know of each label.
         self._moves: dict[Any, Move] = dict(zip(classes.tolist(), learned.moves(), strict=False))
 
-    def _widened(self, width: int) -> Separator:
+    def _widened(self, width: int) -> LinearMachine:
         """Give what was learned, with room for rows of this width."""
         learned = self._learned
         return learned.widened(width) if width > learned.width else learned
 
     def _prepared(
         self, width: int, classes: np.ndarray, labels: np.ndarray, codes: np.ndarray = UNKNOWN
-    ) -> Separator:
+    ) -> LinearMachine:
         """Give what was learned as it is for more columns, and for more classes, which begin at 0.
 
         The first class of a stream counts as negative until the second one is known, and may have
@@ -363,11 +366,13 @@ class OnlineLearner(StreamLearner):
 
     # ---- learning elsewhere, as on a cluster
 
-    def begin(self, like: Matrix, classes: np.ndarray, totals: np.ndarray) -> Separator:
+    def begin(self, like: Matrix, classes: np.ndarray, totals: np.ndarray) -> LinearMachine:
         """Begin as `fit` does on rows of which this is the longest; totals are those of classes."""
         return self._begin(like, classes, self.output, np.arange(classes.size), totals)
 
-    def take_over(self, learned: Separator, classes: np.ndarray, run: Run, like: Matrix) -> None:
+    def take_over(
+        self, learned: LinearMachine, classes: np.ndarray, run: Run, like: Matrix
+    ) -> None:
         """Hold what a run elsewhere learned, from rows with the columns of this one."""
         self._adopt_columns(like, like)
         self._hold(learned, classes, run)
@@ -442,7 +447,7 @@ def _as_one_row(row: OneRow, width: int) -> Matrix:
     return matrix
 
 
-def lifted_comparator(comparator: Any, separator: Separator) -> np.ndarray:
+def lifted_comparator(comparator: Any, separator: LinearMachine) -> np.ndarray:
     """Take a comparator into the space of the lifted rows: one vector, or one for each class."""
     width, lift = separator.width, separator.lift
     if not separator.is_halfspace:

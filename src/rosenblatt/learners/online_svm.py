@@ -20,9 +20,9 @@ from rosenblatt.learners.online import UNKNOWN, OnlineLearner, lifted_comparator
 from rosenblatt.matrices import Matrix
 from rosenblatt.memory import check_memory
 from rosenblatt.online.driver import Watch
+from rosenblatt.online.linear_machine import LinearMachine, check_start
 from rosenblatt.online.machine import Machine
 from rosenblatt.online.perceptron import Rule
-from rosenblatt.online.separator import Separator, check_start
 from rosenblatt.run import Run, Stop
 
 ORDERS = ("cycle", "shuffle")
@@ -179,7 +179,9 @@ class OnlineSVM(OnlineLearner):
         calibrating, lift = self.unsure is not None, self._lift_of(X)
         return Machine.begin_with(w, lift, rule, output, int(self.window), calibrating)
 
-    def _begin_again(self, shown: Presented, classes: np.ndarray, codes: np.ndarray) -> Separator:
+    def _begin_again(
+        self, shown: Presented, classes: np.ndarray, codes: np.ndarray
+    ) -> LinearMachine:
         earlier = self._prepared(shown.X.shape[1], classes, shown.labels, codes)
         earlier.rule = self._rule(classes, codes, shown.weights)
         return earlier.copied()

@@ -27,9 +27,9 @@ from rosenblatt.learners.values import (
 )
 from rosenblatt.online.averaging import AVERAGING, Ballot, Votes, as_wide
 from rosenblatt.online.band import NO_BAND, empty_band
+from rosenblatt.online.linear_machine import LinearMachine
 from rosenblatt.online.machine import Machine
 from rosenblatt.online.perceptron import PLACES, SEEN, Rule, State
-from rosenblatt.online.separator import Separator
 from rosenblatt.online.window import Window
 from rosenblatt.rows import Sparse
 from rosenblatt.run import History, Operations, Run, Stop
@@ -97,7 +97,7 @@ def online_svm_from(settings: Settings, tensors: Tensors) -> OnlineSVM:
     return learner
 
 
-def _window(tensors: Tensors, separator: Separator, classes: int) -> Window:
+def _window(tensors: Tensors, separator: LinearMachine, classes: int) -> Window:
     """Give the newest examples as they were held; refuse rows, classes and shares that misfit."""
     parts = {name: tensors[f"window.{name}"] for name in (*WINDOW, *WINDOW_ROWS)}
     kinds = (WINDOW | WINDOW_ROWS).items()
@@ -121,7 +121,7 @@ def _window(tensors: Tensors, separator: Separator, classes: int) -> Window:
     return Window(rows, **held, ends=np.array([0, size]))
 
 
-def _separator(settings: Settings, tensors: Tensors, classes: int, width: int) -> Separator:
+def _separator(settings: Settings, tensors: Tensors, classes: int, width: int) -> LinearMachine:
     vectors = (classes,) if classes > 2 else ()
     _check_state(settings, tensors, (*vectors, width + 1), (*vectors, 0))
     laid = np.asfortranarray if settings.get("by_column") else np.ascontiguousarray
@@ -129,7 +129,7 @@ def _separator(settings: Settings, tensors: Tensors, classes: int, width: int) -
     votes = None
     if "votes" in settings:
         votes = Votes(lift, (_ballot(settings["votes"], tensors, classes, width),))
-    return Separator(
+    return LinearMachine(
         _rule(settings["rule"], tensors, classes),
         lift,
         State(w, drift, tensors["tally"], np.zeros(vectors or 1), _band(settings, tensors)),
@@ -152,7 +152,7 @@ def _band(settings: Settings, tensors: Tensors) -> np.ndarray:
 # Files name the weights of two classes, and give the steps of their votes a sign.
 
 
-def _rule_parts(separator: Separator, tensors: Tensors) -> Settings:
+def _rule_parts(separator: LinearMachine, tensors: Tensors) -> Settings:
     """Give the numbers of a rule; weights of examples are those of one run."""
     rule = separator.rule
     if not separator.is_halfspace:
@@ -219,7 +219,7 @@ def _options_back(options: Settings, tensors: Tensors) -> Settings:
 # ---- votes
 
 
-def _vote_parts(separator: Separator, ballot: Ballot, tensors: Tensors) -> Settings:
+def _vote_parts(separator: LinearMachine, ballot: Ballot, tensors: Tensors) -> Settings:
     tensors["votes.held"] = ballot.held(float(separator.state.tally[SEEN]))
     tensors["votes.row"], tensors["votes.norm"] = ballot.row, ballot.norm
     if separator.is_halfspace:

@@ -25,8 +25,8 @@ from rosenblatt.labels import (
 )
 from rosenblatt.learners.online import UNKNOWN, OnlineLearner, lifted_comparator
 from rosenblatt.matrices import Matrix
+from rosenblatt.online.linear_machine import LinearMachine, check_start
 from rosenblatt.online.perceptron import Rule
-from rosenblatt.online.separator import Separator, check_start
 
 if TYPE_CHECKING:
     from rosenblatt.bounds.mistakes import Problem
@@ -235,7 +235,7 @@ class Perceptron(OnlineLearner):
         output: str,
         codes: np.ndarray = UNKNOWN,
         weights: np.ndarray = ALL_ONE,
-    ) -> Separator:
+    ) -> LinearMachine:
         """Begin at the chosen start; no codes where all that is to come is not known."""
         vectors = 1 if classes.size <= 2 else int(classes.size)  # one serves two classes
         check_start(X.shape[1], vectors)
@@ -245,7 +245,9 @@ class Perceptron(OnlineLearner):
             w = np.asfortranarray(w) if w.any() else np.zeros(w.shape, order="F")
         return self._begun(w, lift, self._rule(classes, codes, weights), output)
 
-    def _begin_again(self, shown: Presented, classes: np.ndarray, codes: np.ndarray) -> Separator:
+    def _begin_again(
+        self, shown: Presented, classes: np.ndarray, codes: np.ndarray
+    ) -> LinearMachine:
         """Begin from the last weights of an earlier run, in the same lifted space or another."""
         earlier = self._prepared(shown.X.shape[1], classes, shown.labels, codes)
         lift = self._lift_of(shown.X)
@@ -254,10 +256,10 @@ class Perceptron(OnlineLearner):
         rule = self._rule(classes, codes, shown.weights)
         return self._begun(w, lift, rule, self.output)
 
-    def _begun(self, w: np.ndarray, lift: float, rule: Rule, output: str) -> Separator:
+    def _begun(self, w: np.ndarray, lift: float, rule: Rule, output: str) -> LinearMachine:
         if self.unsure is None:
-            return Separator.begin(w, lift, rule, output)
-        return Separator.begin(w, lift, rule, "last", calibrating=True)
+            return LinearMachine.begin(w, lift, rule, output)
+        return LinearMachine.begin(w, lift, rule, "last", calibrating=True)
 
     def _start(self, width: int, lift: float, vectors: int) -> np.ndarray:
         """Give the starting weights in the lifted space (theory D5): a row for each class."""

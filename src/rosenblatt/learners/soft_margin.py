@@ -13,7 +13,7 @@ from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.margin.problems import MULTICLASS, LabelledRows, Settings, solve
 from rosenblatt.margin.two_classes import SoftMargin
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
-from rosenblatt.online.separator import check_start
+from rosenblatt.online.linear_machine import check_start
 
 LONGEST = 1e150  # a square of it is still a number
 MOST_LAM, LEAST_LAM = 1e150, 1e-150

@@ -24,8 +24,8 @@ from rosenblatt.learners.base import Learner, in_turn
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius
 from rosenblatt.online.driver import ORDERS, Progress, Watch
+from rosenblatt.online.linear_machine import OneRow
 from rosenblatt.online.perceptron import LOOKS, MISTAKES, PLACES, UPDATES, WORK
-from rosenblatt.online.separator import OneRow
 from rosenblatt.run import Operations, Run, Stop
 
 OUTPUTS = ("auto", "last", "averaged", "voted")

@@ -54,8 +54,8 @@ CLEARLY = 0.9  # the share of the errors of averages at which the last weights a
 
 
 @dataclass
-class Separator:
-    """The state of a learner.
+class LinearMachine:
+    """The state of a learner: classes told apart by linear scores, and how these are learned.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Separator:
     @classmethod
     def begin(
         cls, w: np.ndarray, lift: float, rule: Rule, output: str, calibrating: bool = False
-    ) -> Separator:
+    ) -> LinearMachine:
         """Begin from the weights w of the lifted rows, with a band of leads or without."""
         state = State.start(w.copy(order="K"), output in AVERAGING, calibrating)
         return cls(rule, lift, state, output, w, Votes(lift) if output == "voted" else None)
@@ -251,12 +251,12 @@ class Separator:
 
     # ---- changing shape
 
-    def copied(self) -> Separator:
+    def copied(self) -> LinearMachine:
         """Give one that can learn apart from this one."""
         state = State(*(part.copy(order="K") for part in self.state))
         return replace(self, state=state, votes=self.votes and self.votes.copied())
 
-    def among(self, places: np.ndarray, classes: int, rule: Rule) -> Separator:
+    def among(self, places: np.ndarray, classes: int, rule: Rule) -> LinearMachine:
         """Give the same among more classes: class r moves to places[r], new ones begin at 0.
 
         Where two classes become more, the positive one gets w and the negative one -w: that is what
@@ -270,7 +270,7 @@ class Separator:
         votes = self.votes and self.votes.renamed(places)
         return replace(self, rule=rule, state=state, start=start, votes=votes)
 
-    def widened(self, width: int) -> Separator:
+    def widened(self, width: int) -> LinearMachine:
         """Give the same with room for more columns."""
         check_room(width, self.state.w.size // self.state.w.shape[-1])
         state = self.state

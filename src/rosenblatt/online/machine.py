@@ -10,16 +10,16 @@ import numpy as np
 
 from rosenblatt.matrices import Matrix, as_rows, without_duplicates
 from rosenblatt.online.driver import PORTION
+from rosenblatt.online.linear_machine import LinearMachine, Move, OneRow
 from rosenblatt.online.perceptron import LOOKS, WORK, Allowance, Log, Rule, State
 from rosenblatt.online.plan import Plan
 from rosenblatt.online.presenter import FEWEST
-from rosenblatt.online.separator import Move, OneRow, Separator
 from rosenblatt.online.window import Window, learn_newest_row, present_newest
 from rosenblatt.rows import Rows, Single
 
 
 @dataclass
-class Machine(Separator):
+class Machine(LinearMachine):
     """A separator that moves by dual steps over a window; C is the rate of its rule."""
 
     window: Window = field(kw_only=True)
