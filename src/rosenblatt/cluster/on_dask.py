@@ -121,16 +121,20 @@ class DaskEngine(Engine):
                 key=[f"{name}-{k}" for k in range(len(groups))],
                 pure=False,
             )
+        yield from self._in_order(groups, futures)
+
+    def _in_order(self, groups: list[list[int]], futures: list[Any]) -> Iterator[Done]:
+        """Fetch what is ready, while other tasks go on; give results in the order of the shards."""
         arrived: dict[int, Done] = {}
-        following = 0
-        for start in range(0, len(groups), AT_ONCE):
-            some = slice(start, start + AT_ONCE)
+        pending, following = dict(zip(range(len(groups)), futures, strict=True)), 0
+        futures.clear()  # the workers may forget what was fetched
+        while pending:
             with self._connected():
-                self._wait(futures[some])
-                done = self.client.gather(futures[some])
-            futures[some] = [None] * len(done)  # the workers may forget them
-            for group, values in zip(groups[some], done, strict=True):
-                arrived.update(zip(group, values, strict=True))
+                self._wait([next(iter(pending.values()))])
+                ready = [k for k, future in pending.items() if future.done()][:AT_ONCE]
+                done = self.client.gather([pending.pop(k) for k in ready])
+            for k, values in zip(ready, done, strict=True):
+                arrived.update(zip(groups[k], values, strict=True))
             while following in arrived:
                 yield arrived.pop(following)
                 following += 1
