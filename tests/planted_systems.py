@@ -232,6 +232,35 @@ def _planted(system: Whole, A: Any, b: Any, bounds: list[Any]) -> PlantedSystem:
     return PlantedSystem(A, b, system.tags == MORE_THAN, system.tags == EQUAL, bounds, verdict)
 
 
+def nearly_feasible(seed: int, n: int, d: int, blocks: int = 8, each: int = 12) -> PlantedSystem:
+    """Give decimals of all sizes in blocks: rows and bounds that miss a common point by 1e-7.
+
+    Like models of energy: bases are nearly singular, and it takes hundreds of rows and bounds to
+    contradict each other.
+    """
+    random = np.random.default_rng(seed)
+    A = np.full((n, d), Decimal(0))
+    for i in range(n):
+        block = (i * blocks // n + (random.random(each) < 0.25)) % blocks
+        columns = block * d // blocks + random.integers(0, d // blocks, each)
+        for j, sign in zip(columns.tolist(), random.choice([-1, 1], each).tolist(), strict=True):
+            digits, power = random.integers(10**5, 10**6), random.integers(-10, -1)
+            A[i, j] = sign * Decimal(int(digits)).scaleb(int(power))
+    amounts = random.integers(1, 1000, d) * (random.random(d) < 0.5)
+    point = np.array([Decimal(int(amount)) / 10 for amount in amounts])
+    equal = random.random(n) < 0.7
+    shares = random.integers(1, 9, n) * (random.random(n) < 0.5)
+    shares = np.where(equal & (random.random(n) < 0.5), -shares, shares)
+    left, b = shares.astype(object) @ A, A @ point
+    raised = int(np.flatnonzero(shares)[0])
+    b[raised] += Decimal("1e-7") * int(np.sign(shares[raised])) * max(1, abs(b[raised]))
+    bounds = [
+        (x if pull < 0 else Decimal(0), x if pull > 0 else None)
+        for x, pull in zip(point, left, strict=True)
+    ]
+    return PlantedSystem(A, b, np.zeros(n, bool), equal, bounds, "infeasible")
+
+
 def drawn(seed: int, most_rows: int = 30, most_columns: int = 24) -> PlantedSystem:
     """Draw a small system of any pattern, answer and sort of numbers."""
     random = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from amount import amount
-from planted_systems import drawn
+from planted_systems import drawn, nearly_feasible
 from rosenblatt.checker import check
 from rosenblatt.decide import circuits, optimum
 
@@ -40,6 +40,16 @@ def test_floats_find_an_optimum_that_hangs_on_tiny_gaps(seed, monkeypatch):
     for module in (optimum, circuits):
         monkeypatch.setattr(module, "by_pivots", refuse)
     assert_decided(drawn(seed))
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_nearly_singular_bases_are_refined_from_what_floats_found(seed, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("exact pivots took over")
+
+    monkeypatch.setattr(optimum, "by_pivots", refuse)
+    given, options = nearly_feasible(seed, 120, 300).given()
+    assert rb.solve(*given, **options).verdict == "infeasible"
 
 
 def test_where_a_vertex_has_long_numbers_a_point_inside_is_found():

@@ -26,6 +26,8 @@ from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.numbers import is_plain
 from rosenblatt.exact.programs import End, Program, Vertex
 
+MANY = 300  # rows and bounds of a proof: to find fewer takes longer than to decide
+
 
 class Contradiction(NamedTuple):
     """Multipliers of rows, of lower and of upper bounds, that add up to 0 >= b for some b > 0.
@@ -91,6 +93,8 @@ class ElasticSystem(Elastic):
         the strict rows is not zero on few rows only.
         """
         places = np.array([*given.rows], np.int64)
+        if sum(map(len, given)) > MANY:
+            return None
         equations = np.flatnonzero(self.equal[places])  # whose multipliers may be negative
         sides = [*((j, 0) for j in given.lower), *((j, 1) for j in given.upper)]
         more, factors = whole_rows([*map(self._bound, sides), [(self.width, 1)]], self.width + 1)

@@ -1,25 +1,27 @@
 """Linear programs in floats (HiGHS). They find a basis; `exact.programs` makes it exact.
 
-Rows and columns are scaled by powers of two, x = 2^column·x', which rounds nothing. After an exact
-vertex turned out not to be optimal, the program that is left, moved to the vertex and with its
-violations enlarged to about 1, is solved from the same basis: floats then see what they missed
-(Gleixner, Steffy & Wolter 2016).
+Rows and columns are scaled by powers of two, x = 2^column·x', which rounds nothing. If the vertex
+of the basis turns out not to be optimal, what floats found is taken for the exact numbers that they
+are; the program that is left there, moved to them and with its violations enlarged to about 1, is
+solved from the same basis, and its answer added: floats then see what they missed, however badly
+conditioned the basis is (Gleixner, Steffy & Wolter 2016).
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import highspy
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.exact.linear import balance, entry_powers
+from rosenblatt.exact.linear import Rationals, balance, entry_powers
 from rosenblatt.exact.programs import (
     AT_LOWER,
     AT_UPPER,
@@ -49,7 +51,10 @@ STATES = {STATUS.kBasic: BASIC, STATUS.kLower: AT_LOWER, STATUS.kUpper: AT_UPPER
 STATUSES = {BASIC: STATUS.kBasic, AT_LOWER: STATUS.kLower, AT_UPPER: STATUS.kUpper}
 INFINITE = 1e30
 WHOLE = 2**53
-LARGE_DIGITS = 20  # binary digits of large costs, beside those of about 1 that matter
+GAIN = 40  # binary digits by which violations are enlarged at once, beyond those before
+DIGITS = 44  # binary digits behind the point that are taken of what floats find
+PATIENCE, SOME_STEPS = 2, 500  # for refinement: times the steps before, and some more
+LARGE_DIGITS = 40  # binary digits of large costs, beside those of about 1 that matter
 GRACE = 0.1  # seconds that a solver has to come back
 USUAL = 20  # binary digits of ends that floats need no help with
 
@@ -92,24 +97,37 @@ def _states(statuses: Sequence[Any]) -> np.ndarray:
 
 
 class FloatProgram:
-    """A program in floats."""
+    """A program in floats.
+
+    Attributes
+    ----------
+    rows, columns : powers of two by which rows are multiplied, and x is divided.
+    primal, dual : powers of two by which ends are multiplied, and costs divided.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program, A = program, program.A
         self.rows, self.columns = balance(A)
         matrix = A.floats(entry_powers(A, self.rows, self.columns))
-        self.primal = _unit(program, self.rows, self.columns)  # by which ends are enlarged
-        self.pulls: int | None = None  # the size of wrong multipliers
+        self.primal = _unit(program, self.rows, self.columns)
+        costs = [(cost, 1) for cost in program.cost]
+        self.dual = _largest(costs, self.columns)
+        self.units = self.primal, self.dual
         self.solver = solver_with({})
-        cost = _costs_in_floats([(cost, 1) for cost in program.cost], self.columns)
         row_ends = ends_in_floats(program.row_ends, self.primal + self.rows)
         column_ends = ends_in_floats(program.column_ends, self.primal - self.columns)
+        cost = _costs_in_floats(costs, self.columns - self.dual)
         load(self.solver, cost, column_ends, row_ends, matrix)
 
     def basis(self, seconds: float) -> Basis:
         """Solve the program."""
         run(self.solver, seconds)
         return basis_of(self.solver)
+
+    @cached_property
+    def most(self) -> int:
+        """How many steps what is left of the program may take, as far as the first ones tell."""
+        return int(PATIENCE * (max(0, self.solver.getInfo().simplex_iteration_count) + SOME_STEPS))
 
     @property
     def is_feasible(self) -> bool:
@@ -122,50 +140,105 @@ class FloatProgram:
         found = self.solver.getSolution().col_value
         return np.asarray(np.ldexp(found, self.columns - self.primal))
 
-    def enlarged(self, basis: Basis, found: Vertex, seconds: float) -> Basis:
-        """Solve what is left of the program at a vertex, enlarged, from the same basis."""
-        breaks, pulls = largest_violations(self.program, found, self.rows, self.columns)
-        self.primal = self.primal if breaks is None else -breaks
-        self.pulls = self.pulls if pulls is None else pulls
-        held, costs = self._held(found)
-        solver, (rows, columns) = self.solver, (self.program.row_ends, self.program.column_ends)
-        solver.setOptionValue("presolve", "off")
-        one = found.x.denominator
-        ends = _moved(columns, found.x.numbers, one, self.primal - self.columns)
+    def found(self, x: Rationals | None = None, y: Rationals | None = None) -> Vertex:
+        """Give what the solver found as exact numbers, added to some before."""
+        A, answer = self.program.A, self.solver.getSolution()
+        x = _added(x or Rationals([0] * A.width, 1), answer.col_value, self.columns - self.primal)
+        y = _added(y or Rationals([0] * A.size, 1), answer.row_dual, self.rows + self.dual)
+        taken = A.transposed().times(y.numbers)
+        pairs = zip(self.program.cost, taken, strict=True)
+        costs = [cost * y.denominator - value for cost, value in pairs]
+        return Vertex(x, A.times(x.numbers), y, costs)
+
+    def wrong(self, basis: Basis, found: Vertex) -> tuple[int | None, int | None]:
+        """Tell how wrong a point and multipliers are at most, as powers of two, None for not."""
+        return largest_violations(self.program, basis, found, self.rows, self.columns)
+
+    def refined(
+        self,
+        basis: Basis,
+        found: Vertex,
+        wrong: tuple[int | None, int | None],
+        seconds: float,
+    ) -> tuple[Basis, Vertex] | None:
+        """Solve what is left of the program at some point and multipliers; None if that fails."""
+        breaks, pulls = wrong
+        primal, dual = self.units  # for what is right already
+        if breaks is not None:
+            primal = min(-breaks, self.primal + GAIN)
+        if pulls is not None:
+            dual = max(pulls, self.dual - GAIN)
+        for scales in self._scales(primal, dual):
+            self.primal, self.dual = scales
+            y = self._move(basis, found)
+            basis_found = self.basis(seconds)
+            if self.is_feasible:
+                return basis_found, self.found(found.x, y)
+        return None
+
+    def _scales(self, primal: int, dual: int) -> Iterator[tuple[int, int]]:
+        """Give powers for ends and costs; where they fail, some that enlarge only one of them.
+
+        Where nothing keeps enlarged ends, rows were held by multipliers that large costs make seem
+        sure; where it pays to go far, ends were enlarged that one has to reach.
+        """
+        yield primal, dual
+        usual_costs, usual_ends = (primal, self.units[1]), (self.units[0], dual)
+        infeasible = self.solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible
+        yield from (usual_costs, usual_ends) if infeasible else (usual_ends, usual_costs)
+
+    def _move(self, basis: Basis, found: Vertex) -> Rationals:
+        """Give what is left of the program to the solver; give what it is to add multipliers to."""
+        program, solver, one = self.program, self.solver, found.x.denominator
+        held, y, costs = self._held(found)
+        ends = _moved(program.column_ends, found.x.numbers, one, self.primal - self.columns)
         solver.changeColsBounds(ends[0].size, np.arange(ends[0].size, dtype=np.int32), *ends)
-        ends = _moved(rows, found.values, one, self.primal + self.rows)
-        fixed = held & ((ends[0] == 0) | (ends[1] == 0))
-        ends = np.where(fixed, 0.0, ends[0]), np.where(fixed, 0.0, ends[1])
-        solver.changeRowsBounds(ends[0].size, np.arange(ends[0].size, dtype=np.int32), *ends)
-        enlarged = _costs_in_floats(costs, self.columns, self.pulls)
+        lower, upper = _moved(program.row_ends, found.values, one, self.primal + self.rows)
+        lower, upper = np.where(held < 0, upper, lower), np.where(held > 0, lower, upper)
+        solver.changeRowsBounds(lower.size, np.arange(lower.size, dtype=np.int32), lower, upper)
+        enlarged = _costs_in_floats(costs, self.columns - self.dual)
         solver.changeColsCost(enlarged.size, np.arange(enlarged.size, dtype=np.int32), enlarged)
+        solver.setOptionValue("presolve", "off")
+        solver.setOptionValue("simplex_iteration_limit", self.most)
         start = highspy.HighsBasis()
         start.col_status = [STATUSES.get(int(s), STATUS.kZero) for s in basis.columns]
         start.row_status = [STATUSES.get(int(s), STATUS.kZero) for s in basis.rows]
         solver.setBasis(start)
-        return self.basis(seconds)
+        return y
 
-    def _held(self, found: Vertex) -> tuple[np.ndarray, list[tuple[int, int]]]:
-        """Tell which multipliers are far from changing their sign; give the costs less their rows.
+    def _held(self, found: Vertex) -> tuple[np.ndarray, Rationals, list[tuple[int, int]]]:
+        """Give the signs of multipliers that are far from changing them, these, and costs.
 
         A row with such a multiplier stays at its end, so that the program that is left need not
         speak of it as an inequality: it looks for what is added to the multiplier, of any sign.
-        Costs are given as numerators and denominators.
+        Costs, less these rows, are given as numerators and denominators.
         """
-        A, y, one = self.program.A, found.y.numbers, found.y.denominator
-        if self.pulls is None:
-            return np.zeros(A.size, bool), [(cost, 1) for cost in self.program.cost]
-        least = self.pulls + LARGE_DIGITS
-        held = [
-            (lower is not None and lower == upper)
-            or (number != 0 and power_near(number, one) - power > least)
-            for number, power, lower, upper in zip(
-                y, self.rows.tolist(), *self.program.row_ends, strict=True
-            )
-        ]
-        left = A.transposed().times([n if hold else 0 for n, hold in zip(y, held, strict=True)])
-        pairs = zip(self.program.cost, left, strict=True)
-        return np.array(held), [(cost * one - taken, one) for cost, taken in pairs]
+        one, least = found.y.denominator, self.dual + LARGE_DIGITS
+        quads = zip(found.y.numbers, self.rows.tolist(), *self.program.row_ends, strict=True)
+        held = np.array([_side(y, one, least + power, *ends) for y, power, *ends in quads], np.int8)
+        pairs = zip(found.y.numbers, held.tolist(), strict=True)
+        y = Rationals([number if side else 0 for number, side in pairs], one)
+        taken = self.program.A.transposed().times(y.numbers)
+        pairs = zip(self.program.cost, taken, strict=True)
+        return held, y, [(cost * one - value, one) for cost, value in pairs]
+
+
+def _side(number: int, one: int, least: int, lower: End, upper: End) -> int:
+    """Tell at which end a row is held by its multiplier: 1 the lower one, -1 the upper one."""
+    large = number != 0 and power_near(number, one) > least
+    if lower is not None and (lower == upper or (large and number > 0)):
+        return 1
+    return -1 if upper is not None and large and number < 0 else 0
+
+
+def _added(before: Rationals, more: Sequence[float], powers: np.ndarray) -> Rationals:
+    """Add floats times powers of two to numbers over a power of two."""
+    whole = [int(value) for value in np.rint(np.ldexp(more, DIGITS)).tolist()]
+    exponents = powers - DIGITS
+    digits = max(before.denominator.bit_length() - 1, -int(exponents.min(initial=0)))
+    up = digits - before.denominator.bit_length() + 1
+    triples = zip(before.numbers, whole, (exponents + digits).tolist(), strict=True)
+    return Rationals([(a << up) + (b << shift) for a, b, shift in triples], 1 << digits)
 
 
 def _moved(ends: Ends, at: list[int], one: int, powers: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -187,7 +260,7 @@ def _moved(ends: Ends, at: list[int], one: int, powers: np.ndarray) -> tuple[np.
 
 
 def _unit(program: Program, rows: np.ndarray, columns: np.ndarray) -> int:
-    """Give a power of two that brings the largest end to a usual size."""
+    """Give a power of two that brings the largest end to a usual size: tolerances are absolute."""
     sized = [
         power_near(*end.as_integer_ratio()) + power
         for ends, powers in ((program.row_ends, rows), (program.column_ends, -columns))
@@ -196,24 +269,22 @@ def _unit(program: Program, rows: np.ndarray, columns: np.ndarray) -> int:
         if end
     ]
     top = max(sized, default=0)
-    return -top if not 0 <= top <= USUAL else 0
+    return -top if top < 0 else min(0, USUAL - top)
 
 
-def _costs_in_floats(
-    costs: Sequence[tuple[int, int]], powers: np.ndarray, size: int | None = None
-) -> np.ndarray:
-    """Give fractions times powers of two as floats, about 1 for those of a size, or the largest.
+def _largest(costs: Sequence[tuple[int, int]], powers: np.ndarray) -> int:
+    """Give the power of two near the largest of some fractions times powers of two."""
+    pairs = zip(costs, powers.tolist(), strict=True)
+    return max((power_near(*cost) + power for cost, power in pairs if cost[0]), default=0)
 
-    Larger ones only have to stay large.
-    """
-    if size is None:
-        pairs = zip(costs, powers.tolist(), strict=True)
-        size = max((power_near(*cost) + power for cost, power in pairs if cost[0]), default=0)
-    large, most = 2.0**LARGE_DIGITS, powers - size
+
+def _costs_in_floats(costs: Sequence[tuple[int, int]], powers: np.ndarray) -> np.ndarray:
+    """Give fractions times powers of two as floats; large ones only have to stay large."""
+    large = 2.0**LARGE_DIGITS
     if all(bottom == 1 and -WHOLE < top < WHOLE for top, bottom in costs):
-        found = np.ldexp(np.array([top for top, _ in costs], np.float64), most)
+        found = np.ldexp(np.array([top for top, _ in costs], np.float64), powers)
     else:
-        pairs = zip(costs, most.tolist(), strict=True)
+        pairs = zip(costs, powers.tolist(), strict=True)
         found = np.array([scaled(top, power, bottom) for (top, bottom), power in pairs])
     return np.asarray(np.clip(found, -large, large))
 

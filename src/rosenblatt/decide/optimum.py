@@ -1,7 +1,7 @@
 """The exact optimum of a linear program.
 
 Method      floats find a basis, whose vertex is made exact and looked at. Where it is not optimal,
-            the program that is left there is enlarged and given to the floats again. Where that
+            what is left of the program is enlarged and given to the floats again. Where that
             leads nowhere: the simplex method in exact numbers, by Bland's rule, which always ends.
 Sources     Applegate, Cook, Dash & Espinoza 2007; Gleixner, Steffy & Wolter 2016; Bland 1977
 """
@@ -26,7 +26,8 @@ from rosenblatt.exact.programs import (
     vertex,
 )
 
-ROUNDS = 20  # after which the floats are given up
+ROUNDS = 30  # after which the floats are given up
+CLOSE = -45  # powers of two: violations that may be due to rounding alone
 
 
 def optimum(program: Program, feasible: Basis, clock: Clock) -> tuple[Basis, Vertex]:
@@ -35,18 +36,28 @@ def optimum(program: Program, feasible: Basis, clock: Clock) -> tuple[Basis, Ver
 
 
 def by_floats(program: Program, clock: Clock) -> tuple[Basis, Vertex] | None:
-    """Give an optimal basis and its vertex, None if floats find none."""
-    floats, seen = FloatProgram(program), set[bytes]()
+    """Give an optimal basis and its vertex, None if floats find none.
+
+    A basis is made exact, which takes long, if it is the first one, comes up again or seems right.
+    """
+    floats, seen, tried = FloatProgram(program), set[bytes](), set[bytes]()
     basis = floats.basis(clock.left())
-    while len(seen) < ROUNDS:
-        found = vertex(program, basis, clock.left)
-        if found is not None and is_optimal(program, found):
-            return basis, found
-        key = basis.columns.tobytes() + basis.rows.tobytes()
-        if found is None or key in seen:
+    found = floats.found()
+    for k in range(ROUNDS):
+        states = np.concatenate(basis)
+        name, basic = states.tobytes(), (states == BASIC).tobytes()
+        wrong = floats.wrong(basis, found)
+        close = all(power is None or power < CLOSE for power in wrong)
+        if name not in tried and (k == 0 or basic in seen or close):
+            tried.add(name)
+            exact = vertex(program, basis, clock.left)
+            if exact is not None and is_optimal(program, exact):
+                return basis, exact
+        seen.add(basic)
+        refined = floats.refined(basis, found, wrong, clock.left())
+        if refined is None:
             break
-        seen.add(key)
-        basis = floats.enlarged(basis, found, clock.left())
+        basis, found = refined
     return None
 
 

@@ -58,16 +58,23 @@ class Vertex(NamedTuple):
 
 
 def vertex(program: Program, basis: Basis, pause: Pause) -> Vertex | None:
-    """Give the vertex of a basis and its multipliers, None if the basis is singular."""
+    """Give the vertex of a basis and its multipliers, None if the basis is singular.
+
+    Where no cost has to be paid, zeros are multipliers that prove it, and none are computed.
+    """
     tight, free = np.flatnonzero(basis.rows != BASIC), np.flatnonzero(basis.columns == BASIC)
     if tight.size != free.size:
         return None
     K = program.A.part(tight, free)
     x = _point(program, basis, K, (tight, free), pause)
-    y = None if x is None else _multipliers(program, K, (tight, free), pause)
-    if x is None or y is None:
+    if x is None:
         return None
-    return Vertex(x, _values(program, basis, x), y, _costs(program, basis, y))
+    values = _values(program, basis, x)
+    free_of_cost = Vertex(x, values, Rationals([0] * program.A.size, 1), program.cost)
+    if is_optimal(program, free_of_cost):
+        return free_of_cost
+    y = _multipliers(program, K, (tight, free), pause)
+    return None if y is None else Vertex(x, values, y, _costs(program, basis, y))
 
 
 def _values(program: Program, basis: Basis, x: Rationals) -> list[int]:
@@ -176,20 +183,20 @@ def _beyond(value: int, one: int, end: End, none: int = 1) -> int:
 
 
 def largest_violations(
-    program: Program, found: Vertex, rows: np.ndarray, columns: np.ndarray
+    program: Program, basis: Basis, found: Vertex, rows: np.ndarray, columns: np.ndarray
 ) -> tuple[int | None, int | None]:
-    """Give by how much the point breaks an end at most, and a multiplier its sign, None for not.
+    """Give by how much a point breaks an end at most, and a multiplier its sign, None for not.
 
     They are measured as floats see them, whose rows and columns are multiplied by powers of two,
-    and given as powers of two, too.
+    and given as powers of two, too. What is basic is to have no multiplier.
     """
     breaks, pulls, one = list[int](), list[int](), found.x.denominator
-    for multipliers, values, ends, powers in (
-        (found.costs, found.x.numbers, program.column_ends, -columns),
-        (found.y.numbers, found.values, program.row_ends, rows),
+    for states, multipliers, values, ends, powers in (
+        (basis.columns, found.costs, found.x.numbers, program.column_ends, -columns),
+        (basis.rows, found.y.numbers, found.values, program.row_ends, rows),
     ):
-        for number, value, lower, upper, power in zip(
-            multipliers, values, *ends, powers.tolist(), strict=True
+        for state, number, value, lower, upper, power in zip(
+            states.tolist(), multipliers, values, *ends, powers.tolist(), strict=True
         ):
             above, below = _beyond(value, one, lower), -_beyond(value, one, upper, -1)
             if above < 0 or below < 0:
@@ -197,7 +204,9 @@ def largest_violations(
                 assert end is not None
                 bottom = one * end.denominator
                 breaks.append(power_near(above if above < 0 else below, bottom) + power)
-            if number and (above if number > 0 else below) > 0:
+            fixed = lower is not None and lower == upper
+            right = state == AT_LOWER if number > 0 else state == AT_UPPER
+            if number and not (fixed or right):
                 pulls.append(power_near(number, found.y.denominator) - power)
     return max(breaks, default=None), max(pulls, default=None)
 
