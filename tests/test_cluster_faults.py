@@ -227,7 +227,8 @@ def test_a_cluster_without_workers_ends_in_a_sentence():
         fitted(client)
 
 
-def test_without_a_cluster_nothing_is_started_in_silence():
+def test_without_a_cluster_nothing_is_started_in_silence(monkeypatch):
+    monkeypatch.setattr("rosenblatt.cluster.on_dask.CONNECT_SECONDS", 0.2)
     with pytest.raises(rb.ClusterError, match=r"no current client; make one by .* client='local'"):
         rb.cluster.fit(learner(), SHARDS)
     with pytest.raises(rb.ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:1;"):

@@ -58,8 +58,9 @@ def test_commands_learn_answer_and_prove_on_shards(shell, facts, folder, client,
 
 
 def test_commands_run_on_processes_of_this_machine_and_refuse_what_does_not_fit(
-    shell, refused, folder, reference
+    shell, refused, folder, reference, monkeypatch
 ):
+    monkeypatch.setattr("rosenblatt.cluster.on_dask.CONNECT_SECONDS", 0.2)
     status, _, said = shell("fit", "*.svm", "-m", "m", "--cluster", "local", "--float64", "--json")
     assert status == 0, said
     assert np.array_equal(rb.load("m").coef_, reference.coef_)

@@ -29,6 +29,7 @@ from rosenblatt.errors import ClusterError, optional_module
 
 AT_ONCE = 16  # tasks of which results are fetched together, or which are sent what they share
 TOGETHER = 8  # shards at most that are one task
+CONNECT_SECONDS = 10.0  # that a scheduler may take to answer
 LOOK_SECONDS = 1.0  # between two looks whether there is still a worker
 WAIT = "60s"
 GONE = (
@@ -194,7 +195,7 @@ def _connected(distributed: Any, name: str) -> Any:
             f"{name}"
         )
     try:
-        return distributed.Client(**where, timeout="10s", set_as_default=False)
+        return distributed.Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ClusterError(
             f"no scheduler answers at {name}; check the address, or give local for processes of "
