@@ -358,3 +358,31 @@ def test_empty_input_is_no_message(piped, shell, folder, words):
 
 def test_a_score_that_rounds_to_zero_has_no_sign():
     assert b"score=0.0000" in marked(b"Subject: x\n\n", Answer("unsure", -1e-9))
+
+
+def test_an_mbox_is_undone_as_one(corpus, facts, shell, refused):
+    box = mailbox.mbox(corpus / "box")
+    for message, _ in MANY[:4]:
+        box.add(message)
+    box.close()
+    facts("mail", "learn", "--important", "good", "--store", "s")
+    before = facts("mail", "learn", "--ordinary", "box", "--store", "s")
+    assert before["learned"] == 4
+    assert facts("mail", "undo", "box", "--store", "s")["undone"] == 4
+    assert "no correction to undo" in refused("mail", "undo", "box", "--store", "s")
+
+
+def test_nothing_is_made_without_what_reads_messages(corpus, refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fast_mail_parser", None)
+    said = refused("mail", "learn", "--important", "good", "--store", "s")
+    assert "pip install 'rosenblatt[mail]'" in said
+    assert not (corpus / "s").exists()
+
+
+def test_a_file_for_classify_is_told_where_it_belongs(corpus, refused):
+    assert "rosenblatt mail classify < good/a" in refused("mail", "classify", "good/a")
+
+
+def test_a_folder_has_one_mark(corpus, refused):
+    words = ["--important", "good", "--ordinary", "bad", "./good", "--store", "s"]
+    assert "good is given as important and as ordinary" in refused("mail", "train", *words)

@@ -56,16 +56,20 @@ def mail() -> None:
     """
 
 
-@mail.command
+@mail.command(context_settings={"allow_extra_args": True})
+@click.pass_context
 @flag("--exit-code", help="Exit with 0 if important, 1 if ordinary, 3 if unsure.")
 @store
 @flag("--json", help="Print JSON in place of the message.")
-def classify(store: Path | None, exit_code: bool, json: bool) -> int:
+def classify(context: click.Context, store: Path | None, exit_code: bool, json: bool) -> int:
     """Copy a message from standard input to standard output, with a header that marks it.
 
     The header is X-Rosenblatt: important|ordinary|unsure; score=...; an older one is removed. All
     else stays byte for byte as it is.
     """
+    if context.args:
+        name = context.args[0]
+        raise click.UsageError(f"it reads standard input: rosenblatt mail classify < {name}")
     from rosenblatt.cli.mailing import classify_message
 
     return classify_message(store, exit_code, json)
@@ -136,7 +140,8 @@ def why(message: Path | None, top: int, store: Path | None, json: bool) -> None:
 def undo(message: Path | None, last: bool, store: Path | None, json: bool) -> None:
     """Take back what was learned from a MESSAGE, or from the one on standard input.
 
-    The weights become those without that correction.
+    Of an mbox, a Maildir or a folder, from all messages in it. The weights become those without
+    these corrections.
     """
     from rosenblatt.cli.mailing import undo_correction
 

@@ -152,9 +152,17 @@ def explain_message(path: Path | None, top: int, store: Path | None, json: bool)
 
 def undo_correction(path: Path | None, last: bool, store: Path | None, json: bool) -> None:
     """Take back a correction."""
+    from rosenblatt.mail.messages import find
+
     filter = _opened(store)
-    number = filter.undo(None if last else _message(path))
-    show({"undone": 1, "correction": number, "store": str(filter.store.folder)}, json)
+    if last:
+        numbers = [filter.undo()]
+    elif path is None or str(path) == "-":
+        numbers = [filter.undo(_piped())]
+    else:
+        numbers = filter.undo_all(place.read() for place in find(path))
+    facts = {"undone": len(numbers), "correction": numbers[-1], "store": str(filter.store.folder)}
+    show(facts, json)
     sys.stdout.flush()
     _refresh(filter)
 
@@ -227,6 +235,9 @@ def _found(important: Iterable[Path], ordinary: Iterable[Path]) -> list[Any]:
     from rosenblatt.mail.messages import Marked, find
 
     folders = [(path, True) for path in important] + [(path, False) for path in ordinary]
+    twice = {path.resolve() for path in important} & {path.resolve() for path in ordinary}
+    if twice:
+        raise click.UsageError(f"{min(twice)} is given as important and as ordinary; choose one")
     if not folders:
         raise click.UsageError("give messages: --important DIR... --ordinary DIR...")
     return [Marked(place, first) for path, first in folders for place in find(path)]

@@ -25,7 +25,7 @@ import numpy as np
 from rosenblatt.errors import InputError
 from rosenblatt.mail.documents import canonical, documents, subject_of
 from rosenblatt.mail.features import PIECE, SHIFT, Row, features_of, one_row, rows, values_of
-from rosenblatt.store.journal import Correction, Receipt
+from rosenblatt.store.journal import Correction, Receipt, Undo, Undone
 from rosenblatt.store.store import MOST_DOUBT, Plane, Store, threshold_of
 
 LEARNER = "OnlineSVM"
@@ -73,6 +73,7 @@ class Filter:
         cls, folder: str | os.PathLike[str] | None = None, marks: tuple[str, str] = MARKS
     ) -> Filter:
         """Make a filter with these names for its marks, or open the one that is there."""
+        documents([])  # without what reads messages, nothing is made
         folder = folder or default_folder()
         Store.create(folder, LEARNER, OPTIONS, marks=marks).close()
         return cls(folder)
@@ -146,6 +147,15 @@ class Filter:
     def undo(self, message: bytes | None = None) -> int:
         """Take back the correction of a message, or the latest one; give its number."""
         return self.store.undo(None if message is None else name_of(message))
+
+    def undo_all(self, messages: Iterable[bytes]) -> list[int]:
+        """Take back the corrections of messages, of those that have one; give their numbers."""
+        self.store.check_writable()
+        undone = self.store.journal.write([Undo(name_of(message)) for message in messages])
+        numbers = [each.seq for each in undone if isinstance(each, Undone)]
+        if not numbers:
+            raise undone[0]
+        return numbers
 
 
 def rows_of(messages: list[bytes]) -> list[Row]:

@@ -171,7 +171,9 @@ async def make(
     """Make a learner."""
     if is_mail:
         from rosenblatt.mail import filter
+        from rosenblatt.mail.documents import documents
 
+        documents([])  # without what reads messages, nothing is made
         marks = labels or filter.MARKS
         return await service.make(name, filter.LEARNER, filter.OPTIONS, marks=marks)
     return await service.make(name, learner, OPTIONS if options is None else options)
