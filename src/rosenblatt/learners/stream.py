@@ -176,6 +176,29 @@ class StreamLearner(Learner):
         """Make this what was learned."""
         raise NotImplementedError
 
+    def learn_one(self, x: Any, y: Hashable, sample_weight: float | None = None) -> bool:
+        """Predict one example, then learn its label.
+
+        A learner that was not fitted takes features and classes as they come. Several threads may
+        call this: they take turns.
+
+        Parameters
+        ----------
+        x : dict, pair of arrays, array-like or sparse row
+            One example: a dict from column (number or name) to value, a pair (columns, values), an
+            array or a sparse row.
+        y : label
+            Its label.
+        sample_weight : float or None, default=None
+            A factor of the update; an example of weight 0 is left out, and is no mistake.
+
+        Returns
+        -------
+        bool
+            Whether the prediction was a mistake.
+        """
+        raise NotImplementedError
+
     # ---- options
 
     def check_options(self) -> None:
