@@ -135,6 +135,31 @@ def test_mail_is_marked_learned_and_explained(client):
     assert client.mail("/checkv2", GOOD)["action"] == "no action"
 
 
+def test_more_than_two_labels_are_told_apart(client):
+    taught = [{"features": {name: 1.0}, "label": k} for k, name in enumerate("abc")] * 2
+    made = {"name": "three", "learner": "Perceptron", "options": {"fit_intercept": False}}
+    assert client.post("/learners", made, 201)["labels"] == []
+    for k, each in enumerate(taught):
+        client.post("/teach?learner=three", each | {"id": str(k)})
+    found = client.post("/predict?learner=three", {"features": {"b": 2.0, "c": 0.5, "d": 1.0}})
+    assert found["label"] == 1
+    item = client.get("/learners/three/inbox?limit=1")["items"][0]
+    reasons = {reason["name"]: reason["weight"] for reason in item["reasons"]}
+    assert sum(reasons.values()) == pytest.approx(found["score"], abs=1e-12)  # it is a sum of two
+    assert reasons["b"] > 0 > reasons["c"]
+    assert client.get("/model?learner=three")["weights"] is None
+
+
+def test_a_learner_that_cannot_learn_is_named_and_not_served(client, monkeypatch):
+    client.post("/teach?learner=stuck", examples(1, 1)[0])
+    learner = client.service.learners["stuck"].held.learner
+    monkeypatch.setattr(type(learner), "learn_one", lambda *given: 1 / 0)
+    refused = client.post("/teach?learner=stuck", examples(2, 1)[1], 503)
+    assert "stuck cannot learn" in refused["error"]
+    assert "stuck cannot learn" in client.get("/stats?learner=stuck", 503)["error"]
+    del client.service.broken["stuck"]
+
+
 def test_many_clients_at_once_share_flushes_and_lose_nothing(client):
     taught, receipts = examples(80, 7), []
 
@@ -254,11 +279,11 @@ REFUSED = [
     ("POST", "/verify", {"rows": [[1]], "labels": ["a"], "certificate": 1}, 422, "certificate"),
     ("GET", "/stats", None, 404, "name a learner"),
     ("GET", "/learners/twin/inbox?limit=0", None, 422, "limit"),
-    ("GET", "/nowhere", None, 404, "Not Found"),
-    ("GET", "/../pyproject.toml", None, 404, "Not Found"),
-    ("GET", "/%2e%2e/%2e%2e/app.py", None, 404, "Not Found"),
-    ("GET", "/play/..%2f..%2fapp.py", None, 404, "Not Found"),
-    ("DELETE", "/predict", None, 405, "Not Allowed"),
+    ("GET", "/nowhere", None, 404, "nothing here"),
+    ("GET", "/../pyproject.toml", None, 404, "nothing here"),
+    ("GET", "/%2e%2e/%2e%2e/app.py", None, 404, "nothing here"),
+    ("GET", "/play/..%2f..%2fapp.py", None, 404, "nothing here"),
+    ("DELETE", "/predict", None, 405, "other methods"),
 ]
 
 

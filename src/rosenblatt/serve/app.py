@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from rosenblatt.errors import RosenblattError
 from rosenblatt.serve import routes, shapes
 from rosenblatt.serve.guard import Traffic
 from rosenblatt.serve.operations import operations
-from rosenblatt.serve.proving import proofs
+from rosenblatt.serve.proving import Turns, proofs
 from rosenblatt.serve.quick import json_response
 from rosenblatt.serve.refusals import RefusalError, refusal_of
 from rosenblatt.serve.rspamd import rspamd
@@ -43,6 +42,10 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 
+SENTENCES = {
+    404: "there is nothing here; GET /docs lists all requests",
+    405: "this path takes other methods; GET /docs lists all requests",
+}
 KINDS = (RosenblattError, ValidationError, RequestValidationError, HTTPException, Exception)
 
 
@@ -65,7 +68,7 @@ def application(service: Service) -> FastAPI:
         lifespan=living,
     )
     app.state.service, app.state.traffic = service, Traffic(set())
-    app.state.turns = asyncio.Semaphore(1)
+    app.state.turns = Turns()
     for router in (routes.quick, routes.calm, rspamd, proofs, operations):
         app.include_router(router)
     for kind in KINDS:
@@ -78,7 +81,8 @@ def application(service: Service) -> FastAPI:
 async def refuse(request: Request, error: Exception) -> Response:
     """Answer with a sentence."""
     if isinstance(error, HTTPException):
-        response = json_response({"error": error.detail}, error.status_code)
+        said = SENTENCES.get(error.status_code, error.detail)
+        response = json_response({"error": said}, error.status_code)
         response.headers.update(error.headers or {})
         return response
     found = refusal_of(error) or RefusalError(500, "this was not foreseen; the log tells where")

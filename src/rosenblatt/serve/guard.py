@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import re
-import sys
 import time
 from collections import defaultdict
 from collections.abc import MutableMapping
@@ -18,6 +16,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from rosenblatt.serve.logs import place_of, say
 from rosenblatt.serve.refusals import RefusalError
 from rosenblatt.serve.service import Limits
 
@@ -102,7 +101,7 @@ class Guard:
         except RefusalError as refusal:
             await _answer(sending, refusal.status, {"error": str(refusal)})
         except Exception as error:  # answered with 500 already, or the client is gone
-            say("failed", error=type(error).__name__, place=_place(error))
+            say("failed", error=type(error).__name__, place=place_of(error))
             if not status:
                 await _answer(sending, 500, {"error": "this was not foreseen; the log tells where"})
         taken = time.perf_counter() - begin
@@ -236,17 +235,3 @@ async def _answer(
     told += [(b"retry-after", b"1")] if status == 429 else []
     await send({"type": "http.response.start", "status": status, "headers": told})
     await send({"type": "http.response.body", "body": body})
-
-
-def _place(error: BaseException) -> str:
-    """Give where an error was raised; its text may hold what was sent."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-
-
-def say(event: str, **facts: Any) -> None:
-    """Log an event as a line of JSON."""
-    line = {"at": round(time.time(), 3), "event": event, **facts}
-    print(json.dumps(line), file=sys.stderr, flush=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rosenblatt.errors import RosenblattError
+from rosenblatt.serve.logs import place_of, say
 from rosenblatt.store.journal import Position
 from rosenblatt.store.store import STEP, Store
 
@@ -59,8 +60,12 @@ class Keeper:
     def _run(self) -> None:
         while not self._end.wait(PAUSE):
             for folder, position in list(self._noted.items()):
-                with suppress(RosenblattError):  # the writer will say it to those who wait
+                try:
                     self._look(self._follow(folder, position))
+                except RosenblattError:
+                    pass  # the writer will say it to those who wait
+                except Exception as error:
+                    say("failed", error=type(error).__name__, place=place_of(error))
         for followed in self._followed.values():
             with suppress(RosenblattError):
                 followed.store.snapshot()
@@ -79,8 +84,8 @@ class Keeper:
     def _look(self, followed: Followed) -> None:
         now, behind = time.monotonic(), followed.noted.seq - followed.kept
         if behind >= 4 * STEP or (behind and now - followed.changed > REST):
+            followed.kept = followed.noted.seq  # if there is no room for it, it is not tried again
             followed.store.snapshot()
-            followed.kept = followed.noted.seq
         if followed.bounded < followed.noted and now >= followed.next_bound:
             loaded = self._loaded
             self._bound(followed)

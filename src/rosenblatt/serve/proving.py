@@ -22,6 +22,13 @@ MOST_WAITING = 16
 proofs = APIRouter(route_class=QuickRoute, tags=["proofs"])
 
 
+class Turns:
+    """Who works, and how many wait for that."""
+
+    def __init__(self) -> None:
+        self.taken, self.lock = 0, asyncio.Lock()
+
+
 @proofs.post("/separate", response_model=shapes.Verdict)
 async def separate(request: Request, body: shapes.Separation) -> Any:
     """Decide whether a hyperplane separates two labels, and prove it."""
@@ -66,11 +73,15 @@ async def verify(request: Request, body: shapes.Claim) -> Any:
 
 async def _alone(request: Request, work: Any) -> Any:
     """Do work beside the answers, one piece after the other."""
-    turns = request.app.state.turns
-    if len(turns._waiters or ()) >= MOST_WAITING:
+    turns: Turns = request.app.state.turns
+    if turns.taken > MOST_WAITING:
         raise RefusalError(503, "too many proofs are under way; try again later")
-    async with turns:
-        return await asyncio.to_thread(work)
+    turns.taken += 1
+    try:
+        async with turns.lock:
+            return await asyncio.to_thread(work)
+    finally:
+        turns.taken -= 1
 
 
 def _matrix(body: shapes.Rows, limits: Limits) -> tuple[np.ndarray, list[str] | None]:

@@ -15,7 +15,8 @@ import uvicorn
 
 from rosenblatt.errors import InputError
 from rosenblatt.serve.app import application
-from rosenblatt.serve.guard import Guard, say
+from rosenblatt.serve.guard import Guard
+from rosenblatt.serve.logs import say
 from rosenblatt.serve.protocol import IDLE_SECONDS, PatientProtocol
 from rosenblatt.serve.service import LIMITS, Limits, Service
 

@@ -82,6 +82,13 @@ class Commits:
     def __init__(self) -> None:
         self.count, self.changes, self.failed, self.seconds = 0, 0, 0, 0.0
 
+    def note(self, changes: int, seconds: float) -> float:
+        """Count a flush; give the seconds that it took."""
+        self.count += 1
+        self.changes += changes
+        self.seconds += seconds
+        return seconds
+
 
 class Service:
     """The learners of a folder.
@@ -201,32 +208,37 @@ class Service:
         while waiting.changes:
             batch, waiting.changes = waiting.changes, []
             changes, futures = zip(*batch, strict=True)
-            begin = time.perf_counter()
+            begin, position = time.perf_counter(), hosted.held.position
+            results: Sequence[Any]
             try:
-                done = await self._in_writer(
-                    self._commit, hosted.name, changes, hosted.held.position
-                )
+                done = await self._in_writer(self._commit, hosted.name, changes, position)
+                taken = self.commits.note(len(changes), time.perf_counter() - begin)
+                await self._learn(hosted, done)
+                results = done.results
             except Exception as error:
                 self.commits.failed += 1
-                for future in futures:
-                    _settle(future, error)
-                continue
-            self.commits.count += 1
-            self.commits.changes += len(changes)
-            taken = time.perf_counter() - begin
-            self.commits.seconds += taken
-            if done.held is not None:
-                hosted.replace(done.held)
-            else:
-                for k in range(0, len(done.lessons), AT_ONCE):
-                    hosted.learn(done.lessons[k : k + AT_ONCE])
-                    await asyncio.sleep(0)
-                hosted.held.position = done.position
-            for future, result in zip(futures, done.results, strict=True):
+                results, taken = [error] * len(batch), 0.0
+            for future, result in zip(futures, results, strict=True):
                 _settle(future, result)
             self._keep(hosted)
             await waiting.gather(len(batch) + len(waiting.changes), min(taken / 2, MOST_PATIENCE))
         waiting.writing = False
+
+    async def _learn(self, hosted: Hosted, done: Written) -> None:
+        """Learn what is on disk; a learner that cannot is no longer served."""
+        if done.held is not None:
+            hosted.replace(done.held)
+            return
+        try:
+            for k in range(0, len(done.lessons), AT_ONCE):
+                hosted.learn(done.lessons[k : k + AT_ONCE])
+                await asyncio.sleep(0)
+        except Exception as error:
+            sentence = f"{hosted.name} cannot learn what its journal holds: {error}"
+            self.broken[hosted.name] = sentence
+            self.learners.pop(hosted.name, None)
+            raise StoreError(sentence) from error
+        hosted.held.position = done.position
 
     def _commit(self, name: str, changes: Sequence[Any], position: Position) -> Written:
         store = self._stores[name]
