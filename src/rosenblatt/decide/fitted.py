@@ -38,9 +38,10 @@ def check_separation(
         with log link Poisson and negative binomial), or what its ``fit`` returns; a
         ``LogisticRegression`` or ``PoissonRegressor`` of scikit-learn, or a pipeline that ends in
         one.
-    X, y : array-like
-        The samples and labels that a model of scikit-learn is fitted to; those of statsmodels have
-        their own.
+    X : array-like or None, default=None
+        The samples that a model of scikit-learn is fitted to; those of statsmodels have their own.
+    y : array-like or None, default=None
+        Their labels.
     max_seconds : float or None, default=None
         The time limit, as in `separate`.
 

@@ -83,10 +83,10 @@ def separate(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like or sparse matrix of shape (n_samples, n_features), default=None
         The samples; also a data frame, a design matrix of patsy or formulaic, or nested lists of
         Python integers and fractions. Nothing is rounded.
-    y : array-like of shape (n_samples,)
+    y : array-like of shape (n_samples,), default=None
         The labels; or counts of a `family`.
     fit_intercept : bool, default=True
         Whether hyperplanes may have an intercept; if not, they pass through the origin.
