@@ -7,33 +7,32 @@ What each kind claims, and how it is checked, is written down in plain Python in
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rosenblatt.certificate_base import (
+    FORMAT,
+    FORMS,
+    Certificate,
+    Data,
+    check_indices,
+    check_vector,
+    check_weighted,
+)
 from rosenblatt.certificate_fields import (
-    CLASSES,
-    FLAG,
     INDEX,
-    INDICES,
     LABELS,
     NUMBER,
     NUMBERS,
-    WEIGHTED,
     Form,
     Indices,
     Label,
     Number,
     Numbers,
     Weighted,
-    integer,
-    list_of,
-    one_of,
     optional,
-    parts,
     require,
 )
-from rosenblatt.checker import OTHERS
 from rosenblatt.errors import CertificateError
 
 __all__ = [
@@ -55,135 +54,6 @@ __all__ = [
     "from_dict",
     "from_json",
 ]
-
-FORMAT = "rosenblatt certificate 1"
-NUMBER_TYPES = ("float64", "float32", "decimal", "exact")
-DIGEST = re.compile("[0-9a-f]{16}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Data:
-    """The data that a certificate speaks of.
-
-    Attributes
-    ----------
-    rows, columns : the size of X, or of A.
-    digest : 16 hexadecimal digits that identify the data, signs and right-hand sides included.
-    numbers : "float64" or "float32" for floats as they are, "decimal" for floats that stand for
-        decimals, "exact" for integers and fractions.
-    """
-
-    rows: int
-    columns: int
-    digest: str
-    numbers: str = "float64"
-
-    def __post_init__(self) -> None:
-        for name in ("rows", "columns"):
-            size = integer(getattr(self, name), f"data.{name}")
-            require(size >= 0, f"data.{name} is negative")
-            object.__setattr__(self, name, size)
-        fits = isinstance(self.digest, str) and DIGEST.fullmatch(self.digest)
-        require(fits, "data.digest is not made of 16 hexadecimal digits")
-        require(self.numbers in NUMBER_TYPES, f"data.numbers is none of {', '.join(NUMBER_TYPES)}")
-
-
-def _take_data(value: Any, name: str) -> Data:
-    require(isinstance(value, Data), f"{name} is not an object of type Data")
-    return value  # type: ignore[no-any-return]
-
-
-def _read_data(given: Any, name: str) -> Data:
-    keys = [item.name for item in fields(Data)]
-    return Data(**dict(zip(keys, parts(given, name, keys), strict=True)))
-
-
-FORMS = {
-    "data": Form(_take_data, lambda data: dict(vars(data)), _read_data),
-    "classes": CLASSES,
-    "intercept": FLAG,
-    "others": optional(one_of(OTHERS)),
-    "w": NUMBERS,
-    "margin": NUMBER,
-    "rows": INDICES,
-    "weights": NUMBERS,
-    "complement": list_of(NUMBERS),
-    "unused": INDICES,
-    "lower": WEIGHTED,
-    "upper": WEIGHTED,
-    "lift": NUMBER,
-    "passes": INDEX,
-    "bound": NUMBER,
-}
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Certificate:
-    """What all certificates have in common.
-
-    Two are equal if their numbers are. Numbers, indices and labels from NumPy are turned into
-    Python's; what has the wrong shape is refused with a `CertificateError`, while whether the
-    claim is true is for `rosenblatt.checker` to say.
-    """
-
-    kind: ClassVar[str]
-    forms: ClassVar[dict[str, Form]] = FORMS
-    data: Data
-
-    def __post_init__(self) -> None:
-        for name in self._names():
-            object.__setattr__(self, name, self.forms[name].take(getattr(self, name), name))
-        self._check_shape()
-
-    def __repr__(self) -> str:
-        named = self.data
-        return f"{type(self).__name__}({named.rows} x {named.columns} data {named.digest})"
-
-    @classmethod
-    def _names(cls) -> list[str]:
-        return [item.name for item in fields(cls)]
-
-    def _check_shape(self) -> None:
-        """Refuse vectors of a wrong length, and indices out of range."""
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates of w."""
-        return self.data.columns + bool(getattr(self, "intercept", False))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give the certificate as the JSON object that stands for it."""
-        written = {name: self.forms[name].write(getattr(self, name)) for name in self._names()}
-        return {"format": FORMAT, "kind": self.kind, **written}
-
-    @classmethod
-    def read(cls, given: dict[str, Any]) -> Certificate:
-        """Read the fields of this kind."""
-        names = cls._names()
-        may_lack = [item.name for item in fields(cls) if item.default is None]
-        _, _, *values = parts(given, "the certificate", ("format", "kind", *names), may_lack)
-        pairs = zip(names, values, strict=True)
-        return cls(**{name: cls.forms[name].read(value, name) for name, value in pairs})
-
-    def to_json(self) -> str:
-        """Give the certificate as JSON text, with a line for each field."""
-        lines = [f'"{name}": {json.dumps(value)}' for name, value in self.as_dict().items()]
-        return "{" + ",\n ".join(lines) + "}\n"
-
-
-def _check_vector(vector: Numbers, length: int, name: str = "w") -> None:
-    require(len(vector) == length, f"{name} has {len(vector)} numbers in place of {length}")
-
-
-def _check_indices(indices: Indices, limit: int, name: str) -> None:
-    fits = all(0 <= index < limit for index in indices)
-    require(fits, f"{name} names something outside of 0 to {limit - 1}")
-    require(len(set(indices)) == len(indices), f"{name} names something twice")
-
-
-def _check_weighted(indices: Indices, weights: Numbers, limit: int, name: str = "rows") -> None:
-    _check_indices(indices, limit, name)
-    _check_vector(weights, len(indices), f"the weights of {name}")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -228,7 +98,7 @@ class Separator(OfTwoClasses):
     margin: Number
 
     def _check_shape(self) -> None:
-        _check_vector(self.w, self.dimension)
+        check_vector(self.w, self.dimension)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -242,9 +112,9 @@ class NonSeparability(OfTwoClasses):
     w: Numbers | None = None
 
     def _check_shape(self) -> None:
-        _check_weighted(self.rows, self.weights, self.size)
+        check_weighted(self.rows, self.weights, self.size)
         if self.w is not None:
-            _check_vector(self.w, self.dimension)
+            check_vector(self.w, self.dimension)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -258,10 +128,10 @@ class Inseparability(OfTwoClasses):
     unused: Indices = ()
 
     def _check_shape(self) -> None:
-        _check_weighted(self.rows, self.weights, self.size)
-        _check_indices(self.unused, self.dimension, "unused")
+        check_weighted(self.rows, self.weights, self.size)
+        check_indices(self.unused, self.dimension, "unused")
         for vector in self.complement:
-            _check_vector(vector, self.dimension, "a vector of the complement")
+            check_vector(vector, self.dimension, "a vector of the complement")
 
 
 class Joint:
@@ -329,7 +199,7 @@ class Feasible(Certificate):
     w: Numbers
 
     def _check_shape(self) -> None:
-        _check_vector(self.w, self.dimension)
+        check_vector(self.w, self.dimension)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -343,9 +213,9 @@ class Infeasible(Certificate):
     upper: Weighted = ((), ())
 
     def _check_shape(self) -> None:
-        _check_weighted(self.rows, self.weights, self.data.rows)
-        _check_weighted(*self.lower, self.data.columns, "lower")
-        _check_weighted(*self.upper, self.data.columns, "upper")
+        check_weighted(self.rows, self.weights, self.data.rows)
+        check_weighted(*self.lower, self.data.columns, "lower")
+        check_weighted(*self.upper, self.data.columns, "upper")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -392,8 +262,8 @@ class MarginInterval(Certificate):
     def _check_shape(self) -> None:
         alone = self.lift is None or (self.lift > 0 and not self.intercept)
         require(alone, "lift is not positive, or there is an intercept besides it")
-        _check_vector(self.w, self.dimension)
-        _check_weighted(self.rows, self.weights, self.data.rows)
+        check_vector(self.w, self.dimension)
+        check_weighted(self.rows, self.weights, self.data.rows)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -412,7 +282,7 @@ class MistakeProof(Certificate):
     bound: Number
 
     def _check_shape(self) -> None:
-        _check_vector(self.w, self.data.columns + 1)
+        check_vector(self.w, self.data.columns + 1)
 
 
 KINDS: dict[str, type[Certificate]] = {
