@@ -7,7 +7,7 @@ from scipy import sparse
 from naive_margins import dual_value, naive_sweep, objective
 from rosenblatt.margin.descent import DualRows, descend, sweep
 from rosenblatt.margin.intercepts import best_intercept
-from rosenblatt.margin.two_classes import Effort, TwoClasses
+from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.matrices import as_rows
 from rosenblatt.rows import combine, fill_squares
 
@@ -28,7 +28,7 @@ def noisy(n, d, seed, noise=0.5):
 
 
 def solve(X, signs, caps, intercept="none", tol=1e-8, **more):
-    return descend(TwoClasses.of(X, signs, 0.5, caps, intercept), tol, **more)
+    return descend(Problem.of(X, signs, 0.5, caps, intercept), tol, **more)
 
 
 @pytest.mark.twin_of("margin.descent.sweep")

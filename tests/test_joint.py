@@ -10,9 +10,9 @@ from rosenblatt.errors import InputError
 from rosenblatt.loops import loop
 from rosenblatt.margin import joint
 from rosenblatt.margin.class_rows import class_add, class_dots, padded
-from rosenblatt.margin.joint import JointDescent, ManyClasses, simplex_points
+from rosenblatt.margin.joint import JointDescent, simplex_points
 from rosenblatt.margin.joint_sweeps import ACTIVE, GAP
-from rosenblatt.margin.two_classes import Effort
+from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.matrices import as_matrix
 
 # ---- naive twins
@@ -105,7 +105,7 @@ class Twin:
 
 
 def joint_margin(X, y, k, lam, *, caps=None, intercept="none", lift=1.0, **limits):
-    problem = ManyClasses.of(as_matrix(X), y, k, lam, caps, intercept, lift)
+    problem = Problem.of(as_matrix(X), y, lam, caps, intercept, lift, k)
     return joint.joint_margin(problem, **limits)
 
 
@@ -164,7 +164,7 @@ def test_sweeps_and_leaps_do_what_the_twin_does(layout, lam):
     A, _ = normal_rows(layout)
     random = np.random.default_rng(2)
     y, caps = random.integers(0, 5, len(A)), random.random(len(A)) + 0.5
-    task = ManyClasses(layout.matrix(A), y, 5, lam, caps, "lifted", 0.7)
+    task = Problem.of(layout.matrix(A), y, lam, caps, "lifted", 0.7, 5)
     offsets = random.standard_normal(5) * 0.1
     for sweeps in (1, 2, 5, 8, 14):
         descent = JointDescent(task, simplex_points(task, None), 3)

@@ -9,14 +9,14 @@ from scipy import sparse
 from rosenblatt import blocks
 from rosenblatt.margin import newton as steps
 from rosenblatt.margin.newton import newton
-from rosenblatt.margin.two_classes import Effort, TwoClasses
+from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.matrices import as_rows
 
 INTERCEPTS = ["free", "lifted", "none"]
 
 
 def solved(X, signs, lam, caps, intercept, tol=1e-8, lift=1.0, effort=None):
-    problem = TwoClasses.of(X, signs, lam, caps, intercept, lift)
+    problem = Problem.of(X, signs, lam, caps, intercept, lift)
     zero = np.zeros(X.shape[1] + 1), np.zeros(signs.size)
     return problem.judged(*newton(problem, tol, effort or Effort(), *zero), 0, tol, "newton")
 

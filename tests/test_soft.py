@@ -10,9 +10,9 @@ from scipy import sparse
 
 from naive_margins import dual_value, objective
 from planted import quickly
+from rosenblatt.margin.problem import Problem
 from rosenblatt.margin.soft import FEW_COLUMNS, soft_margin
 from rosenblatt.margin.sums import accurate_combination
-from rosenblatt.margin.two_classes import TwoClasses
 
 INTERCEPTS = ["free", "lifted", "none"]
 TIGHT = 1e-8
@@ -35,7 +35,7 @@ def rows_of(X, intercept, lift=1.0):
 
 
 def solved(X, signs, lam, intercept="free", caps=None, lift=1.0, tol=TIGHT, **more):
-    return soft_margin(TwoClasses.of(X, signs, lam, caps, intercept, lift), tol=tol, **more)
+    return soft_margin(Problem.of(X, signs, lam, caps, intercept, lift), tol=tol, **more)
 
 
 @quickly

@@ -17,8 +17,8 @@ import numpy as np
 from rosenblatt.bounds.theorem import MistakeBound, best_length, check_radius, unit
 from rosenblatt.errors import InputError
 from rosenblatt.exact.extremes import UNIT, loss_above, margins_of, spread
+from rosenblatt.margin.problem import Problem
 from rosenblatt.margin.soft import soft_margin
-from rosenblatt.margin.two_classes import TwoClasses
 from rosenblatt.matrices import Matrix
 from rosenblatt.online.perceptron import ALL_ONE
 
@@ -75,7 +75,7 @@ class Boxed:
         """Minimise the bound over all w, up to the solver's tolerance and different boxes."""
         lam = 1.0 / (2.0 * self.passes * float(self.boxes.mean()))
         intercept = "lifted" if self.lift else "none"
-        problem = TwoClasses.of(self.X, self.targets, lam, intercept=intercept, lift=self.lift)
+        problem = Problem.of(self.X, self.targets, lam, intercept=intercept, lift=self.lift)
         return soft_margin(problem, tol=TOL).w
 
     def _run(self) -> str:

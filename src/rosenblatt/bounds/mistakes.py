@@ -49,8 +49,8 @@ from rosenblatt.exact.extremes import UNIT, Extremes, loss_above, margins_of, sp
 from rosenblatt.exact.products import Weights
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.hard import hard_margin
+from rosenblatt.margin.problem import Problem, Solution
 from rosenblatt.margin.soft import soft_margin
-from rosenblatt.margin.two_classes import SoftMargin, TwoClasses
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.online.perceptron import ALL_ONE
@@ -182,7 +182,7 @@ def mistake_bound(
         margin=from_zero("margin", margin),
     )
     clock = Clock(checked_seconds(max_seconds))
-    problem = Problem(X, as_signs(labels, classes), classes, runs, _positive("tol", tol), clock)
+    problem = BoundedRuns(X, as_signs(labels, classes), classes, runs, _positive("tol", tol), clock)
     return problem.bound(comparator)
 
 
@@ -211,7 +211,7 @@ def _checked_passes(passes: Any) -> int | None:
 
 
 @dataclass(frozen=True)
-class Problem:
+class BoundedRuns:
     """Examples that were taken and checked, and the runs on them that a bound is for."""
 
     X: Matrix
@@ -272,12 +272,12 @@ class Problem:
                 break
         return replace(best, minimum=min(least, best.value))
 
-    def _soft_margin(self, longest: float, tol: float, near: SoftMargin | None) -> SoftMargin:
+    def _soft_margin(self, longest: float, tol: float, near: Solution | None) -> Solution:
         """Minimise half of Theorem 2 over the passes; its dual is a bound from below."""
         X, intercept = self._as_solved()
         lam, lift = self._reach(longest) ** 2 / (2.0 * self._passes), self.runs.lift
         return soft_margin(
-            TwoClasses.of(X, self.signs, lam, intercept=intercept, lift=lift),
+            Problem.of(X, self.signs, lam, intercept=intercept, lift=lift),
             tol=tol,
             start=None if near is None else (near.w, near.alphas),
             max_seconds=self._seconds(),

@@ -47,7 +47,7 @@ from rosenblatt.cluster.survey import Labelled, Survey
 from rosenblatt.errors import InputError
 from rosenblatt.labels import class_factors
 from rosenblatt.learners.soft_margin import SoftMarginSVM
-from rosenblatt.margin.two_classes import SoftMargin, relative_gap
+from rosenblatt.margin.problem import Solution, relative_gap
 
 MOST_ROUNDS = 1000
 LOOK_EVERY = 10  # rounds, at least, between two looks at the true gap
@@ -69,7 +69,7 @@ class Solver:
     checkpoint: Checkpoint | None
     watch: Watch | None
     deadline: float
-    earlier: Sequence[SoftMargin] = ()  # answers of other classes, for the checkpoint
+    earlier: Sequence[Solution] = ()  # answers of other classes, for the checkpoint
 
     def __post_init__(self) -> None:
         survey = self.survey
@@ -108,7 +108,7 @@ class Solver:
             return [float(self.given.factors[0])] * len(self.seeds)
         return list(self.engine.map(caps_of, self.given))
 
-    def solve(self) -> SoftMargin:
+    def solve(self) -> Solution:
         """Make rounds until the true gap is small enough, or a limit."""
         self._go_on_from_checkpoint()
         while (answer := self._advanced()) is None:
@@ -116,7 +116,7 @@ class Solver:
                 self._write()
         return answer
 
-    def _advanced(self) -> SoftMargin | None:
+    def _advanced(self) -> Solution | None:
         """Make a round, and look at the true gap if it is time to; give the answer if it is one."""
         seen, tol = self._round(), self.learner.tol
         number, most = self.given.number, self.learner.max_iter or MOST_ROUNDS
@@ -176,7 +176,7 @@ class Solver:
 
     # ---- the true gap
 
-    def _look(self) -> SoftMargin:
+    def _look(self) -> Solution:
         """Compute both values from all rows, and the answer that they belong to."""
         looks: list[Look] = self._map(sums_of)
         sums = np.sum([look.sums for look in looks], axis=0)
@@ -200,7 +200,7 @@ class Solver:
             w[-1] *= self.given.lift  # in the user's coordinates
         alphas = np.concatenate(self._balanced(factors)) * scale
         gap = relative_gap(primal, dual)
-        return SoftMargin(
+        return Solution(
             self.learner.wanted_lam(),
             w[np.newaxis],
             alphas,
@@ -264,14 +264,14 @@ class Solver:
         self.lengths = list(found["lengths"])
 
 
-def finished(found: Mapping[str, np.ndarray], lam: float) -> list[SoftMargin]:
+def finished(found: Mapping[str, np.ndarray], lam: float) -> list[Solution]:
     """Give the answers of classes that a checkpoint has."""
-    answers: list[SoftMargin] = []
+    answers: list[Solution] = []
     while (k := len(answers)) < len(found) and f"values{k}" in found:
         primal, dual, passes, converged = found[f"values{k}"].tolist()
         w, alphas = found[f"w{k}"].copy(), found[f"alphas{k}"].copy()
         values = (primal, dual, int(passes), bool(converged), "descent")
-        answers.append(SoftMargin(lam, w, alphas, *values))
+        answers.append(Solution(lam, w, alphas, *values))
     return answers
 
 
@@ -300,7 +300,7 @@ def solve(
     watch: Watch | None,
 ) -> None:
     """Solve the problem of a learner on shards, and let it hold the answer."""
-    settings = learner.settings()
+    settings, kind = learner.settings(), learner.wanted_intercept()
     many = survey.classes.size > 2
     check_radius(survey.radius)
     if many and settings.multiclass == "joint":
@@ -314,9 +314,7 @@ def solve(
     found = None if checkpoint is None else checkpoint.read()
     parts = finished(found or {}, learner.wanted_lam())
     for k in range(len(parts), survey.classes.size) if many else [1]:
-        solver = Solver(
-            learner, engine, survey, k, settings.intercept, checkpoint, watch, deadline, parts
-        )
+        solver = Solver(learner, engine, survey, k, kind, checkpoint, watch, deadline, parts)
         parts.append(solver.solve())
     answer = joined(parts) if many else parts[0]
     learner.take_over(answer, survey.classes, survey.stand_in())
@@ -324,9 +322,9 @@ def solve(
         checkpoint.remove()
 
 
-def joined(parts: list[SoftMargin]) -> SoftMargin:
+def joined(parts: list[Solution]) -> Solution:
     """Give the answers of each class against the others as one."""
-    return SoftMargin(
+    return Solution(
         parts[0].lam,
         np.concatenate([part.w for part in parts]),
         np.stack([part.alphas for part in parts], axis=1),

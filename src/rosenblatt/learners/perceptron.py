@@ -29,7 +29,7 @@ from rosenblatt.online.linear_machine import LinearMachine, check_start
 from rosenblatt.online.perceptron import Rule
 
 if TYPE_CHECKING:
-    from rosenblatt.bounds.mistakes import Problem
+    from rosenblatt.bounds.mistakes import BoundedRuns
 
 STARTS = ("zero", "unit", "random")
 TIES = ("mistake", "positive")
@@ -356,9 +356,9 @@ class Perceptron(OnlineLearner):
             beta=separator.rule.margin,
         )
 
-    def mistake_problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+    def mistake_problem(self, X: Any, y: Any, sample_weight: Any = None) -> BoundedRuns:
         """Give the examples of the run, and the runs that are like it, to be bounded."""
-        from rosenblatt.bounds.mistakes import Problem, Runs  # learning starts without them
+        from rosenblatt.bounds.mistakes import BoundedRuns, Runs  # learning starts without them
 
         self.check_fitted()
         shown = self._examples_of_the_run(X, y, sample_weight)
@@ -370,7 +370,7 @@ class Perceptron(OnlineLearner):
         rule, most = halfspace.rule, self._most_on_a_row(signs.size)
         weights = shown.times(factors)
         runs = Runs(halfspace.lift, halfspace.start, rule.eta, weights, most, rule.margin)
-        return Problem(shown.X, signs, self.classes_, runs)
+        return BoundedRuns(shown.X, signs, self.classes_, runs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,8 +10,8 @@ from rosenblatt import options
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_codes, as_labels, example_weights, several_classes
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.margin.problems import MULTICLASS, LabelledRows, Settings, solve
-from rosenblatt.margin.two_classes import SoftMargin
+from rosenblatt.margin.classes import MULTICLASS, Settings, solve
+from rosenblatt.margin.problem import Problem, Solution
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.online.linear_machine import check_start
 
@@ -99,7 +99,7 @@ class SoftMarginSVM(LinearLearner):
     [True, True, True]
     """
 
-    _answer: SoftMargin
+    _answer: Solution
 
     def __init__(
         self,
@@ -154,11 +154,11 @@ class SoftMarginSVM(LinearLearner):
     def train(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve as `fit` does, and leave it to the caller to ask for the `complaint`."""
         settings = self.settings()
-        problem = self._problem(X, y, sample_weight)
+        problem, classes = self._problem(X, y, sample_weight)
         start = self._answer if self.warm_start and self.is_fitted else None
-        answer = solve(problem, self.wanted_lam(), settings, start)
+        answer = solve(problem, settings, start)
         self._adopt_columns(X, problem.X)
-        self._hold(answer, problem.classes)
+        self._hold(answer, classes)
         return self
 
     def path(self, X: Any, y: Any, lams: Any, sample_weight: Any = None) -> list[Self]:
@@ -182,14 +182,14 @@ class SoftMarginSVM(LinearLearner):
         """
         wanted = _lams(lams)
         settings = self.settings()
-        problem = self._problem(X, y, sample_weight)
+        problem, classes = self._problem(X, y, sample_weight)
         found: dict[float, Self] = {}
-        start: SoftMargin | None = None
+        start: Solution | None = None
         for lam in sorted(set(wanted), reverse=True):
-            start = solve(problem, lam, settings, start)
+            start = solve(problem._replace(lam=lam), settings, start)
             found[lam] = self._copy(lam)
             found[lam]._adopt_columns(X, problem.X)
-            found[lam]._hold(start, problem.classes)
+            found[lam]._hold(start, classes)
         for learner in (path := [found[lam] for lam in wanted]):
             learner.warn()
         return path
@@ -198,7 +198,8 @@ class SoftMarginSVM(LinearLearner):
         """Give a learner of the same options for another λ."""
         return type(self)(**{**self.options(), "lam": lam, "C": None})
 
-    def _problem(self, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
+    def _problem(self, X: Any, y: Any, sample_weight: Any) -> tuple[Problem, np.ndarray]:
+        """Give what is to be solved, and the classes."""
         matrix = as_matrix(X)
         check_finite(matrix)
         matrix = without_duplicates(matrix)
@@ -209,12 +210,15 @@ class SoftMarginSVM(LinearLearner):
         if not radius(matrix) < LONGEST:
             raise InputError("the rows are too long for their squares; divide X by a constant")
         caps = example_weights(sample_weight, self.class_weight, codes, classes)
-        return LabelledRows(matrix, codes, classes, caps)
+        kind = self.wanted_intercept()
+        lam, k = self.wanted_lam(), classes.size
+        labels = codes if k > 2 else np.where(codes == 1, np.int8(1), np.int8(-1))
+        return Problem.of(matrix, labels, lam, caps, kind, float(self.lift), k), classes
 
     def check_options(self) -> None:
         """Refuse options that cannot be used, before anything is read or solved."""
         self.wanted_lam()
-        options.intercept_kind(self.intercept, self.fit_intercept)
+        self.wanted_intercept()
         options.one_of("multiclass", self.multiclass, MULTICLASS)
         options.positive("lift", self.lift)
         options.positive("tol", self.tol)
@@ -228,8 +232,6 @@ class SoftMarginSVM(LinearLearner):
         """Give the options of the solver."""
         self.check_options()
         return Settings(
-            intercept=options.intercept_kind(self.intercept, self.fit_intercept),
-            lift=float(self.lift),
             multiclass=self.multiclass,
             tol=float(self.tol),
             max_passes=self.max_iter,
@@ -237,17 +239,21 @@ class SoftMarginSVM(LinearLearner):
             seed=int(options.random_numbers(self.random_state).randint(2**31 - 1)),
         )
 
+    def wanted_intercept(self) -> str:
+        """Give the kind of intercept: none if scikit-learn's name says so."""
+        return options.intercept_kind(self.intercept, self.fit_intercept)
+
     def wanted_lam(self) -> float:
         """Give λ: 1/(2C) if C is given, which then takes the place of lam."""
         lam = _lam("lam", self.lam)
         return lam if self.C is None else 1 / (2 * _lam("C", self.C))
 
-    def take_over(self, answer: SoftMargin, classes: np.ndarray, like: Matrix) -> None:
+    def take_over(self, answer: Solution, classes: np.ndarray, like: Matrix) -> None:
         """Hold what was solved elsewhere, for rows with the columns of this one."""
         self._adopt_columns(like, like)
         self._hold(answer, classes)
 
-    def _hold(self, answer: SoftMargin, classes: np.ndarray) -> None:
+    def _hold(self, answer: Solution, classes: np.ndarray) -> None:
         """Take over what was solved; until here, nothing of the learner has changed."""
         self.classes_ = classes
         self._answer = answer

@@ -21,8 +21,8 @@ from rosenblatt.learners.values import (
     shared_parts,
     width_of,
 )
-from rosenblatt.margin.problems import MULTICLASS
-from rosenblatt.margin.two_classes import SoftMargin
+from rosenblatt.margin.classes import MULTICLASS
+from rosenblatt.margin.problem import Solution
 
 
 def soft_parts(learner: SoftMarginSVM) -> tuple[Settings, Tensors]:
@@ -49,7 +49,7 @@ def soft_from(settings: Settings, tensors: Tensors) -> SoftMarginSVM:
     require(type(converged) is bool, "it does not say whether it converged")
     known = classes.size == 2 or parts["kind"] in MULTICLASS
     require(known, "it does not say which problem was solved")
-    answer = SoftMargin(lam, planes, alphas, primal, dual, passes, converged, parts["kind"])
+    answer = Solution(lam, planes, alphas, primal, dual, passes, converged, parts["kind"])
     learner._hold(answer, classes)
     return learner
 

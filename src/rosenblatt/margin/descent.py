@@ -22,8 +22,8 @@ import numpy as np
 
 from rosenblatt.loops import loop
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
+from rosenblatt.margin.problem import Effort, Problem, relative_gap
 from rosenblatt.margin.sums import rounding_of
-from rosenblatt.margin.two_classes import Effort, TwoClasses, relative_gap
 from rosenblatt.matrices import as_rows
 from rosenblatt.online.plan import shuffle
 from rosenblatt.rows import Rows, add, combine, dot, fill_squares, prefetch, rows_ahead, scores
@@ -147,7 +147,7 @@ class ActiveRows:
 
 
 def descend(
-    two: TwoClasses,
+    two: Problem,
     tol: float,
     *,
     start: np.ndarray | None = None,
@@ -187,7 +187,7 @@ def descend(
         sweeps.look_at_all()
 
 
-def _dual_rows(two: TwoClasses) -> DualRows:
+def _dual_rows(two: Problem) -> DualRows:
     """Prepare the loops' view of the data."""
     X, signs, lift, squares = two.X, two.signs, two.lift, np.empty(two.signs.size)
     fill_squares(as_rows(X, 0.0), squares)

@@ -13,8 +13,8 @@ import time
 import numpy as np
 
 from rosenblatt.margin.descent import MOST_PASSES, descend
+from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.margin.support import HardMargin, SupportSearch
-from rosenblatt.margin.two_classes import Effort, TwoClasses
 from rosenblatt.matrices import Matrix
 
 
@@ -51,7 +51,7 @@ def by_sweeps(
 ) -> HardMargin:
     """Go on from duals, by sweeps over all rows."""
     without_caps = np.full(signs.size, np.inf)
-    problem = TwoClasses.of(X, signs, 0.5, without_caps, intercept, lift)
+    problem = Problem.of(X, signs, 0.5, without_caps, intercept, lift)
     effort = Effort.within(MOST_PASSES, max_seconds)
     found = descend(problem, tol, start=start, effort=effort)
     return HardMargin(found.w, found.betas, found.gap)

@@ -20,16 +20,14 @@ Sources     Crammer & Singer 2001; Keerthi, Sundararajan, Chang, Hsieh & Lin 200
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from rosenblatt.errors import InputError
 from rosenblatt.margin import joint_sweeps
 from rosenblatt.margin.class_rows import padded
 from rosenblatt.margin.joint_sweeps import Dual, JointRows, Leaps, Turns
-from rosenblatt.margin.two_classes import Effort, SoftMargin, relative_gap
-from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.margin.problem import Effort, Problem, Solution, relative_gap
+from rosenblatt.matrices import as_rows
 from rosenblatt.rows import fill_squares
 
 MOST_PASSES = 100_000
@@ -39,43 +37,15 @@ ROUNDING = 1e-13  # a smaller gap, relative to the objective, is lost in its rou
 LOOKS = 2**25  # multiplications between two looks at the clock
 
 
-class ManyClasses(NamedTuple):
-    """What is to be minimised."""
-
-    X: Matrix
-    classes: np.ndarray
-    k: int
-    lam: float
-    caps: np.ndarray
-    intercept: str
-    lift: float
-
-    @classmethod
-    def of(
-        cls,
-        X: Matrix,
-        codes: np.ndarray,
-        k: int,
-        lam: float,
-        caps: np.ndarray | None = None,
-        intercept: str = "none",
-        lift: float = 1.0,
-    ) -> ManyClasses:
-        """Take a problem; caps of None are 1 each, and only a lifted intercept has a lift."""
-        weights = np.ones(codes.size) if caps is None else np.ascontiguousarray(caps, np.float64)
-        lift = lift if intercept == "lifted" else 0.0
-        return cls(X, codes.astype(np.int64, copy=False), k, lam, weights, intercept, lift)
-
-
 def joint_margin(
-    task: ManyClasses,
+    task: Problem,
     *,
     tol: float = 1e-3,
     start: np.ndarray | None = None,
     max_seconds: float | None = None,
     max_passes: int | None = None,
     seed: int = 0,
-) -> SoftMargin:
+) -> Solution:
     """Minimise the joint objective; `start` holds the duals of an earlier solution.
 
     It sweeps over all rows, then over those that matter, until the gap is small or time is up.
@@ -103,7 +73,7 @@ def joint_margin(
 class JointDescent:
     """The state of the sweeps, and how far they may go."""
 
-    def __init__(self, task: ManyClasses, q: np.ndarray, seed: int) -> None:
+    def __init__(self, task: Problem, q: np.ndarray, seed: int) -> None:
         n, places = task.X.shape[0], padded(task.k)
         self.problem = lifted_problem(task)
         shape = (task.X.shape[1] + 1, places)
@@ -174,18 +144,18 @@ class JointDescent:
         return np.asarray(self.dual.offsets + self.problem.rows.lift * self.dual.weights[-1])
 
 
-def lifted_problem(task: ManyClasses) -> JointRows:
+def lifted_problem(task: Problem) -> JointRows:
     """Give the rows as the sweeps see them, lifted for a penalised or a proximal intercept."""
     squares = np.empty(task.X.shape[0])
-    fill_squares(as_rows(task.X, task.lift), squares)
+    fill_squares(as_rows(task.X, task.penalised_lift), squares)
     if not squares.max() < np.inf:
         raise InputError("the rows are too long for their squares; divide X by a constant")
-    lift = task.lift
+    lift = task.penalised_lift
     if task.intercept == "free":
         # Longer, it needs fewer proximal steps, but then all rows point in the same direction.
         lift = float(np.sqrt(squares.mean())) or 1.0
         squares += lift * lift
-    return JointRows(as_rows(task.X, lift), task.classes, task.caps, squares, 2 * task.lam)
+    return JointRows(as_rows(task.X, lift), task.labels, task.caps, squares, 2 * task.lam)
 
 
 def settled(problem: JointRows, q: np.ndarray) -> np.ndarray:
@@ -196,11 +166,11 @@ def settled(problem: JointRows, q: np.ndarray) -> np.ndarray:
     return np.flatnonzero(~zero)
 
 
-def simplex_points(task: ManyClasses, alphas: np.ndarray | None) -> np.ndarray:
+def simplex_points(task: Problem, alphas: np.ndarray | None) -> np.ndarray:
     """Give q = c·[r = y] - α, put back into the simplices if need be."""
     n = task.X.shape[0]
     q = np.zeros((n, task.k)) if alphas is None else -np.asarray(alphas, np.float64)
-    q[np.arange(n), task.classes] += task.caps
+    q[np.arange(n), task.labels] += task.caps
     np.maximum(q, 0.0, out=q)
     return rescaled(q, task.caps)
 
@@ -210,23 +180,23 @@ def rescaled(q: np.ndarray, caps: np.ndarray) -> np.ndarray:
     return np.asarray(q * (caps / q.sum(axis=1))[:, None])
 
 
-def judged(task: ManyClasses, descent: JointDescent, tol: float) -> SoftMargin:
+def judged(task: Problem, descent: JointDescent, tol: float) -> Solution:
     """Compute anew, from the duals and the data, what the descent has reached."""
     q = rescaled(descent.dual.q, task.caps)
-    problem = descent.problem._replace(rows=as_rows(task.X, task.lift))
+    problem = descent.problem._replace(rows=as_rows(task.X, task.penalised_lift))
     places = padded(task.k)
     offsets = descent.intercepts() if task.intercept == "free" else np.zeros(places)
     dual = Dual(q, np.zeros_like(descent.dual.weights), offsets, *np.zeros((2, places)))
     if task.intercept == "free":
         gains = np.empty(q.shape)
         joint_sweeps.fill_gains(problem, dual._replace(weights=descent.dual.weights), gains)
-        balance(q, gains, np.bincount(task.classes, task.caps, task.k))
+        balance(q, gains, np.bincount(task.labels, task.caps, task.k))
     joint_sweeps.fill_weights(problem, q, dual.steps, dual.weights)
     cost = task.lam * float(np.vdot(dual.weights, dual.weights))
     primal = joint_sweeps.total_loss(problem, dual) + cost
     alphas = -q
-    alphas[np.arange(q.shape[0]), task.classes] += task.caps
-    value = float(alphas[np.arange(q.shape[0]), task.classes].sum()) - cost
+    alphas[np.arange(q.shape[0]), task.labels] += task.caps
+    value = float(alphas[np.arange(q.shape[0]), task.labels].sum()) - cost
     W = np.ascontiguousarray(dual.weights[:, : task.k].T)
     if task.intercept == "free":
         W[:, -1] = offsets[: task.k]
@@ -234,7 +204,7 @@ def judged(task: ManyClasses, descent: JointDescent, tol: float) -> SoftMargin:
     if not primal <= nothing:
         W, primal = np.zeros_like(W), nothing
     done = relative_gap(primal, value) <= tol
-    return SoftMargin(task.lam, W, alphas, primal, value, descent.passes, done, "joint")
+    return Solution(task.lam, W, alphas, primal, value, descent.passes, done, "joint")
 
 
 def balance(q: np.ndarray, gains: np.ndarray, totals: np.ndarray) -> None:

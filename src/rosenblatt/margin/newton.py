@@ -19,7 +19,7 @@ from scipy import linalg, sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.margin.intercepts import best_intercept
-from rosenblatt.margin.two_classes import Effort, TwoClasses
+from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Dense, Rows, combine, scores, span
 
@@ -29,6 +29,7 @@ LOOSE = 0.1  # share of the gap that the slope may leave when the centre moves
 PIECE = 2**17  # entries: a megabyte of rows in float64 stays in the second-level cache
 PASS = 64  # a thread pays for a product with a vector at so many times more entries than else
 UNSETTLED = 10  # such steps, after which no row may bend φ along the intercept
+STUCK = 20  # such steps, after which σ was too large: one row after the other stops the steps
 STALLED = 60  # steps without a better gap
 SHORT_OF_ZERO = 0.1  # of the slope along a step, where a search may end
 
@@ -36,7 +37,7 @@ SHORT_OF_ZERO = 0.1  # of the slope along a step, where a search may end
 class Proximal:
     """Where the steps are: weights, z·w of all rows, duals and what they pull, centre and σ."""
 
-    def __init__(self, problem: TwoClasses, w: np.ndarray, alphas: np.ndarray) -> None:
+    def __init__(self, problem: Problem, w: np.ndarray, alphas: np.ndarray) -> None:
         self.problem, self.rows = problem, as_rows(problem.X, problem.lift)
         self.signs, self.free = problem.signs.astype(np.float64), problem.intercept == "free"
         self.costs = np.full(w.size, 2 * problem.lam)
@@ -112,6 +113,12 @@ class Proximal:
             self._begin_with(self.alphas)
             self._centre(GROWTH * self.sigma)
 
+    def begin_again(self, w: np.ndarray, alphas: np.ndarray) -> None:
+        """Go back to weights and duals, and keep the duals nearer to where they are."""
+        self.w = w
+        self._begin_with(alphas)
+        self._centre(self.sigma / GROWTH**4)
+
     def settle_intercept(self) -> None:
         """Put a free intercept where it is best for the weights."""
         if self.free:
@@ -158,7 +165,7 @@ class Proximal:
 
 
 def newton(
-    problem: TwoClasses, tol: float, effort: Effort, w: np.ndarray, alphas: np.ndarray
+    problem: Problem, tol: float, effort: Effort, w: np.ndarray, alphas: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Give weights and duals with a relative gap of `tol`, from some weights and duals on.
 
@@ -189,6 +196,8 @@ def _descended(at: Proximal, tol: float, effort: Effort) -> tuple[np.ndarray, np
         at.step()
         if since % UNSETTLED == UNSETTLED - 1:
             at.settle_intercept()
+        if since % STUCK == STUCK - 1:
+            at.begin_again(w, alphas)
         effort.passes += 1
 
 

@@ -1,6 +1,6 @@
 """The soft margin of two classes: the best compromise where no hyperplane does it all (theory D19).
 
-Problem     that of `two_classes`
+Problem     that of `problem`
 Method      sweeps over the dual, which soon know the rows that are far from the margin; then, where
             there are few columns, Newton steps, which need few rows
 Gap         computed anew from the data, whatever the method says
@@ -16,7 +16,7 @@ import numpy as np
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.margin.descent import MOST_PASSES, descend
 from rosenblatt.margin.newton import newton
-from rosenblatt.margin.two_classes import NEGLIGIBLE, Effort, SoftMargin, TwoClasses, relative_gap
+from rosenblatt.margin.problem import NEGLIGIBLE, Effort, Problem, Solution, relative_gap
 
 FEW_ROWS = 1000  # to hold BLAS back takes longer than they do
 FEW_COLUMNS = 1000  # Newton's matrix takes a few milliseconds
@@ -26,14 +26,14 @@ SWEEPS_TO_FINISH = 1000
 
 
 def soft_margin(
-    problem: TwoClasses,
+    problem: Problem,
     *,
     tol: float = 1e-3,
     start: tuple[np.ndarray, np.ndarray] | None = None,
     max_seconds: float | None = None,
     max_passes: int | None = None,
     seed: int = 0,
-) -> SoftMargin:
+) -> Solution:
     """Minimise Σ c·hinge + λ‖w‖²; `start` holds w and the duals of an earlier solution.
 
     Newton steps and sweeps together are at most `max_passes`.
@@ -46,12 +46,12 @@ def soft_margin(
 
 
 def _solved(
-    problem: TwoClasses,
+    problem: Problem,
     tol: float,
     start: tuple[np.ndarray, np.ndarray] | None,
     effort: Effort,
     seed: int,
-) -> SoftMargin:
+) -> Solution:
     few = problem.X.shape[1] <= FEW_COLUMNS
     duals = None
     if start is not None:
@@ -72,8 +72,8 @@ def _solved(
 
 
 def _by_newton(
-    problem: TwoClasses, tol: float, known: SoftMargin, effort: Effort, seed: int
-) -> SoftMargin:
+    problem: Problem, tol: float, known: Solution, effort: Effort, seed: int
+) -> Solution:
     """Go on by Newton steps; where rounding stops them, sweeps go on from there."""
     w, alphas = newton(problem, tol, effort, known.w, known.alphas)
     found = [known, problem.judged(w, alphas, effort.passes, tol, "newton")]
@@ -83,13 +83,13 @@ def _by_newton(
 
 
 def _descended(
-    problem: TwoClasses,
+    problem: Problem,
     tol: float,
     start: np.ndarray | None,
     effort: Effort,
     sweeps: float,
     seed: int,
-) -> SoftMargin:
+) -> Solution:
     scale = 2 * problem.lam
     halved = problem._replace(lam=0.5, caps=problem.caps / scale)
     start = None if start is None else start / scale
@@ -99,4 +99,4 @@ def _descended(
     if found.doubt * scale > NEGLIGIBLE * tol * primal:
         return problem.judged(found.w, alphas, effort.passes, tol, "descent")
     done = relative_gap(primal, dual) <= tol
-    return SoftMargin(problem.lam, found.w, alphas, primal, dual, effort.passes, done, "descent")
+    return Solution(problem.lam, found.w, alphas, primal, dual, effort.passes, done, "descent")

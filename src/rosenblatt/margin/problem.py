@@ -1,6 +1,7 @@
-"""The soft margin of two classes: what is minimised, and how good an answer is (theory D19).
+"""The soft margin: what is minimised, and how good an answer is (theory D19).
 
-Problem     min Σ c·max(0, 1 - s(w·x + b)) + λ‖w‖²
+Problem     of two classes; `joint` has that of more:
+            min Σ c·max(0, 1 - s(w·x + b)) + λ‖w‖²
 Dual        max Σ α - ‖Σ α·s·x‖² / 4λ  over 0 <= α <= c, with Σ α·s = 0 if b is free
 Intercept   free: b costs nothing; lifted: rows are (x, lift), so that b = lift·v costs λv²; none
 Gap         no hyperplane has an objective below the dual value, so (primal - dual) / primal says
@@ -43,7 +44,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class SoftMargin:
+class Solution:
     """A solution for two classes or for many, with its proof of quality.
 
     Attributes
@@ -74,30 +75,60 @@ class SoftMargin:
         return relative_gap(self.primal, self.dual)
 
 
-class TwoClasses(NamedTuple):
-    """Rows with signs and weights, and what is to be minimised over them."""
+class Problem(NamedTuple):
+    """Rows with labels and weights, and what is to be minimised over them.
+
+    Labels are the signs of two classes; of more, their numbers from 0 up to k.
+    """
 
     X: Matrix
-    signs: np.ndarray
+    labels: np.ndarray
     lam: float
     caps: np.ndarray
     intercept: str
     lift: float
+    k: int = 2
 
     @classmethod
     def of(
         cls,
         X: Matrix,
-        signs: np.ndarray,
+        labels: np.ndarray,
         lam: float,
         caps: np.ndarray | None = None,
         intercept: str = "free",
         lift: float = 1.0,
-    ) -> TwoClasses:
+        k: int = 2,
+    ) -> Problem:
         """Take a problem; caps of None are 1 each, and only a lifted intercept has a lift."""
         lift = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
-        caps = np.ones(signs.size) if caps is None else caps
-        return cls(X, signs, lam, caps, intercept, lift)
+        caps = np.ones(labels.size) if caps is None else np.ascontiguousarray(caps, np.float64)
+        labels = labels if k == 2 else labels.astype(np.int64, copy=False)
+        return cls(X, labels, lam, caps, intercept, lift, k)
+
+    @property
+    def signs(self) -> np.ndarray:
+        """The labels of two classes."""
+        return self.labels
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the dual variables: one for each row, or for each row and class."""
+        return (self.labels.size,) if self.k == 2 else (self.labels.size, self.k)
+
+    @property
+    def penalised_lift(self) -> float:
+        """The added coordinate of the rows whose weight costs something."""
+        return 0.0 if self.intercept == "free" else self.lift
+
+    def against(self, place: int) -> Problem:
+        """Give the problem of one class against all others."""
+        signs = np.where(self.labels == place, np.int8(1), np.int8(-1))
+        return self._replace(labels=signs, k=2)
+
+    def of_rows(self, kept: np.ndarray) -> Problem:
+        """Give the problem of some rows."""
+        return self._replace(X=self.X[kept], labels=self.labels[kept], caps=self.caps[kept])
 
     def primal(self, w: np.ndarray) -> float:
         """Give the objective of weights."""
@@ -118,7 +149,7 @@ class TwoClasses(NamedTuple):
         Where rows cancel and λ is tiny, the rounding of Σ α·s·x would matter beside `tol`: it is
         then added up without any.
         """
-        rows = as_rows(self.X, 0.0 if self.intercept == "free" else self.lift)
+        rows = as_rows(self.X, self.penalised_lift)
         total, squares = np.zeros(self.X.shape[1] + 1), np.empty(alphas.size)
         combine(rows, alphas * self.signs, total)
         fill_squares(rows, squares)
@@ -131,11 +162,11 @@ class TwoClasses(NamedTuple):
 
     def judged(
         self, w: np.ndarray, alphas: np.ndarray, passes: int, tol: float, method: str
-    ) -> SoftMargin:
+    ) -> Solution:
         """Compute anew what a solver says of its answer."""
         primal, dual = self.primal(w), self.dual(alphas, tol)
         done = relative_gap(primal, dual) <= tol
-        return SoftMargin(self.lam, w, alphas, primal, dual, passes, done, method)
+        return Solution(self.lam, w, alphas, primal, dual, passes, done, method)
 
 
 def relative_gap(above: float, below: float) -> float:

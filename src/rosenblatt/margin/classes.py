@@ -1,0 +1,143 @@
+"""From classes to problems: which soft-margin problem is solved, and how its answer is read.
+
+Two classes     Σ c·max(0, 1 - s(w·x + b)) + λ‖w‖², s = -1 for the first class
+joint           Σ c·max over r of (score_r - score_y + [r ≠ y]) + λ Σ ‖w_r‖²; score_r = w_r·x + b_r
+one-vs-rest     the problem of two classes for each class against all others; objectives are summed
+Rows of weight 0 take no part; their dual variables are 0.
+Sources         Crammer & Singer 2001 (joint)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.margin.problem import Problem, Solution
+
+MULTICLASS = ("joint", "one-vs-rest")
+SMALL = 10_000  # entries times classes: some milliseconds for
+FINE = 1e-9  # such a gap, which
+FEW_PASSES = 5000  # passes reach, unless the problem is a hard one
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which problem of many classes is solved, how well, and what it may cost."""
+
+    multiclass: str
+    tol: float
+    max_passes: int | None
+    max_seconds: float | None
+    seed: int
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """How good an answer is to be, and what it may cost."""
+        return {n: getattr(self, n) for n in ("tol", "max_passes", "max_seconds", "seed")}
+
+
+Solver = Callable[[Problem, Settings, Solution | None], Solution]
+
+
+def solve(problem: Problem, settings: Settings, start: Solution | None) -> Solution:
+    """Solve a problem; it may begin from the answer to another one, if that fits."""
+    solver = {"joint": _joint, "one-vs-rest": _one_vs_rest}[settings.multiclass]
+    if problem.k == 2:
+        solver = _two_classes
+    if start is not None and not _fits(start, problem, settings):
+        start = None
+    if problem.caps.all():
+        return _finely(solver, problem, settings, start)
+    kept = np.flatnonzero(problem.caps)
+    start = None if start is None else replace(start, alphas=start.alphas[kept])
+    answer = _finely(solver, problem.of_rows(kept), settings, start)
+    alphas = np.zeros(problem.shape)
+    alphas[kept] = answer.alphas
+    return replace(answer, alphas=alphas)
+
+
+def _finely(
+    solver: Solver, problem: Problem, settings: Settings, start: Solution | None
+) -> Solution:
+    """Solve a small problem to a gap of `FINE`, which costs little; any other as was asked for.
+
+    So a row of weight 2 and two equal rows give the same answer, and not two of the same quality.
+    """
+    if problem.X.size * problem.k > SMALL:  # of a sparse matrix, the entries stored
+        return solver(problem, settings, start)
+    most = FEW_PASSES if settings.max_passes is None else settings.max_passes
+    finer = replace(settings, tol=min(settings.tol, FINE), max_passes=most)
+    answer = solver(problem, finer, start)
+    answer = replace(answer, converged=answer.gap <= settings.tol)
+    if answer.converged or settings.max_passes is not None:
+        return answer
+    return solver(problem, settings, answer)
+
+
+def _fits(start: Solution, problem: Problem, settings: Settings) -> bool:
+    same = problem.k == 2 or start.method == settings.multiclass
+    wide = start.w.shape[1] == problem.X.shape[1] + 1
+    return same and start.alphas.shape == problem.shape and wide
+
+
+def _two_classes(problem: Problem, settings: Settings, start: Solution | None) -> Solution:
+    from rosenblatt.margin.soft import soft_margin
+
+    known = None if start is None else (_solver_weights(start.w, problem)[0], start.alphas)
+    found = soft_margin(problem, start=known, **settings.limits)
+    return replace(found, w=_planes(found.w[np.newaxis], problem))
+
+
+def _joint(problem: Problem, settings: Settings, start: Solution | None) -> Solution:
+    from rosenblatt.margin.joint import joint_margin
+
+    known = None if start is None else start.alphas
+    found = joint_margin(problem, start=known, **settings.limits)
+    return replace(found, w=_planes(found.w, problem))
+
+
+def _one_vs_rest(problem: Problem, settings: Settings, start: Solution | None) -> Solution:
+    parts: list[Solution] = []
+    begin = time.perf_counter()
+    for place in range(problem.k):
+        mine = settings
+        if settings.max_seconds is not None:  # an equal share of what is left
+            left = settings.max_seconds - (time.perf_counter() - begin)
+            mine = replace(settings, max_seconds=max(left / (problem.k - place), 1e-6))
+        before = None if start is None else _part(start, place)
+        parts.append(_two_classes(problem.against(place), mine, before))
+    return Solution(
+        lam=problem.lam,
+        w=np.concatenate([part.w for part in parts]),
+        alphas=np.stack([part.alphas for part in parts], axis=1),
+        primal=sum(part.primal for part in parts),
+        dual=sum(part.dual for part in parts),
+        passes=max(part.passes for part in parts),
+        converged=all(part.converged for part in parts),
+        method="one-vs-rest",
+    )
+
+
+def _part(answer: Solution, place: int) -> Solution:
+    """Give what an answer says of one class against the others."""
+    alphas = np.ascontiguousarray(answer.alphas[:, place])
+    return replace(answer, w=answer.w[place : place + 1], alphas=alphas)
+
+
+def _planes(w: np.ndarray, problem: Problem) -> np.ndarray:
+    """Give hyperplanes (w, b) in the user's coordinates."""
+    planes = np.array(w, np.float64, order="C")
+    if problem.intercept == "lifted":
+        planes[:, -1] *= problem.lift
+    return planes
+
+
+def _solver_weights(planes: np.ndarray, problem: Problem) -> np.ndarray:
+    """Give hyperplanes as solvers have them: the last weight is that of the added coordinate."""
+    w = planes.copy()
+    w[:, -1] *= 1.0 / problem.lift if problem.lift else 0.0
+    return w
