@@ -20,6 +20,7 @@ from rosenblatt.decide.newton import by_newton
 from rosenblatt.pauses import Pause
 
 PIECES = 50  # after which least squares are given up
+AT_ONCE = 30_000  # entries of rows that least squares take all together, in some 10 ms
 PROJECTED = 10**8  # rows times squared dimension, up to which a projection takes no second
 ZERO = 1e-9  # a length, beside 1, that counts as zero
 SURE = 1e-6  # the same, of a product that is positive whatever the rounding
@@ -96,7 +97,7 @@ def multipliers(rows: np.ndarray, total: np.ndarray, pause: Pause) -> np.ndarray
     that is quicker, and the solver, which nothing can stop, comes back often.
     """
     few = max(1, rows.shape[1] // 2)
-    if rows.shape[0] <= 4 * few:
+    if rows.size <= AT_ONCE or rows.shape[0] <= 4 * few:
         pause()
         return _least_squares(rows, total)
     least, shares = ZERO * max(1.0, float(np.linalg.norm(total))), np.zeros(rows.shape[0])
