@@ -13,6 +13,7 @@ help:
 	@echo "make test-long  the same with every combination, long fuzzing and all tamperings"
 	@echo "make check   lint, types and layers"
 	@echo "make bench   race the peers, print ratios; writes bench/results/"
+	@echo "make bench-quick  a few of these races, in minutes"
 	@echo "make docs    run the laboratory and build the site; writes site/"
 	@echo "make coverage  which lines no test runs; writes coverage/index.html"
 	@echo "make dist    build wheel and sdist, and try them in an empty environment; writes dist/"
@@ -35,6 +36,9 @@ check: .venv/with-check
 
 bench: .venv/with-bench
 	$(BIN)/python -m bench
+
+bench-quick: .venv/with-bench
+	$(BIN)/python -m bench --repeats 3 soft_spambase free_spambase margin_iris mnist_pass startup
 
 docs: .venv/with-docs
 	$(BIN)/rosenblatt lab all --quick --out docs/lab
