@@ -99,7 +99,7 @@ def workers() -> None:
 
 
 def rounds_of(client: Any, data: Written) -> str:
-    seen: list[mixing.Progress] = []
+    seen: list[mixing.RoundProgress] = []
     made = lambda rounds: rb.Perceptron(  # noqa: E731
         max_iter=rounds, patience=None, output="averaged"
     )

@@ -12,7 +12,7 @@ from rosenblatt.kernel import functions, scoring, training, zeros
 from rosenblatt.kernel.functions import Lengths, as_kernel
 from rosenblatt.kernel.pointwise import weigh
 from rosenblatt.kernel.space import TILE, Space
-from rosenblatt.kernel.store import Block, Store
+from rosenblatt.kernel.store import Block, KeptRows
 from rosenblatt.kernel.threads import in_turn, working
 from rosenblatt.kernel.zeros import LANES, Panels, Signs, entries_of, skipping_pays
 
@@ -29,7 +29,7 @@ def rows_with_zeros(n, columns, share, precision=np.float32, seed=0):
 
 
 def stored(rows):
-    return Store.of(Block(rows, np.zeros(len(rows)), np.arange(len(rows))))
+    return KeptRows.of(Block(rows, np.zeros(len(rows)), np.arange(len(rows))))
 
 
 def panels_of(rows, *cuts):
@@ -177,7 +177,7 @@ def learned_from(X, classes=3, kernel="polynomial:3:1"):
     """A space, rows stored in it, and coefficients."""
     random = np.random.default_rng(5)
     space = Space.around(as_kernel(kernel), 0.0, X)
-    store = Store.of(space.block(X, slice(None), np.arange(len(X))))
+    store = KeptRows.of(space.block(X, slice(None), np.arange(len(X))))
     return space, store, random.integers(-2, 3, (classes, len(X) + 3)).astype(float)
 
 
@@ -229,7 +229,7 @@ def test_bounds_of_rounding_errors_count_only_what_is_not_zero(kernel, scale, sh
     X = X if negative else np.abs(X)
     space = Space.around(as_kernel(kernel), 0.7, X)
     block = space.block(X, slice(None), np.arange(200))
-    store = Store.of(block)
+    store = KeptRows.of(block)
     relative, absolute = space.rounding(block, store)
     exact = space.values(block.doubled(), block.doubled())
     products = panels_of(X).products(entries_of(X), 0, 200)

@@ -14,7 +14,7 @@ from amount import LONG, amount
 from letters import MULTIPART, damaged, hostile, letters, nested, with_body
 from rosenblatt.mail.documents import MOST_BYTES, Document, canonical, documents, subject_of
 from rosenblatt.mail.features import features_of, one_row, rows
-from rosenblatt.mail.messages import Place
+from rosenblatt.mail.messages import MessagePlace
 
 PIECES = [
     b"a",
@@ -111,7 +111,7 @@ def test_a_large_attachment_takes_little_time_and_memory(tmp_path):
     path.write_bytes(with_body(b"application/zip", b"QUJD" * 12_500_000, b"base64"))
     document(b"Subject: warm\n\nup")
     begin = time.process_time()
-    found = document(Place(str(path)).read())
+    found = document(MessagePlace(str(path)).read())
     assert time.process_time() - begin < 1.0
     assert found.files.startswith(b"application/zip")
 

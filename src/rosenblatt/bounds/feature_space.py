@@ -24,7 +24,7 @@ from rosenblatt.examples import Presented
 from rosenblatt.kernel.functions import Kernel
 from rosenblatt.kernel.scoring import weighed
 from rosenblatt.kernel.space import SYMMETRIC, TILE, Space
-from rosenblatt.kernel.store import Block, Store
+from rosenblatt.kernel.store import Block, KeptRows
 from rosenblatt.kernel.threads import Apply, working
 from rosenblatt.matrices import Matrix
 
@@ -36,7 +36,7 @@ def mistake_bound(
     space: Space,
     shown: Presented,
     codes: np.ndarray,
-    store: Store,
+    store: KeptRows,
     coefficients: np.ndarray,
 ) -> MistakeBound:
     """Bound the mistakes by a comparator: c_rj, one row for each class, on stored rows."""
@@ -61,7 +61,7 @@ def mistake_bound(
     return MistakeBound(value, radius, margin, 0.0, coefficients, run)
 
 
-def _norm_above(space: Space, store: Store, coefficients: np.ndarray, apply: Apply) -> float:
+def _norm_above(space: Space, store: KeptRows, coefficients: np.ndarray, apply: Apply) -> float:
     """Give an upper bound of ‖W*‖."""
     sizes = np.abs(coefficients).sum(axis=0)
     total, error = 0.0, 0.0
@@ -78,7 +78,7 @@ def _extremes(
     space: Space,
     shown: Presented,
     codes: np.ndarray,
-    store: Store,
+    store: KeptRows,
     coefficients: np.ndarray,
     apply: Apply,
 ) -> Extremes:
@@ -107,7 +107,7 @@ def _extremes(
 # ---- functions that are no inner product
 
 
-def check_features(space: Space, X: Matrix, store: Store) -> None:
+def check_features(space: Space, X: Matrix, store: KeptRows) -> None:
     """Refuse a function that these rows show to be no inner product of features.
 
     An inner product has K(x, x) >= 0, |K(x, z)| <= √(K(x, x)·K(z, z)), and no negative eigenvalue

@@ -21,7 +21,7 @@ from rosenblatt.cli.source import Source, opened
 from rosenblatt.cluster.connecting import opened as engine_of
 from rosenblatt.cluster.engine import Engine
 from rosenblatt.cluster.learning import check, train
-from rosenblatt.cluster.mixing import Progress
+from rosenblatt.cluster.mixing import RoundProgress
 from rosenblatt.cluster.predicting import scores_of
 from rosenblatt.cluster.proofs import Coordinator
 from rosenblatt.cluster.shards import Shard
@@ -46,7 +46,7 @@ def _started(cluster: str, source: Source) -> Engine:
     return engine
 
 
-def _say(progress: Progress) -> None:
+def _say(progress: RoundProgress) -> None:
     """Print a line for each round."""
     round, wrong = progress.round, progress.wrong
     made = f"{wrong:,} mistakes" if isinstance(wrong, int) else f"gap about {wrong:.2g}"

@@ -20,7 +20,7 @@ from rosenblatt.exact.digest import EQUAL, MORE_THAN
 SIDES = ("lower", "upper")
 
 
-class Asked(NamedTuple):
+class Wishes(NamedTuple):
     """What is wanted beside the verdict."""
 
     conflict: bool
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
             check_writable(self.out, name)
 
 
-def answered(found: rb.Solution, asked: Asked) -> dict[str, Any]:
+def answered(found: rb.Solution, asked: Wishes) -> dict[str, Any]:
     """Find what is asked, write it, and give it as facts; nothing for feasible systems."""
     if found.verdict != "infeasible" or not (asked.conflict or asked.repair):
         return {}

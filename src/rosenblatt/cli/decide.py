@@ -18,7 +18,7 @@ import numpy as np
 import rosenblatt as rb
 from rosenblatt.certificate_fields import Number, number_text
 from rosenblatt.certificates import Certificate, Infeasible
-from rosenblatt.cli.conflicts import Asked, answered
+from rosenblatt.cli.conflicts import Wishes, answered
 from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, plain, print_columns, show
@@ -275,7 +275,7 @@ def solve_file(
     certificate: Path | None,
     point: Path | None,
     options: dict[str, Any],
-    asked: Asked,
+    asked: Wishes,
     *,
     strict: bool,
     floats: bool,

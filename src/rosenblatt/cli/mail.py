@@ -24,7 +24,7 @@ marks = click.option(
 )
 
 
-class Several(click.Command):
+class SeveralValues(click.Command):
     """A command whose repeated options take several values at a time."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -90,7 +90,7 @@ def learn(messages: tuple[Path, ...], store: Path | None, json: bool, **said: An
     learn_messages(messages, store, said, json)
 
 
-@mail.command(cls=Several)
+@mail.command(cls=SeveralValues)
 @folders
 @marks
 @store
@@ -102,7 +102,7 @@ def train(important: Any, ordinary: Any, marks: str | None, store: Path | None, 
     train_folders(important, ordinary, marks, store, json)
 
 
-@mail.command(cls=Several)
+@mail.command(cls=SeveralValues)
 @folders
 @click.option("--order", type=click.Choice(["date", "given"]), help="[default: date]")
 @click.option("--trec", type=FILE, metavar="INDEX", help="A TREC index of messages, in its order.")

@@ -244,9 +244,9 @@ def _found(important: Iterable[Path], ordinary: Iterable[Path]) -> list[Any]:
 
 
 def _message(path: Path | None) -> bytes:
-    from rosenblatt.mail.messages import Place
+    from rosenblatt.mail.messages import MessagePlace
 
-    return _piped() if path is None or str(path) == "-" else Place(str(path)).read()
+    return _piped() if path is None or str(path) == "-" else MessagePlace(str(path)).read()
 
 
 def _piped() -> bytes:

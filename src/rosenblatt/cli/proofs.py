@@ -198,13 +198,13 @@ def solve(
     SYSTEM is a system A w >= b: CSV, .npz, .mps or .lp, plain or compressed. Numbers of text are
     exact, 1/10 for 0.1. Exit status: 0 feasible, 1 infeasible, 3 undecided, 130 after Ctrl-C.
     """
-    from rosenblatt.cli.conflicts import Asked
+    from rosenblatt.cli.conflicts import Wishes
     from rosenblatt.cli.decide import solve_file
 
     if max_steps is not None and method == "auto":
         raise click.UsageError("--max-steps goes with another --method than auto")
     chosen = {"method": method, "max_seconds": max_seconds, "max_steps": max_steps}
-    asked = Asked(conflict, repair, keep, out, max_seconds)
+    asked = Wishes(conflict, repair, keep, out, max_seconds)
     how = {"strict": strict, "floats": floats}
     return solve_file(system, certificate, point, chosen, asked, **how, json=json)
 

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.bounds.theorem import check_radius
-from rosenblatt.cluster.engine import Checkpoint, Engine
-from rosenblatt.cluster.mixing import Progress, Watch
+from rosenblatt.cluster.engine import Engine, RoundFile
+from rosenblatt.cluster.mixing import RoundProgress, Watch
 from rosenblatt.cluster.passes import STEP
 from rosenblatt.cluster.steps import (
     WAYS,
@@ -43,7 +43,7 @@ from rosenblatt.cluster.steps import (
     positive_bits,
     sums_of,
 )
-from rosenblatt.cluster.survey import Labelled, Survey
+from rosenblatt.cluster.survey import Labelling, Survey
 from rosenblatt.errors import InputError
 from rosenblatt.labels import class_factors
 from rosenblatt.learners.soft_margin import SoftMarginSVM
@@ -66,7 +66,7 @@ class Solver:
     survey: Survey
     place: int
     intercept: str
-    checkpoint: Checkpoint | None
+    checkpoint: RoundFile | None
     watch: Watch | None
     deadline: float
     earlier: Sequence[Solution] = ()  # answers of other classes, for the checkpoint
@@ -87,7 +87,7 @@ class Solver:
         self.given = Given(
             token,
             0,
-            Labelled(token, survey.width, survey.classes),
+            Labelling(token, survey.width, survey.classes),
             self.place,
             factors / self.scale,
             float(lift[self.intercept]),
@@ -171,7 +171,7 @@ class Solver:
         seen = gap / (dual + gap) if gap > 0 and dual + gap > 0 else 0.0
         if self.watch is not None and self.engine.latest is not None:
             seconds, latest = time.perf_counter() - self.began, self.engine.latest
-            self.watch(Progress(self.given.number, seen, seconds, latest))
+            self.watch(RoundProgress(self.given.number, seen, seconds, latest))
         return seen
 
     # ---- the true gap
@@ -296,7 +296,7 @@ def solve(
     learner: SoftMarginSVM,
     engine: Engine,
     survey: Survey,
-    checkpoint: Checkpoint | None,
+    checkpoint: RoundFile | None,
     watch: Watch | None,
 ) -> None:
     """Solve the problem of a learner on shards, and let it hold the answer."""

@@ -6,7 +6,7 @@ map     one task for each shard: task(shard, shared, own), where `shared` is the
         so that what is added up is the same bit for bit on any number of workers
 keep    some of the shards from now on
 
-A round is one `map`; `Checkpoint` writes down what is known after it. An engine has
+A round is one `map`; `RoundFile` writes down what is known after it. An engine has
 `_put`, `_results` and `close`, and sees to it that a task whose worker is lost is done again.
 No algorithm knows which engine runs it.
 """
@@ -139,7 +139,7 @@ def size_of(value: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class RoundFile:
     """A file with what was known after a round, for a run that begins again.
 
     It names what the run is about: the learner, its options, the shards. All that happens after a
@@ -151,7 +151,7 @@ class Checkpoint:
     about: str
 
     @classmethod
-    def of(cls, path: Any, about: Any) -> Checkpoint | None:
+    def of(cls, path: Any, about: Any) -> RoundFile | None:
         """Give the checkpoint of a run, None if nobody wants one."""
         if path is None:
             return None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.cluster.shards import Description, Held, described
+from rosenblatt.cluster.shards import Description, RowsShard, described
 from rosenblatt.data.reading import Reading
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples
@@ -19,7 +19,7 @@ FORMS = "give the names of files, a list of pairs (X, y), or Dask collections X 
 
 
 @dataclass(frozen=True)
-class Chunk:
+class DaskChunk:
     """A chunk of a Dask collection: what computes its rows, and its labels."""
 
     name: str
@@ -66,7 +66,7 @@ def shards_of(X: Any, y: Any, reading: Reading, needs_labels: bool = True) -> li
     if isinstance(X, str | os.PathLike):
         return described(X, reading)
     if hasattr(X, "shape"):
-        return [Held("X", Examples(X, y))]
+        return [RowsShard("X", Examples(X, y))]
     items = list(X) if isinstance(X, list | tuple) else None
     if not items:
         raise InputError(f"there is nothing to make shards of in {X!r:.60}; {FORMS}")
@@ -75,17 +75,17 @@ def shards_of(X: Any, y: Any, reading: Reading, needs_labels: bool = True) -> li
     return [_pair(k, item) for k, item in enumerate(items)]
 
 
-def _pair(k: int, item: Any) -> Held:
+def _pair(k: int, item: Any) -> RowsShard:
     if isinstance(item, Examples):
-        return Held(f"shard {k}", item)
+        return RowsShard(f"shard {k}", item)
     if hasattr(item, "shape"):
-        return Held(f"shard {k}", Examples(item, None))
+        return RowsShard(f"shard {k}", Examples(item, None))
     if not isinstance(item, list | tuple) or len(item) != 2:
         raise InputError(f"shard {k} is no pair (X, y): {item!r:.60}; {FORMS}")
-    return Held(f"shard {k}", Examples(*item))
+    return RowsShard(f"shard {k}", Examples(*item))
 
 
-def _of_collections(X: Any, y: Any, needs_labels: bool) -> Iterator[Chunk]:
+def _of_collections(X: Any, y: Any, needs_labels: bool) -> Iterator[DaskChunk]:
     """Give the row chunks of collections, refusing chunks that do not fit together."""
     kind = type(X).__name__
     rows = np.array(X.to_delayed(), object)
@@ -100,7 +100,7 @@ def _of_collections(X: Any, y: Any, needs_labels: bool) -> Iterator[Chunk]:
         raise InputError("there are no labels; give y, with the row chunks of X")
     labels = [None] * rows.size if y is None else _label_chunks(X, y, rows.size)
     for k, (part, label) in enumerate(zip(rows.tolist(), labels, strict=True)):
-        yield Chunk(f"chunk {k} of X", part, label)
+        yield DaskChunk(f"chunk {k} of X", part, label)
 
 
 def _label_chunks(X: Any, y: Any, count: int) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rosenblatt.cluster.connecting import on_engine
 from rosenblatt.cluster.dual import solve
-from rosenblatt.cluster.engine import Checkpoint, Engine
+from rosenblatt.cluster.engine import Engine, RoundFile
 from rosenblatt.cluster.inputs import shards_of
 from rosenblatt.cluster.mixing import Mixing, Watch
 from rosenblatt.cluster.survey import Survey
@@ -84,7 +84,7 @@ def train(learner: Any, engine: Engine, checkpoint: Any = None, watch: Watch | N
     survey = Survey.of(engine)
     about = [type(learner).__name__, learner.options(), survey.names]
     about += [[facts.rows, facts.nbytes] for facts in survey.shards]
-    note = Checkpoint.of(checkpoint, about)
+    note = RoundFile.of(checkpoint, about)
     if isinstance(learner, Perceptron):
         Mixing(learner, engine, survey, note, watch).run()
     else:

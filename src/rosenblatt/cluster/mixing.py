@@ -27,9 +27,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rosenblatt.bounds.theorem import MistakeBound, theorem_one_of, unit
-from rosenblatt.cluster.engine import Checkpoint, Engine, Round
-from rosenblatt.cluster.passes import STEP, Part, Pass, errors_of, extremes_of, one_pass
-from rosenblatt.cluster.survey import Labelled, Survey
+from rosenblatt.cluster.engine import Engine, Round, RoundFile
+from rosenblatt.cluster.passes import STEP, Pass, PassEnd, errors_of, extremes_of, one_pass
+from rosenblatt.cluster.survey import Labelling, Survey
 from rosenblatt.errors import InputError, RosenblattError
 from rosenblatt.exact.extremes import joined
 from rosenblatt.learners.perceptron import Perceptron
@@ -71,7 +71,7 @@ class MixedRun(Run):
 
 
 @dataclass(frozen=True)
-class Progress:
+class RoundProgress:
     """What a watcher is told after a round: `wrong` are mistakes, or the gap of an SVM."""
 
     rounds: int
@@ -80,7 +80,7 @@ class Progress:
     round: Round
 
 
-Watch = Callable[[Progress], None]
+Watch = Callable[[RoundProgress], None]
 
 
 class Mixing:
@@ -91,12 +91,12 @@ class Mixing:
         learner: Perceptron,
         engine: Engine,
         survey: Survey,
-        checkpoint: Checkpoint | None,
+        checkpoint: RoundFile | None,
         watch: Watch | None,
     ) -> None:
         self.learner, self.engine, self.survey = learner, engine, survey
         self.checkpoint, self.watch = checkpoint, watch
-        self.labelled = Labelled(uuid.uuid4().hex, survey.width, survey.classes)
+        self.labelled = Labelling(uuid.uuid4().hex, survey.width, survey.classes)
         self.learned = learner.begin(survey.stand_in(), survey.classes, survey.totals)
         seed = learner.draw_seed()
         self.seeds = [(seed + STEP * k) % 2**64 for k in range(len(survey.shards))]
@@ -182,7 +182,7 @@ class Mixing:
         if self.watch is not None and self.engine.latest is not None:
             seconds = time.perf_counter() - self.began
             latest = self.engine.latest
-            self.watch(Progress(len(self.per_round), mixture.mistakes, seconds, latest))
+            self.watch(RoundProgress(len(self.per_round), mixture.mistakes, seconds, latest))
 
     # ---- the end
 
@@ -284,9 +284,9 @@ class Mixture:
         self.held = np.zeros_like(begin.first_drift())
         self.tally = np.zeros_like(begin.tally)
         self.lost = self.squares = 0.0
-        self.last: Part | None = None
+        self.last: PassEnd | None = None
 
-    def add(self, part: Part) -> None:
+    def add(self, part: PassEnd) -> None:
         """Add a pass; weights that moved count by its updates."""
         begin, gained = self.begin, part.tally - self.begin.tally
         mistakes, updates = int(gained[MISTAKES]), int(gained[UPDATES])

@@ -23,8 +23,8 @@ from itertools import pairwise
 from typing import Any
 
 from rosenblatt.cluster.engine import Done, Engine, Task, all_measured
-from rosenblatt.cluster.inputs import Chunk, made
-from rosenblatt.cluster.shards import Held, Shard, load
+from rosenblatt.cluster.inputs import DaskChunk, made
+from rosenblatt.cluster.shards import RowsShard, Shard, load
 from rosenblatt.errors import ClusterError, optional_module
 
 AT_ONCE = 16  # tasks of which results are fetched together, or which are sent what they share
@@ -247,7 +247,7 @@ def _lazy(description: Any) -> Any:
     """Give the task that loads a shard."""
     from dask.delayed import delayed
 
-    whole = not isinstance(description, Chunk)
+    whole = not isinstance(description, DaskChunk)
     parts = (description,) if whole else (description.name, description.X, description.y)
     task: Any = delayed(load if whole else _held, pure=False)
     return task(*parts)
@@ -255,7 +255,7 @@ def _lazy(description: Any) -> Any:
 
 def _held(name: str, X: Any, y: Any) -> Shard:
     """Make a shard of a computed chunk."""
-    shard = Shard(Held(name, made(X, y)))
+    shard = Shard(RowsShard(name, made(X, y)))
     shard.examples  # noqa: B018 (which makes it usable)
     return shard
 

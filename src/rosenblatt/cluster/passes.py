@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.cluster.shards import Shard
-from rosenblatt.cluster.survey import Labelled
+from rosenblatt.cluster.survey import Labelling
 from rosenblatt.exact.extremes import Extremes, spread
 from rosenblatt.matrices import as_rows, refuse_unusable
 from rosenblatt.online.driver import Training, UnusableRowError
@@ -29,7 +29,7 @@ class Pass(NamedTuple):
     """What all shards begin a round with; a single one also goes on with the average."""
 
     number: int
-    labelled: Labelled
+    labelled: Labelling
     rule: Rule
     lift: float
     order: str
@@ -73,7 +73,7 @@ class Difference(NamedTuple):
         return after.reshape(before.shape, order=order_of(before))
 
 
-class Part(NamedTuple):
+class PassEnd(NamedTuple):
     """How a pass over a shard ended; `late` is the sum of what was held, less CLOCK·w."""
 
     w: Difference
@@ -82,7 +82,7 @@ class Part(NamedTuple):
     missed: np.ndarray
 
 
-def one_pass(shard: Shard, begin: Pass, seed: int) -> Part:
+def one_pass(shard: Shard, begin: Pass, seed: int) -> PassEnd:
     """Make one pass over a shard, as one machine does."""
     shown, codes = begin.labelled.of(shard)
     rows = as_rows(shown.X, begin.lift)
@@ -107,7 +107,7 @@ def one_pass(shard: Shard, begin: Pass, seed: int) -> Part:
     missed = np.flatnonzero(presenter.counts).astype(np.uint32)
     if shown.places is not None:
         missed = shown.places[missed].astype(np.uint32)
-    return Part(Difference.of(begin.w, w), Difference.of(before, late), state.tally, missed)
+    return PassEnd(Difference.of(begin.w, w), Difference.of(before, late), state.tally, missed)
 
 
 def plan_of(shard: Shard, begin: Pass, rows: int, seed: int) -> Plan:
@@ -124,7 +124,7 @@ def plan_of(shard: Shard, begin: Pass, rows: int, seed: int) -> Plan:
     return kept._replace(sequence=kept.sequence.copy(), seed=kept.seed.copy())
 
 
-def errors_of(shard: Shard, given: tuple[Labelled, LinearMachine], _: None) -> np.ndarray:
+def errors_of(shard: Shard, given: tuple[Labelling, LinearMachine], _: None) -> np.ndarray:
     """Give how many rows of a shard the last and the averaged weights misclassify."""
     labelled, learned = given
     shown, codes = labelled.of(shard)
@@ -132,7 +132,7 @@ def errors_of(shard: Shard, given: tuple[Labelled, LinearMachine], _: None) -> n
 
 
 def extremes_of(
-    shard: Shard, given: tuple[Labelled, np.ndarray, np.ndarray, float], _: None
+    shard: Shard, given: tuple[Labelling, np.ndarray, np.ndarray, float], _: None
 ) -> Extremes:
     """Give what Theorem 1 wants to know of a shard."""
     labelled, direction, factors, lift = given

@@ -48,7 +48,7 @@ class Description(Protocol):
 
 
 @dataclass(frozen=True)
-class Held:
+class RowsShard:
     """Rows in memory."""
 
     name: str
@@ -60,7 +60,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class File:
+class FileShard:
     """A file as a whole, or the lines that begin in a range of its bytes."""
 
     path: str
@@ -197,11 +197,11 @@ def _of_one(name: str, reading: Reading, shard_bytes: int) -> Iterator[Descripti
         settled = replace(reading, format=format_of(file, reading), threads=1)
         large = os.path.getsize(file) > shard_bytes
         if not large or settled.format not in BY_LINES or is_compressed(file):
-            yield File(file, settled)
+            yield FileShard(file, settled)
             continue
         cuts = list(_cuts(contents(file), shard_bytes))
         for start, stop in pairwise(cuts):
-            yield File(file, settled, start, stop)
+            yield FileShard(file, settled, start, stop)
 
 
 def _cuts(text: np.ndarray, shard_bytes: int) -> Iterator[int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.cluster.passes import STEP, Difference
 from rosenblatt.cluster.shards import Shard
-from rosenblatt.cluster.survey import Labelled
+from rosenblatt.cluster.survey import Labelling
 from rosenblatt.margin.descent import GAP, DualRows, sweep
 from rosenblatt.matrices import as_rows, without_duplicates
 from rosenblatt.online.plan import shuffle
@@ -20,7 +20,7 @@ class Given(NamedTuple):
 
     token: str
     number: int
-    labelled: Labelled
+    labelled: Labelling
     place: int  # the class that is positive
     factors: np.ndarray  # of the caps of each class
     lift: float
@@ -36,7 +36,7 @@ class Own(NamedTuple):
     betas: np.ndarray | None = None
 
 
-class Steps(NamedTuple):
+class DualMoves(NamedTuple):
     """The duals that a round moved, in the order of the ways, and how many go each way."""
 
     places: np.ndarray
@@ -63,7 +63,7 @@ class Way(NamedTuple):
 class Moved(NamedTuple):
     """What a round did to a shard, and the gap as the sweep saw it."""
 
-    steps: Steps
+    steps: DualMoves
     ways: list[Way]
     gap: float
 
@@ -121,7 +121,7 @@ def local_steps(shard: Shard, given: Given, own: Own) -> Moved | str:
     places = np.flatnonzero(steps).astype(np.uint32)
     places = places[np.argsort(kinds[places], kind="stable")]
     counts = np.bincount(kinds[places], minlength=WAYS)
-    made = Steps(places, steps[places], counts)
+    made = DualMoves(places, steps[places], counts)
     shard.put("duals", (given.token, given.number + 1), (before, made))
     return Moved(made, ways, float(found[GAP]))
 

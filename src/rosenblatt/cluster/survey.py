@@ -202,7 +202,7 @@ class Survey:
         return made
 
 
-class Labelled(NamedTuple):
+class Labelling(NamedTuple):
     """What makes examples of a shard: the width and the classes of all shards."""
 
     token: str

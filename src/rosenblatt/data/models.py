@@ -171,7 +171,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return Pipeline([("scale", held.scaling.scaler()), ("learner", held.learner)])
 
 
-class Held(NamedTuple):
+class ModelContents(NamedTuple):
     """What a model file holds."""
 
     learner: Any
@@ -179,7 +179,7 @@ class Held(NamedTuple):
     scaling: Scaling | None
 
 
-def read_model(path: str | os.PathLike[str]) -> Held:
+def read_model(path: str | os.PathLike[str]) -> ModelContents:
     """Read a learner, its notes and its scaling, without scikit-learn."""
     metadata, tensors = _read(path)
     name, says = metadata.get("learner", ""), metadata.get("format", "no format")
@@ -207,7 +207,7 @@ def read_model(path: str | os.PathLike[str]) -> Held:
         scaling = None
         if says.startswith("rosenblatt scaled"):
             scaling = Scaling.of_parts(settings["scaling"], tensors, model.n_features_in_)
-        return Held(model, dict(settings["notes"]), scaling)
+        return ModelContents(model, dict(settings["notes"]), scaling)
     except RecursionError as error:
         raise ModelFileError(
             f"{path} is not a usable model: its settings are nested too deeply"

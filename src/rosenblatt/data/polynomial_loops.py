@@ -124,7 +124,7 @@ def expand_dense(X: np.ndarray, expansion: Monomials, below: np.ndarray, out: np
         multiply_out(X[i], expansion, below, out[i])
 
 
-class Features(NamedTuple):
+class FeatureRows(NamedTuple):
     """Where the features of sparse rows go, as a compressed sparse row matrix."""
 
     starts: np.ndarray
@@ -139,7 +139,7 @@ def expand_sparse(
     shifts: np.ndarray,
     below: np.ndarray,
     numbers: np.ndarray,
-    out: Features,
+    out: FeatureRows,
 ) -> None:
     """Write the features of each row, whose columns must ascend, as entries of `out`."""
     for i in range(out.starts.size - 1):

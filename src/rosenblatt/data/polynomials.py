@@ -32,7 +32,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from rosenblatt.blocks import cores, in_blocks
 from rosenblatt.data.polynomial_loops import (
-    Features,
+    FeatureRows,
     Monomials,
     expand_dense,
     expand_sparse,
@@ -307,7 +307,7 @@ def of_sparse(polynomials: Polynomials, X: Matrix) -> Matrix:
     def work(start: int, stop: int) -> None:
         below = np.empty(polynomials.smaller(longest), X.dtype)
         numbers = np.empty(expansion.factors.size, kind)
-        part = Features(starts[start : stop + 1], columns, values)
+        part = FeatureRows(starts[start : stop + 1], columns, values)
         some = cast(Sparse, span(rows, start, stop))
         expand_sparse(some, expansion, shifts, below, numbers, part)
 

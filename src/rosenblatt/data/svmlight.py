@@ -66,7 +66,7 @@ from rosenblatt.data.svmlight_chunk import (
     find_words,
     parse_chunk,
 )
-from rosenblatt.data.svmlight_errors import CHUNK_BYTES, Chunk, TextPiece
+from rosenblatt.data.svmlight_errors import CHUNK_BYTES, LineRange, TextPiece
 from rosenblatt.data.svmlight_loop import NEWLINE, count_marks
 from rosenblatt.data.workers import Apply, ahead, workers
 from rosenblatt.errors import EmptyError, InputError
@@ -254,15 +254,15 @@ def spans(text: np.ndarray) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def measure(text: np.ndarray, span: tuple[int, int]) -> Chunk:
+def measure(text: np.ndarray, span: tuple[int, int]) -> LineRange:
     """Count what a range of whole lines can hold."""
     start, stop = span
     newlines, colons = count_marks(text[start:stop])
     rows = int(newlines) + int(text[stop - 1] != NEWLINE)
-    return Chunk(start, stop, rows, min(int(colons), (stop - start) // SHORTEST_PAIR), 0, 0)
+    return LineRange(start, stop, rows, min(int(colons), (stop - start) // SHORTEST_PAIR), 0, 0)
 
 
-def place(chunks: Iterable[Chunk]) -> list[Chunk]:
+def place(chunks: Iterable[LineRange]) -> list[LineRange]:
     """Give each chunk its place behind all that the chunks before it can hold."""
     placed, row, entry = [], 0, 0
     for chunk in chunks:
@@ -271,7 +271,7 @@ def place(chunks: Iterable[Chunk]) -> list[Chunk]:
     return placed
 
 
-def make_table(chunks: list[Chunk], dtype: np.dtype[Any], file: str) -> CsrParts:
+def make_table(chunks: list[LineRange], dtype: np.dtype[Any], file: str) -> CsrParts:
     """Make the arrays of the result, as large as they can become."""
     rows = sum(chunk.rows for chunk in chunks)
     entries = sum(chunk.entries for chunk in chunks)
@@ -284,7 +284,7 @@ def make_table(chunks: list[Chunk], dtype: np.dtype[Any], file: str) -> CsrParts
     return CsrParts(np.empty(rows), starts, np.empty(entries, index), np.empty(entries, dtype))
 
 
-def close_gaps(table: CsrParts, chunks: list[Chunk], extents: list[Extent]) -> CsrParts:
+def close_gaps(table: CsrParts, chunks: list[LineRange], extents: list[Extent]) -> CsrParts:
     """Move up what stands behind a chunk that held less than it could; give the table's sound part.
 
     The ends of the arrays that remain, never written to, cost no memory.
@@ -346,7 +346,7 @@ def large_numbers(source: TextPiece, words: np.ndarray, labels: np.ndarray) -> n
 
 
 def gather_words(
-    source: TextPiece, places: Iterable[tuple[Chunk, np.ndarray, np.ndarray]]
+    source: TextPiece, places: Iterable[tuple[LineRange, np.ndarray, np.ndarray]]
 ) -> np.ndarray:
     """Give all labels as they are written; equal ones are decoded once."""
     known: dict[bytes, int] = {}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.data import svmlight_errors, svmlight_loop
-from rosenblatt.data.svmlight_errors import Chunk, TextPiece
+from rosenblatt.data.svmlight_errors import LineRange, TextPiece
 from rosenblatt.data.svmlight_loop import COLUMN_LIMIT, Room, Rules, Tally
 from rosenblatt.decimals import is_whole
 from rosenblatt.errors import ParseError
@@ -38,7 +38,7 @@ class Extent(NamedTuple):
     width: int
 
 
-def make_room(table: CsrParts, chunk: Chunk) -> Room:
+def make_room(table: CsrParts, chunk: LineRange) -> Room:
     """Give a chunk its slices of the table; memory for notes costs only what is written to it."""
     rows = slice(chunk.first_row, chunk.first_row + chunk.rows)
     entries = slice(chunk.first_entry, chunk.first_entry + chunk.entries)
@@ -48,7 +48,7 @@ def make_room(table: CsrParts, chunk: Chunk) -> Room:
     return Room(table.labels[rows], ends, columns, values, untidy, slots, starts, stops)
 
 
-def parse_chunk(source: TextPiece, table: CsrParts, chunk: Chunk) -> Extent:
+def parse_chunk(source: TextPiece, table: CsrParts, chunk: LineRange) -> Extent:
     """Parse a chunk into its slices of the table."""
     room = make_room(table, chunk)
     tally = read_chunk(source, table, chunk, room)
@@ -68,7 +68,7 @@ def parse_chunk(source: TextPiece, table: CsrParts, chunk: Chunk) -> Extent:
     return Extent(tally.rows, kept, tally.words, width)
 
 
-def read_chunk(source: TextPiece, table: CsrParts, chunk: Chunk, room: Room) -> Tally:
+def read_chunk(source: TextPiece, table: CsrParts, chunk: LineRange, room: Room) -> Tally:
     """Read all that a chunk holds into a room, or raise its first error."""
     text = sealed(source.text[chunk.start : chunk.stop])
     tally = Tally(*map(int, svmlight_loop.read_rows(text, room, make_rules(source))))
@@ -160,7 +160,7 @@ def add_repeated(room: Room, tally: Tally, repeated: np.ndarray) -> int:
     return sums.size
 
 
-def check_repeated(source: TextPiece, chunk: Chunk, room: Room, repeated: np.ndarray) -> None:
+def check_repeated(source: TextPiece, chunk: LineRange, room: Room, repeated: np.ndarray) -> None:
     """Refuse to add up decimals, which floats would round."""
     values = room.values[np.concatenate([repeated, repeated - 1])]
     if not is_whole(values):
@@ -169,7 +169,7 @@ def check_repeated(source: TextPiece, chunk: Chunk, room: Room, repeated: np.nda
 
 
 def error_of_slot(
-    source: TextPiece, chunk: Chunk, room: Room, slot: int, said: str, rows: int | None = None
+    source: TextPiece, chunk: LineRange, room: Room, slot: int, said: str, rows: int | None = None
 ) -> ParseError:
     """Make the error for a column that is repeated in a row, of which something is said."""
     row = int(np.searchsorted(room.ends[:rows], slot, side="right"))
@@ -181,7 +181,7 @@ def error_of_slot(
     )
 
 
-def check_sums(source: TextPiece, chunk: Chunk, room: Room, rows: int, kept: int) -> None:
+def check_sums(source: TextPiece, chunk: LineRange, room: Room, rows: int, kept: int) -> None:
     """Raise if the values of a repeated column add up to more than the dtype holds."""
     too_large = ~(np.abs(room.values[:kept]) < VALUE_LIMITS[source.reading.dtype])
     if too_large.any():
@@ -189,7 +189,7 @@ def check_sums(source: TextPiece, chunk: Chunk, room: Room, rows: int, kept: int
         raise error_of_slot(source, chunk, room, int(np.argmax(too_large)), said, rows)
 
 
-def find_words(text: np.ndarray, chunk: Chunk) -> tuple[Chunk, np.ndarray, np.ndarray]:
+def find_words(text: np.ndarray, chunk: LineRange) -> tuple[LineRange, np.ndarray, np.ndarray]:
     """Find where in a chunk its labels start and stop."""
     starts, stops = np.empty(chunk.rows, np.int64), np.empty(chunk.rows, np.int64)
     rows = svmlight_loop.find_labels(sealed(text[chunk.start : chunk.stop]), starts, stops)

@@ -49,7 +49,7 @@ class TextPiece(NamedTuple):
     bare: bool = False
 
 
-class Chunk(NamedTuple):
+class LineRange(NamedTuple):
     """A range of whole lines, the most rows and entries that it can hold, and where they go."""
 
     start: int
@@ -60,7 +60,7 @@ class Chunk(NamedTuple):
     first_entry: int
 
 
-def error_of_word(source: TextPiece, chunk: Chunk, offence: int, offset: int) -> ParseError:
+def error_of_word(source: TextPiece, chunk: LineRange, offence: int, offset: int) -> ParseError:
     """Make the error for the word that begins at an offset into the text."""
     word = WORD_END.split(source.text[offset : chunk.stop].tobytes(), maxsplit=1)[0]
     return error_at(source, offset, explain(source, offence, word))

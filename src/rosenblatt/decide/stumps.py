@@ -33,7 +33,7 @@ ENOUGH = 1700  # the largest float beside the least, as a power of two
 DENSE = 2**24  # entries, up to which columns with another threshold than zero are looked at
 
 
-class Round(NamedTuple):
+class StumpWeights(NamedTuple):
     """Weights Σ ±2^p·(x_j - c), the rows on which they are positive, and how much, in floats."""
 
     weights: dict[int, Fraction]
@@ -46,7 +46,7 @@ class Stumps:
     """What single columns settle, and the rows that are left, on which all weights vanish."""
 
     cone: SignedRows
-    rounds: list[Round]
+    rounds: list[StumpWeights]
     left: np.ndarray
 
     def core(self) -> SignedRows:
@@ -81,7 +81,7 @@ class Stumps:
 
 def stumps(cone: SignedRows, clock: Clock) -> Stumps:
     """Settle rows by single columns, as long as there are such columns."""
-    left, rounds = np.ones(cone.size, bool), list[Round]()
+    left, rounds = np.ones(cone.size, bool), list[StumpWeights]()
     while left.any() and not is_exact(cone.X):
         clock.left()
         found = _round(cone, left)
@@ -92,13 +92,13 @@ def stumps(cone: SignedRows, clock: Clock) -> Stumps:
     return Stumps(cone, rounds, np.flatnonzero(left))
 
 
-def _round(cone: SignedRows, left: np.ndarray) -> Round | None:
+def _round(cone: SignedRows, left: np.ndarray) -> StumpWeights | None:
     """Find the columns that separate the rows left weakly, and the rows that they settle."""
     sides = [np.flatnonzero(left & (cone.signs == sign)) for sign in (1, -1)]
     if cone.lift and not all(side.size for side in sides):  # the intercept does it
         rows = np.concatenate(sides)
         sign = Fraction(int(cone.signs[rows[0]]))
-        return Round({cone.dimension - 1: sign}, rows, np.ones(rows.size))
+        return StumpWeights({cone.dimension - 1: sign}, rows, np.ones(rows.size))
     few = [side[:: 1 + side.size // FEW] for side in sides]
     if not _thresholds(cone, few, constant=True)[0].any():
         return None
@@ -123,7 +123,7 @@ def _thresholds(
 
 def _settled(
     cone: SignedRows, left: np.ndarray, directions: np.ndarray, thresholds: np.ndarray
-) -> Round | None:
+) -> StumpWeights | None:
     """Give the weights of columns, and the rows that they are positive on; None if hardly so."""
     X, scales = cone.X, np.ldexp(1.0, cone.powers)
     gains, differ = np.zeros(left.size), np.zeros(left.size, bool)
@@ -144,7 +144,9 @@ def _settled(
         differ |= (entries != thresholds[some]).any(axis=1)
     if not differ.any() or gains[differ].min() < LEAST:
         return None
-    return Round(_weights(cone, columns, directions, thresholds), left[differ], gains[differ])
+    return StumpWeights(
+        _weights(cone, columns, directions, thresholds), left[differ], gains[differ]
+    )
 
 
 def _weights(

@@ -16,7 +16,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.kernel.budget import Budget
 from rosenblatt.kernel.scoring import BLOCK_ENTRIES, ROWS, gram, weighed
 from rosenblatt.kernel.space import Space
-from rosenblatt.kernel.store import Block, Store
+from rosenblatt.kernel.store import Block, KeptRows
 from rosenblatt.kernel.threads import Apply, in_turn, working_on
 from rosenblatt.kernel.voting import Ballots, vote
 from rosenblatt.kernel.walk import judge
@@ -45,7 +45,7 @@ class Expansion:
 
     space: Space
     output: str
-    store: Store
+    store: KeptRows
     alphas: np.ndarray
     drift: np.ndarray
     counts: np.ndarray
@@ -63,7 +63,7 @@ class Expansion:
         return cls(
             space,
             output,
-            Store.empty(like),
+            KeptRows.empty(like),
             np.zeros((classes, 0)),
             np.zeros((classes, 0)),
             np.zeros(0, np.int64),

@@ -10,7 +10,7 @@ import numpy as np
 
 from rosenblatt.kernel.pointwise import weigh
 from rosenblatt.kernel.space import TILE, Space
-from rosenblatt.kernel.store import Block, Store
+from rosenblatt.kernel.store import Block, KeptRows
 from rosenblatt.kernel.threads import Apply
 from rosenblatt.kernel.zeros import Panels, entries_of
 
@@ -23,7 +23,7 @@ BLOCK_ENTRIES = 2**22  # values held at a time where whole rows of them are need
 def weighed(
     space: Space,
     block: Block,
-    store: Store,
+    store: KeptRows,
     alphas: np.ndarray,
     apply: Apply,
     sizes: np.ndarray | None = None,

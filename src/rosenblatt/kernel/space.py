@@ -23,7 +23,7 @@ from rosenblatt.kernel.functions import (
     dense_product,
     squared_norms,
 )
-from rosenblatt.kernel.store import Block, Store, dense_pays
+from rosenblatt.kernel.store import Block, KeptRows, dense_pays
 from rosenblatt.kernel.zeros import Signs
 from rosenblatt.matrices import Matrix, without_duplicates
 
@@ -96,7 +96,7 @@ class Space:
         few = (block.picked(slice(i, i + TRIED)) for i in range(0, block.squares.size, TRIED))
         return np.concatenate([np.diagonal(self.values(rows, rows)) for rows in few])
 
-    def rounding(self, block: Block, store: Store) -> Rounding:
+    def rounding(self, block: Block, store: KeptRows) -> Rounding:
         """Bound the errors of single precision for rows beside those stored and each other."""
         longest = max(store.longest, float(block.squares.max(initial=0.0)))
         signs = Signs.of(block.rows)

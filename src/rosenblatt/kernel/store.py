@@ -115,7 +115,7 @@ def appended(buffer: np.ndarray, used: int, new: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Store:
+class KeptRows:
     """Rows that were kept, in order, with their squared norms and numbers."""
 
     rows: DenseRows | SparseRows
@@ -126,14 +126,14 @@ class Store:
     nonnegative: bool  # whether no entry ever kept was negative
 
     @classmethod
-    def empty(cls, like: Matrix) -> Store:
+    def empty(cls, like: Matrix) -> KeptRows:
         """Begin without rows, but of the kind and width of a matrix."""
         width = like.shape[1]
         none = SparseRows.of(like[:0], width) if sparse.issparse(like) else DenseRows(like[:0])
         return cls(none, np.empty(0), np.empty(0, np.int64), 0, 0.0, True)
 
     @classmethod
-    def of(cls, block: Block) -> Store:
+    def of(cls, block: Block) -> KeptRows:
         """Keep all rows of a block."""
         return cls.empty(block.rows).extended(block)
 
@@ -157,10 +157,10 @@ class Store:
         end = self.size if stop is None else stop
         return Block(self.rows.span(start, end), self.squares[start:end], self.numbers[start:end])
 
-    def extended(self, block: Block) -> Store:
+    def extended(self, block: Block) -> KeptRows:
         """Append rows, as dense or sparse as those here."""
         values = block.rows.data if sparse.issparse(block.rows) else block.rows
-        return Store(
+        return KeptRows(
             self.rows.extended(self.size, block.rows),
             appended(self.squares, self.size, block.squares),
             appended(self.numbers, self.size, block.numbers),
@@ -169,7 +169,7 @@ class Store:
             self.nonnegative and float(values.min(initial=0.0)) >= 0.0,
         )
 
-    def chosen(self, places: np.ndarray) -> Store:
+    def chosen(self, places: np.ndarray) -> KeptRows:
         """Give some of the rows, in buffers of their own."""
         block = self.span().picked(places)
         rows = SparseRows.of(block.rows, self.width) if self.is_sparse else DenseRows(block.rows)
@@ -177,6 +177,6 @@ class Store:
             self, rows=rows, squares=block.squares, numbers=block.numbers, size=places.size
         )
 
-    def widened(self, width: int) -> Store:
+    def widened(self, width: int) -> KeptRows:
         """Give the same rows with more columns."""
         return replace(self, rows=self.rows.widened(self.size, width))

@@ -20,7 +20,7 @@ from llvmlite.binding import get_host_cpu_features
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from rosenblatt.kernel.store import Store
+from rosenblatt.kernel.store import KeptRows
 from rosenblatt.loops import loop
 from rosenblatt.matrices import writable_alias
 
@@ -102,7 +102,7 @@ class Panels:
         self.panels: list[np.ndarray] = []
         self.size = 0
 
-    def follow(self, store: Store) -> None:
+    def follow(self, store: KeptRows) -> None:
         """Take over the dense rows that were appended since."""
         rows = store.span().rows
         if self.panels and self.panels[0].dtype != rows.dtype:  # rows of double precision came

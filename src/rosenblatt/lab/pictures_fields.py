@@ -67,21 +67,21 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Window:
+class View:
     """The part of a plane that is seen."""
 
     x: tuple[float, float]
     y: tuple[float, float]
 
     @classmethod
-    def around(cls, points: np.ndarray) -> Window:
+    def around(cls, points: np.ndarray) -> View:
         """Leave some room on every side of points."""
         low, high = points.min(axis=0), points.max(axis=0)
         room = np.where(high > low, 0.06 * (high - low), np.maximum(1.0, 1e-6 * np.abs(low)))
         (left, bottom), (right, top) = (low - room).tolist(), (high + room).tolist()
         return cls((left, right), (bottom, top))
 
-    def to_scale(self, shape: float) -> Window:
+    def to_scale(self, shape: float) -> View:
         """Give one that also has one scale for both axes, if that does not take much more room.
 
         `shape` is the width of the paper divided by its height.
@@ -92,7 +92,7 @@ class Window:
             return self
         wider = max(height * shape - width, 0.0) / 2
         higher = max(width / shape - height, 0.0) / 2
-        return Window((left - wider, right + wider), (bottom - higher, top + higher))
+        return View((left - wider, right + wider), (bottom - higher, top + higher))
 
     def grid(self, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Give so many places on each axis, from end to end."""
@@ -103,12 +103,12 @@ class Window:
 class Field:
     """Answers over a window: places of classes or `UNSURE`, and the scores they come from."""
 
-    window: Window
+    window: View
     codes: np.ndarray
     scores: np.ndarray | None
 
     @classmethod
-    def over(cls, window: Window, plane: PicturePlane, model: Any, X: Any, told: Told) -> Field:
+    def over(cls, window: View, plane: PicturePlane, model: Any, X: Any, told: Told) -> Field:
         """Ask a model about a grid of rows of the plane; scores are interpolated between them."""
         side = int(np.clip(np.sqrt(VALUES / plane.origin.size), *SIDE))
         points = np.stack(np.meshgrid(*window.grid(side)), axis=-1).reshape(-1, 2)

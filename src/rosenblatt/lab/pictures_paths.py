@@ -32,7 +32,7 @@ FOREIGN = "X and y are not those of the run: its mistakes on them do not lead to
 
 
 @dataclass(frozen=True)
-class Steps:
+class RunSteps:
     """The steps of a run: which row, lifted by a constant, was added how many times over."""
 
     matrix: Matrix
@@ -121,18 +121,18 @@ def _history(model: Any) -> History:
     return run.history
 
 
-def _steps(model: Perceptron, history: History, matrix: Matrix, y: Any) -> Steps:
+def _steps(model: Perceptron, history: History, matrix: Matrix, y: Any) -> RunSteps:
     halfspace: Any = model.separator
     shape = (model.run_.counts.size, halfspace.width)
     if matrix.shape != shape:
         raise InputError(f"{FOREIGN}; X has the shape {matrix.shape}, not {shape}")
     signs = as_signs(as_labels(y, shape[0]), model.classes_)
     moves = signs * halfspace.rule.eta * halfspace.rule.weights[(signs > 0).astype(np.intp)]
-    return Steps(matrix, halfspace.lift, history.example, moves[history.example])
+    return RunSteps(matrix, halfspace.lift, history.example, moves[history.example])
 
 
 def _places(
-    history: History, steps: Steps, start: np.ndarray, end: np.ndarray, names: list[str] | None
+    history: History, steps: RunSteps, start: np.ndarray, end: np.ndarray, names: list[str] | None
 ) -> tuple[np.ndarray, tuple[str, str]]:
     """Give two coordinates of the weights, at the start and after each mistake."""
     columns = steps.matrix.shape[1]

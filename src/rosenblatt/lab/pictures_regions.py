@@ -11,7 +11,7 @@ from scipy.ndimage import distance_transform_edt
 from rosenblatt.errors import InputError
 from rosenblatt.lab import pictures
 from rosenblatt.lab.pictures import Name
-from rosenblatt.lab.pictures_fields import UNSURE, Field, Told, Window
+from rosenblatt.lab.pictures_fields import UNSURE, Field, Told, View
 from rosenblatt.lab.pictures_planes import PicturePlane, plane_of
 from rosenblatt.lab.style import BLACK, GREY
 from rosenblatt.labels import as_labels
@@ -155,7 +155,7 @@ def _draw(axes: Any, model: Any, X: Any, scene: Scene) -> None:
     axes.set(xlabel=first, ylabel=second)
     pictures.caption(axes, scene.caption)
     to_scale = not scene.plane.numbered
-    window = _framed(axes, handles, Window.around(points), to_scale=to_scale)
+    window = _framed(axes, handles, View.around(points), to_scale=to_scale)
     field = Field.over(window, scene.plane, model, X, told)
     _regions(axes, field, told.classes, margins)
     if np.mean(field.codes == UNSURE) > 0.002:  # more than the boundary
@@ -240,7 +240,7 @@ def _tint(rgb: tuple[float, float, float], place: int) -> np.ndarray:
     return 1 - share * (1 - np.array(rgb))
 
 
-def _level(axes: Any, window: Window, values: np.ndarray, level: float, **manner: Any) -> None:
+def _level(axes: Any, window: View, values: np.ndarray, level: float, **manner: Any) -> None:
     """Draw where values are at a level, if they are so anywhere in the window."""
     if values.min() < level < values.max():
         axes.contour(*window.grid(values.shape[0]), values, [level], colors=BLACK, **manner)
@@ -312,7 +312,7 @@ def _legend(axes: Any, handles: list[Any]) -> None:
     pictures.legend(axes, "beside", handles=handles, fontsize=size, ncols=columns)
 
 
-def _framed(axes: Any, handles: list[Any], window: Window, *, to_scale: bool) -> Window:
+def _framed(axes: Any, handles: list[Any], window: View, *, to_scale: bool) -> View:
     """Set the limits of the axes, to scale if that can be; give the window they make."""
     axes.grid(visible=False)
     axes.set(xlim=window.x, ylim=window.y)

@@ -20,7 +20,7 @@ from rosenblatt.kernel.functions import (
     as_kernel,
 )
 from rosenblatt.kernel.space import Space
-from rosenblatt.kernel.store import Block, Store
+from rosenblatt.kernel.store import Block, KeptRows
 from rosenblatt.kernel.voting import Ballots
 from rosenblatt.learners.kernel_perceptron import KernelPerceptron
 from rosenblatt.learners.parts import stream_parts, take_over
@@ -117,13 +117,13 @@ def _options_back(options: Settings) -> Settings:
 # ---- stored rows
 
 
-def _store_parts(store: Store, tensors: Tensors) -> Settings:
+def _store_parts(store: KeptRows, tensors: Tensors) -> Settings:
     block = store.span()
     tensors["store.numbers"], tensors["store.squares"] = block.numbers, block.squares
     return put_matrix(block.rows, tensors, "store", "store.rows")
 
 
-def _store(parts: Settings, tensors: Tensors, width: int) -> Store:
+def _store(parts: Settings, tensors: Tensors, width: int) -> KeptRows:
     rows = matrix_from(parts, tensors, "store", "store.rows", width)
     values = rows.data if parts["sparse"] else rows
     require(values.dtype in (np.float32, np.float64), "the stored rows are not floats")
@@ -132,14 +132,14 @@ def _store(parts: Settings, tensors: Tensors, width: int) -> Store:
     require(numbers.shape == squares.shape == rows.shape[:1], "the stored rows are incomplete")
     require(numbers.dtype == np.int64 and bool((numbers >= 0).all()), "a row has no number")
     require_numbers(squares, "the squared norms")
-    return Store.of(Block(rows, squares, numbers))
+    return KeptRows.of(Block(rows, squares, numbers))
 
 
 # ---- what was learned
 
 
 def _expansion(
-    settings: Settings, tensors: Tensors, space: Space, store: Store, classes: int
+    settings: Settings, tensors: Tensors, space: Space, store: KeptRows, classes: int
 ) -> Expansion:
     alphas, drift = tensors["alphas"], tensors["drift"]
     counts, tally = tensors["counts"], tensors["tally"]

@@ -34,7 +34,7 @@ from rosenblatt.labels import (
 )
 from rosenblatt.learners.base import in_turn
 from rosenblatt.learners.one_row import RowReader, as_one_row_matrix
-from rosenblatt.learners.stream import Journal, StreamLearner
+from rosenblatt.learners.stream import Shown, StreamLearner
 from rosenblatt.matrices import Matrix, as_matrix, check_finite
 from rosenblatt.online.driver import Limits, Watch
 from rosenblatt.online.perceptron import PLACES
@@ -280,7 +280,7 @@ class KernelPerceptron(StreamLearner):
         self._weighted |= weight != 1.0
         self._keep(expansion, met.classes)
         if first:
-            self._journal = Journal(None, np.zeros(PLACES))  # which has not seen this row yet
+            self._journal = Shown(None, np.zeros(PLACES))  # which has not seen this row yet
         # A row of kernel values tells how many examples there will be.
         self._reader = RowReader(width) if expansion.space.precomputed else met.reader
         self.n_features_in_ = width

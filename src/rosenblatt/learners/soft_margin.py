@@ -10,7 +10,7 @@ from rosenblatt import options
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_codes, as_labels, example_weights, several_classes
 from rosenblatt.learners.linear import LinearLearner
-from rosenblatt.margin.classes import MULTICLASS, Settings, solve
+from rosenblatt.margin.classes import MULTICLASS, ClassSettings, solve
 from rosenblatt.margin.problem import Problem, Solution
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.online.linear_machine import check_start
@@ -228,10 +228,10 @@ class SoftMarginSVM(LinearLearner):
             options.positive("max_seconds", self.max_seconds)
         options.random_numbers(self.random_state)
 
-    def settings(self) -> Settings:
+    def settings(self) -> ClassSettings:
         """Give the options of the solver."""
         self.check_options()
-        return Settings(
+        return ClassSettings(
             multiclass=self.multiclass,
             tol=float(self.tol),
             max_passes=self.max_iter,

@@ -32,7 +32,7 @@ OUTPUTS = ("auto", "last", "averaged", "voted")
 LIMITED = (Stop.PASSES, Stop.UPDATES, Stop.SECONDS)
 
 
-class Journal:
+class Shown:
     """What a learner was shown since its run began, joined into one `Run` when somebody asks.
 
     A stream costs 8 bytes for each update and 16 for each block, and nothing for other examples.
@@ -151,7 +151,7 @@ class StreamLearner(Learner):
     random_state: Any
     verbose: int
     _learned: Any
-    _journal: Journal
+    _journal: Shown
     _weighted = False  # whether the run so far met weights of examples other than 1
 
     # ---- what differs
@@ -371,12 +371,12 @@ class StreamLearner(Learner):
     def _hold(self, learned: Any, classes: np.ndarray, run: Run | None) -> None:
         """Take over what a run learned; until here, nothing of the learner has changed."""
         self._keep(learned, classes)
-        self._journal = Journal(run, self._counters())
+        self._journal = Shown(run, self._counters())
 
     def _go_on(self, learned: Any, classes: np.ndarray, block: Run) -> None:
         """Take over what a block of a stream taught; the first one begins the run."""
         if not self.is_fitted:
-            self._journal = Journal(None, np.zeros(PLACES))
+            self._journal = Shown(None, np.zeros(PLACES))
         before = self._counters() if self.is_fitted else self._journal.tally
         self._keep(learned, classes)
         self._journal.go_on(block, before, self._counters())

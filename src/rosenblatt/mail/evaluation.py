@@ -24,7 +24,7 @@ from rosenblatt.blocks import cores
 from rosenblatt.data.workers import in_order
 from rosenblatt.errors import InputError
 from rosenblatt.mail.documents import documents
-from rosenblatt.mail.features import COLUMNS, Batch, batch
+from rosenblatt.mail.features import COLUMNS, DocumentRows, batch
 from rosenblatt.mail.filter import BATCH, OPTIONS
 from rosenblatt.mail.loops import Learning, answer_and_learn
 from rosenblatt.mail.messages import Marked
@@ -95,7 +95,9 @@ def new_machine() -> Machine:
     return Machine.begin_with(w, 0.0, rule, "last", size, calibrating=True)
 
 
-def tested(machine: Machine, made: Batch, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def tested(
+    machine: Machine, made: DocumentRows, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Give the scores of rows and the thresholds of doubt, each from before it was learned."""
     rows = Sparse(made.starts, made.columns, made.values(), 0.0)
     told, codes, done = np.zeros((2, labels.size)), (labels > 0).astype(np.int64), 0
@@ -112,14 +114,14 @@ def load() -> None:
     tested(new_machine(), batch(documents([b"A: b\n\nc", b"A: c\n\nb"])), np.array([-1, 1]))
 
 
-def features(messages: Sequence[Marked]) -> Iterator[Batch]:
+def features(messages: Sequence[Marked]) -> Iterator[DocumentRows]:
     """Give the rows of messages in order, made in threads."""
     remaining = iter(messages)
     batches = iter(lambda: list(islice(remaining, BATCH)), [])
     return in_order(_features, batches, cores())
 
 
-def _features(some: list[Marked]) -> Batch:
+def _features(some: list[Marked]) -> DocumentRows:
     return batch(documents([marked.place.read() for marked in some]))
 
 

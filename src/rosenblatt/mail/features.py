@@ -152,7 +152,7 @@ def values_of(columns: np.ndarray) -> np.ndarray:
     return np.full(columns.size, 1.0 / max(columns.size, 1) ** 0.5)
 
 
-class Batch(NamedTuple):
+class DocumentRows(NamedTuple):
     """Rows of several documents: the columns of each, and where they begin and end."""
 
     starts: np.ndarray
@@ -164,7 +164,7 @@ class Batch(NamedTuple):
         return np.repeat(1.0 / np.maximum(counts, 1) ** 0.5, counts)
 
 
-def batch(documents: Sequence[Document]) -> Batch:
+def batch(documents: Sequence[Document]) -> DocumentRows:
     """Give the rows of many documents."""
     from rosenblatt.mail.loops import hash_documents, make_room
 
@@ -175,7 +175,7 @@ def batch(documents: Sequence[Document]) -> Batch:
     text = np.frombuffer(b"".join([region for each in documents for region in each]), np.uint8)
     room = make_room(lengths.sum(axis=1))
     hash_documents(text, bounds, room)
-    return Batch(room.starts, room.columns[: room.starts[-1]].copy())
+    return DocumentRows(room.starts, room.columns[: room.starts[-1]].copy())
 
 
 def rows(documents: Sequence[Document]) -> list[Row]:

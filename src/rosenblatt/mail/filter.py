@@ -26,7 +26,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.mail.documents import canonical, documents, subject_of
 from rosenblatt.mail.features import PIECE, SHIFT, Row, features_of, one_row, rows, values_of
 from rosenblatt.store.journal import Correction, Receipt, Undo, Undone
-from rosenblatt.store.store import MOST_DOUBT, Plane, Store, threshold_of
+from rosenblatt.store.store import MOST_DOUBT, Store, StoredPlane, threshold_of
 
 LEARNER = "OnlineSVM"
 OPTIONS = {"C": 2.0, "window": 30, "fit_intercept": False, "unsure": 0.005}
@@ -95,7 +95,7 @@ class Filter:
         unsure = not score or abs(score) < min(plane.threshold, MOST_DOUBT)
         return Answer(UNSURE if unsure else self.marks[score < 0], score)
 
-    def plane(self) -> Plane:
+    def plane(self) -> StoredPlane:
         """Give the hyperplane with all corrections so far."""
         plane = self.store.plane()
         if plane is None:
@@ -103,12 +103,12 @@ class Filter:
             with suppress(InputError):  # the next one will find it, if there is room for it
                 self.store.snapshot()
             if not learner.is_fitted:
-                return Plane(np.zeros(1), 0.0, [-1], 0.0)
+                return StoredPlane(np.zeros(1), 0.0, [-1], 0.0)
             w = np.append(learner.coef_[0], learner.intercept_[0])
-            plane = Plane(w, 1.0, learner.classes_.tolist(), threshold_of(learner))
+            plane = StoredPlane(w, 1.0, learner.classes_.tolist(), threshold_of(learner))
         return plane
 
-    def _score(self, plane: Plane, row: Row) -> float:
+    def _score(self, plane: StoredPlane, row: Row) -> float:
         return float(-plane.classes[0] * plane.score(*row) + 0.0)  # and no -0.0
 
     def why(self, message: bytes, top: int = 15) -> tuple[Answer, list[Reason]]:

@@ -64,7 +64,7 @@ class Folders:
 
 
 @dataclass
-class Counts:
+class MarkCounts:
     """What was done so far."""
 
     marked: int = 0
@@ -100,7 +100,7 @@ def password_of(host: str, user: str | None, file: str | None) -> tuple[str, str
 class Watcher:
     """One connection, and what is done over it."""
 
-    def __init__(self, client: Any, filter: Filter, folders: Folders, counts: Counts) -> None:
+    def __init__(self, client: Any, filter: Filter, folders: Folders, counts: MarkCounts) -> None:
         self.client, self.filter, self.folders, self.counts = client, filter, folders, counts
         names = (*filter.marks, UNSURE)
         self.keywords = {
@@ -215,13 +215,13 @@ def connected(account: Account) -> Iterator[Any]:
 
 def watch(
     account: Account, filter: Filter, folders: Folders, say: Say, rounds: Iterable[float]
-) -> Counts:
+) -> MarkCounts:
     """Mark and learn for some rounds, with waits of so many seconds at most between them.
 
     A connection that breaks is made again, after a second, then two, up to a minute.
     """
     imapclient = optional_module("imapclient", "mail")
-    counts, waits, wait = Counts(), chain([0.0], rounds), FIRST_WAIT
+    counts, waits, wait = MarkCounts(), chain([0.0], rounds), FIRST_WAIT
     while True:
         try:
             with connected(account) as client:

@@ -53,7 +53,7 @@ class Learning(NamedTuple):
     window: Window
 
 
-class Room(NamedTuple):
+class RowBuffers(NamedTuple):
     """Where the loop writes: the result, and what it needs for one row."""
 
     starts: np.ndarray
@@ -63,13 +63,13 @@ class Room(NamedTuple):
     counters: np.ndarray
 
 
-def make_room(lengths: np.ndarray) -> Room:
+def make_room(lengths: np.ndarray) -> RowBuffers:
     """Make the arrays that documents of so many bytes may fill.
 
     A byte begins two features at most: a word and a pair, or a name and a pair of names.
     """
     most, total = 2 * int(lengths.max(initial=0)) + 1, 2 * int(lengths.sum()) + 1
-    return Room(
+    return RowBuffers(
         starts=np.zeros(lengths.size + 1, np.uint64),
         columns=np.empty(total, np.uint32),
         keys=np.empty(most, np.uint32),

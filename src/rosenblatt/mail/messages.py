@@ -26,7 +26,7 @@ DATE = re.compile(rb"^date:[ \t]*([^\n]*(?:\n[ \t]+[^\n]+)*)", re.I | re.M)
 MARKS_OF_TREC = {"ham": True, "spam": False}
 
 
-class Place(NamedTuple):
+class MessagePlace(NamedTuple):
     """Where a message lies: a file, or a part of an mbox."""
 
     path: str
@@ -58,18 +58,18 @@ def _pieces(file: int, start: int, stop: int) -> Iterator[bytes]:
 class Marked(NamedTuple):
     """A message and whether it is important."""
 
-    place: Place
+    place: MessagePlace
     important: bool
 
 
-def find(path: str | os.PathLike[str]) -> list[Place]:
+def find(path: str | os.PathLike[str]) -> list[MessagePlace]:
     """Find the messages of a file, an mbox, a Maildir or a folder, in the order of their names."""
     name = os.fspath(path)
     if not os.path.isdir(name):
         return _in_file(name)
     inside = [os.path.join(name, part) for part in ("cur", "new")]
     if all(map(os.path.isdir, inside)):
-        return [Place(file) for part in inside for file in _files(part)]
+        return [MessagePlace(file) for part in inside for file in _files(part)]
     found = [place for file in _files(name) for place in _in_file(file, alone=False)]
     if not found:
         raise InputError(f"the folder {name} holds no message; give a folder of messages")
@@ -82,19 +82,19 @@ def _files(folder: str) -> Iterator[str]:
         yield from (os.path.join(root, file) for file in sorted(names) if file[0] != ".")
 
 
-def _in_file(name: str, alone: bool = True) -> list[Place]:
+def _in_file(name: str, alone: bool = True) -> list[MessagePlace]:
     """Find the messages of a file; one that begins as no message is none, unless given alone."""
-    beginning = Place(name).read(MOST_HEAD)
+    beginning = MessagePlace(name).read(MOST_HEAD)
     if beginning.startswith(b"From ") and (len(beginning) == MOST_HEAD or b"\nFrom " in beginning):
         return list(_in_mbox(name))
-    return [Place(name)] if alone or BEGINNING.match(beginning) else []
+    return [MessagePlace(name)] if alone or BEGINNING.match(beginning) else []
 
 
-def _in_mbox(name: str) -> Iterator[Place]:
+def _in_mbox(name: str) -> Iterator[MessagePlace]:
     with open(name, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
         starts = sorted({0, *(envelope.end() for envelope in ENVELOPE.finditer(text))})
         for start, stop in zip(starts, [*starts[1:], len(text)], strict=True):
-            yield Place(name, start, stop)
+            yield MessagePlace(name, start, stop)
 
 
 def find_in_index(index: str | os.PathLike[str]) -> list[Marked]:
@@ -112,7 +112,7 @@ def find_in_index(index: str | os.PathLike[str]) -> list[Marked]:
             raise InputError(
                 f"{index}:{number}: expected `spam PATH` or `ham PATH`, got {line[:60]!r}"
             )
-        found.append(Marked(Place(str(folder / path.strip())), MARKS_OF_TREC[mark.lower()]))
+        found.append(Marked(MessagePlace(str(folder / path.strip())), MARKS_OF_TREC[mark.lower()]))
     return found
 
 

@@ -25,7 +25,7 @@ FEW_PASSES = 5000  # passes reach, unless the problem is a hard one
 
 
 @dataclass(frozen=True)
-class Settings:
+class ClassSettings:
     """Which problem of many classes is solved, how well, and what it may cost."""
 
     multiclass: str
@@ -40,10 +40,10 @@ class Settings:
         return {n: getattr(self, n) for n in ("tol", "max_passes", "max_seconds", "seed")}
 
 
-Solver = Callable[[Problem, Settings, Solution | None], Solution]
+Solver = Callable[[Problem, ClassSettings, Solution | None], Solution]
 
 
-def solve(problem: Problem, settings: Settings, start: Solution | None) -> Solution:
+def solve(problem: Problem, settings: ClassSettings, start: Solution | None) -> Solution:
     """Solve a problem; it may begin from the answer to another one, if that fits."""
     solver = {"joint": _joint, "one-vs-rest": _one_vs_rest}[settings.multiclass]
     if problem.k == 2:
@@ -61,7 +61,7 @@ def solve(problem: Problem, settings: Settings, start: Solution | None) -> Solut
 
 
 def _finely(
-    solver: Solver, problem: Problem, settings: Settings, start: Solution | None
+    solver: Solver, problem: Problem, settings: ClassSettings, start: Solution | None
 ) -> Solution:
     """Solve a small problem to a gap of `FINE`, which costs little; any other as was asked for.
 
@@ -78,13 +78,13 @@ def _finely(
     return solver(problem, settings, answer)
 
 
-def _fits(start: Solution, problem: Problem, settings: Settings) -> bool:
+def _fits(start: Solution, problem: Problem, settings: ClassSettings) -> bool:
     same = problem.k == 2 or start.method == settings.multiclass
     wide = start.w.shape[1] == problem.X.shape[1] + 1
     return same and start.alphas.shape == problem.shape and wide
 
 
-def _two_classes(problem: Problem, settings: Settings, start: Solution | None) -> Solution:
+def _two_classes(problem: Problem, settings: ClassSettings, start: Solution | None) -> Solution:
     from rosenblatt.margin.soft import soft_margin
 
     known = None if start is None else (_solver_weights(start.w, problem)[0], start.alphas)
@@ -92,7 +92,7 @@ def _two_classes(problem: Problem, settings: Settings, start: Solution | None) -
     return replace(found, w=_planes(found.w[np.newaxis], problem))
 
 
-def _joint(problem: Problem, settings: Settings, start: Solution | None) -> Solution:
+def _joint(problem: Problem, settings: ClassSettings, start: Solution | None) -> Solution:
     from rosenblatt.margin.joint import joint_margin
 
     known = None if start is None else start.alphas
@@ -100,7 +100,7 @@ def _joint(problem: Problem, settings: Settings, start: Solution | None) -> Solu
     return replace(found, w=_planes(found.w, problem))
 
 
-def _one_vs_rest(problem: Problem, settings: Settings, start: Solution | None) -> Solution:
+def _one_vs_rest(problem: Problem, settings: ClassSettings, start: Solution | None) -> Solution:
     parts: list[Solution] = []
     begin = time.perf_counter()
     for place in range(problem.k):

@@ -27,13 +27,13 @@ FOOTER = "(check-sat)\n(exit)\n"
 
 def written(statement: Statement) -> str:
     """Give the file whose assertion is refuted if what a certificate claims is true."""
-    file = File(statement)
+    file = Script(statement)
     WRITERS[statement.kind](file, statement)
     lines = [*file.definitions, f"(assert (not {_all(file.claims)}))\n"]
     return HEADER.format(sentence=statement.sentence) + "".join(lines) + FOOTER
 
 
-class File:
+class Script:
     """Definitions, and the claims that the assertion denies."""
 
     def __init__(self, statement: Statement) -> None:
@@ -99,13 +99,13 @@ class File:
 # ---- the kinds
 
 
-def separator(file: File, s: Statement) -> None:
+def separator(file: Script, s: Statement) -> None:
     """Claim that w separates with the margin."""
     file.products()
     file.margin("margin")
 
 
-def non_separability(file: File, s: Statement) -> None:
+def non_separability(file: Script, s: Statement) -> None:
     """Claim that nothing separates; of w, that it separates weakly."""
     file.sum([">"] * len(s.places))
     if s.w:
@@ -115,24 +115,24 @@ def non_separability(file: File, s: Statement) -> None:
         file.claim(">", _total(f"r{i + 1}" for i in range(len(s.claim.z))))
 
 
-def inseparability(file: File, s: Statement) -> None:
+def inseparability(file: Script, s: Statement) -> None:
     """Claim that nothing separates weakly."""
     file.sum([">="] * len(s.places), f"(> {_total(f's{i + 1}' for i in s.places)} 0)")
 
 
-def feasible_point(file: File, s: Statement) -> None:
+def feasible_point(file: Script, s: Statement) -> None:
     """Claim that a point satisfies every row and every bound."""
     file.products()
     for i in range(len(s.claim.z)):
         file.claim(_relation(s, i), f"r{i + 1}")
 
 
-def infeasibility(file: File, s: Statement) -> None:
+def infeasibility(file: Script, s: Statement) -> None:
     """Claim that nothing satisfies the named rows and bounds."""
     file.sum([_relation(s, i) for i in s.places])
 
 
-def margin_interval(file: File, s: Statement) -> None:
+def margin_interval(file: Script, s: Statement) -> None:
     """Claim the margin of w, and that the mean of rows is no longer than the upper end."""
     file.products()
     file.margin("lower")
@@ -150,7 +150,7 @@ def margin_interval(file: File, s: Statement) -> None:
     file.claim("<=", square, f"(* {upper} {upper} size size)")
 
 
-def mistake_bound(file: File, s: Statement) -> None:
+def mistake_bound(file: Script, s: Statement) -> None:
     """Claim that the hinge-loss bound of w is at most the bound."""
     file.products()
     file.define("radius2", _number(s.radius()))

@@ -18,7 +18,7 @@ from rosenblatt.errors import RosenblattError
 from rosenblatt.serve import routes, shapes
 from rosenblatt.serve.guard import Traffic
 from rosenblatt.serve.operations import operations
-from rosenblatt.serve.proving import Turns, proofs
+from rosenblatt.serve.proving import WorkQueue, proofs
 from rosenblatt.serve.quick import json_response
 from rosenblatt.serve.refusals import RefusalError, refusal_of
 from rosenblatt.serve.rspamd import rspamd
@@ -68,7 +68,7 @@ def application(service: Service) -> FastAPI:
         lifespan=living,
     )
     app.state.service, app.state.traffic = service, Traffic(set())
-    app.state.turns = Turns()
+    app.state.turns = WorkQueue()
     for router in (routes.quick, routes.calm, rspamd, proofs, operations):
         app.include_router(router)
     for kind in KINDS:

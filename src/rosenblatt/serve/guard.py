@@ -18,7 +18,7 @@ from pydantic_core import to_json
 
 from rosenblatt.serve.logs import place_of, say
 from rosenblatt.serve.refusals import RefusalError
-from rosenblatt.serve.service import Limits
+from rosenblatt.serve.service import ServiceLimits
 
 BODY_SECONDS = 20.0
 COOKIE = "rosenblatt"
@@ -73,7 +73,7 @@ class Guard:
     """
 
     def __init__(
-        self, app: Any, limits: Limits, traffic: Traffic, token: bytes | None, log: str
+        self, app: Any, limits: ServiceLimits, traffic: Traffic, token: bytes | None, log: str
     ) -> None:
         self.app, self.limits, self.traffic, self.token = app, limits, traffic, token
         self.log = {"requests": 0, "errors": 400, "none": 1000}[log]

@@ -14,7 +14,7 @@ import numpy as np
 from rosenblatt.errors import InputError
 from rosenblatt.serve.inbox import Entry, Inbox
 from rosenblatt.store.journal import Correction, Lesson, Row
-from rosenblatt.store.store import Counts, Held, is_unsure
+from rosenblatt.store.store import Counts, StoredLearner, is_unsure
 
 MOST_POINTS = 500  # of the curve
 
@@ -43,7 +43,11 @@ class Hosted:
     """
 
     def __init__(
-        self, name: str, facts: dict[str, Any], held: Held, recent: list[tuple[Correction, float]]
+        self,
+        name: str,
+        facts: dict[str, Any],
+        held: StoredLearner,
+        recent: list[tuple[Correction, float]],
     ) -> None:
         self.name, self.facts, self.held, self.inbox = name, facts, held, Inbox()
         self.kind = "mail" if "marks" in facts else "features"
@@ -61,7 +65,7 @@ class Hosted:
             self.held.learn(lesson)
         self._note()
 
-    def replace(self, held: Held) -> None:
+    def replace(self, held: StoredLearner) -> None:
         """Go on with another learner, as after a correction was undone."""
         self.held = held
         self.bound = None

@@ -15,14 +15,14 @@ from rosenblatt.errors import InputError
 from rosenblatt.serve import shapes
 from rosenblatt.serve.quick import QuickRoute
 from rosenblatt.serve.refusals import RefusalError
-from rosenblatt.serve.service import Limits
+from rosenblatt.serve.service import ServiceLimits
 
 MOST_WAITING = 16
 
 proofs = APIRouter(route_class=QuickRoute, tags=["proofs"])
 
 
-class Turns:
+class WorkQueue:
     """Who works, and how many wait for that."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ async def verify(request: Request, body: shapes.Claim) -> Any:
 
 async def _alone(request: Request, work: Any) -> Any:
     """Do work beside the answers, one piece after the other."""
-    turns: Turns = request.app.state.turns
+    turns: WorkQueue = request.app.state.turns
     if turns.taken > MOST_WAITING:
         raise RefusalError(503, "too many proofs are under way; try again later")
     turns.taken += 1
@@ -84,7 +84,7 @@ async def _alone(request: Request, work: Any) -> Any:
         turns.taken -= 1
 
 
-def _matrix(body: shapes.Rows, limits: Limits) -> tuple[np.ndarray, list[str] | None]:
+def _matrix(body: shapes.Rows, limits: ServiceLimits) -> tuple[np.ndarray, list[str] | None]:
     """Give rows as a matrix, with the names of its columns if they have names."""
     rows: Any = body.rows
     if len(rows) != len(body.labels):

@@ -18,7 +18,7 @@ from rosenblatt.serve.app import application
 from rosenblatt.serve.guard import Guard
 from rosenblatt.serve.logs import say
 from rosenblatt.serve.protocol import IDLE_SECONDS, PatientProtocol
-from rosenblatt.serve.service import LIMITS, Limits, Service
+from rosenblatt.serve.service import LIMITS, Service, ServiceLimits
 
 STOP_SECONDS = 10.0
 SWITCH_SECONDS = 0.001  # after which the thread beside must let the answers go on
@@ -32,7 +32,7 @@ class Settings(NamedTuple):
     host: str = "127.0.0.1"
     port: int = 8377
     token: str | None = None
-    limits: Limits = LIMITS
+    limits: ServiceLimits = LIMITS
     log: str = "errors"
 
 

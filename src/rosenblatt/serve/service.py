@@ -25,14 +25,14 @@ from rosenblatt.serve.inbox import MOST
 from rosenblatt.serve.keeper import Keeper
 from rosenblatt.serve.refusals import RefusalError
 from rosenblatt.store.journal import Correction, Lesson, Position, Undo
-from rosenblatt.store.store import JOURNAL, Held, Store, new_learner
+from rosenblatt.store.store import JOURNAL, Store, StoredLearner, new_learner
 
 LOCK = "serve.lock"
 AT_ONCE = 16  # corrections that are learned before other requests have their turn
 MOST_PATIENCE = 0.005  # seconds to wait for clients that come back
 
 
-class Limits(NamedTuple):
+class ServiceLimits(NamedTuple):
     """What a server takes at most."""
 
     learners: int = 100
@@ -43,7 +43,7 @@ class Limits(NamedTuple):
     rows: int = 1_000_000  # numbers in the rows of /separate and /verify
 
 
-LIMITS = Limits()
+LIMITS = ServiceLimits()
 
 
 class Written(NamedTuple):
@@ -52,7 +52,7 @@ class Written(NamedTuple):
     results: list[Any]
     lessons: list[Lesson]
     position: Position
-    held: Held | None
+    held: StoredLearner | None
 
 
 @dataclass
@@ -101,7 +101,7 @@ class Service:
         What is taken at most.
     """
 
-    def __init__(self, folder: Path, limits: Limits = LIMITS) -> None:
+    def __init__(self, folder: Path, limits: ServiceLimits = LIMITS) -> None:
         self.folder, self.limits = folder, limits
         self.learners: dict[str, Hosted] = {}
         self.broken: dict[str, str] = {}  # learners whose store cannot be read, and why
@@ -265,7 +265,7 @@ class Service:
 
 def warm() -> None:
     """Have the loops loaded before the first request: that takes a second."""
-    held = Held(new_learner("OnlineSVM", {"window": 2, "unsure": 0.1}))
+    held = StoredLearner(new_learner("OnlineSVM", {"window": 2, "unsure": 0.1}))
     for seq, label in enumerate("abab"):
         held.learn(Lesson(seq, {label: 1.0}, label, 0.0))
     with suppress(ImportError):  # without the extra `mail` there are no messages

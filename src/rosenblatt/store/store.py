@@ -41,7 +41,7 @@ FORMAT = f"rosenblatt store {VERSION}"
 START = Position(0, 0)
 
 
-class Plane(NamedTuple):
+class StoredPlane(NamedTuple):
     """The hyperplane of a learner, without the learner: little is loaded to ask it."""
 
     w: np.ndarray  # of the lifted rows
@@ -67,7 +67,7 @@ class Counts(NamedTuple):
 
 
 @dataclass
-class Held:
+class StoredLearner:
     """A learner, how far in the journal it has read, and what was counted, by day."""
 
     learner: Any
@@ -118,7 +118,7 @@ class Store:
             raise InputError(f"there is no store in {folder}; learn something first, or import one")
         self.read_only = not (os.access(path, os.W_OK) and os.access(self.folder, os.W_OK))
         self.journal = Journal(path, read_only=self.read_only)
-        self._held: Held | None = None
+        self._held: StoredLearner | None = None
 
     @classmethod
     def create(
@@ -172,7 +172,7 @@ class Store:
         """Give the learner, with all that the journal holds by now."""
         return self.held().learner
 
-    def held(self) -> Held:
+    def held(self) -> StoredLearner:
         """Give the learner, where it is, and what was counted."""
         with self.journal.reading():
             held = self._held = self._nearest()
@@ -190,12 +190,12 @@ class Store:
                 return None
             return list(self.journal.after(position.seq)), self.journal.position()
 
-    def hand_over(self) -> Held:
+    def hand_over(self) -> StoredLearner:
         """Give a learner of its own to the caller, who may go on with it."""
         held, self._held = self.held(), None
         return held
 
-    def _nearest(self) -> Held:
+    def _nearest(self) -> StoredLearner:
         """Give the learner that is nearest to the end of the journal, and where it is."""
         if self._held is not None and self.journal.leads_to(self._held.position):
             return self._held
@@ -210,15 +210,15 @@ class Store:
                 return held
         if facts["base"]:
             base = self._snapshot(base_name(facts["base"]))
-            return Held(base.learner, Position(0, facts["base"]), base.days)
-        return Held(new_learner(facts["learner"], facts["options"]))
+            return StoredLearner(base.learner, Position(0, facts["base"]), base.days)
+        return StoredLearner(new_learner(facts["learner"], facts["options"]))
 
-    def _snapshot(self, name: str) -> Held:
+    def _snapshot(self, name: str) -> StoredLearner:
         from rosenblatt.data.models import read_model
 
         held = read_model(self.folder / name)
         days = {day: Counts(*counts) for day, counts in held.notes["days"].items()}
-        return Held(held.learner, Position(*held.notes["position"]), days)
+        return StoredLearner(held.learner, Position(*held.notes["position"]), days)
 
     def _check_end(self, position: Position) -> None:
         """Refuse a journal that lost corrections: a snapshot holds only what was on disk."""
@@ -230,7 +230,7 @@ class Store:
                 "what there is and import it into a new store"
             )
 
-    def plane(self) -> Plane | None:
+    def plane(self) -> StoredPlane | None:
         """Give the hyperplane of an up-to-date snapshot of one or two classes, None without one."""
         from safetensors import SafetensorError, safe_open
 
@@ -243,7 +243,7 @@ class Store:
                 if position != current or settings["output"] != "last" or len(classes) > 2:
                     return None
                 lift, threshold = float(settings["lift"]), float(settings["notes"]["threshold"])
-                return Plane(file.get_tensor("w"), lift, classes, threshold)
+                return StoredPlane(file.get_tensor("w"), lift, classes, threshold)
         except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, LostEndError):
                 raise
