@@ -301,6 +301,7 @@ def kills() -> None:
             found, seconds = run(kill)
             same += bool(np.array_equal(found.coef_, whole.coef_))
             longest = max(longest, seconds)
+            print(f"    {count} killed in round {moment}: {seconds:.1f} s", flush=True)
         print(
             f"  kill -9: {same} of {runs} runs end with the same weights; undisturbed {alone:.1f} "
             f"s, the longest {longest:.1f} s ({longest / alone:.1f} times)"
