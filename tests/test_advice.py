@@ -8,7 +8,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.subsets import hitting_set
+from rosenblatt.decide.separability.subsets import hitting_set
 
 BOTH = ("separable", "weakly separable")
 

@@ -117,7 +117,7 @@ def weak():
 
 
 def test_too_many_columns_are_told_and_nobody_is_called_innocent(monkeypatch):
-    monkeypatch.setattr("rosenblatt.decide.blame.MOST_COLUMNS", 2)
+    monkeypatch.setattr("rosenblatt.decide.separability.blame.MOST_COLUMNS", 2)
     found = rb.separate(*weak())
     assert found.aliased is None
     assert "is not known: exact elimination is for at most 2 columns" in found.explain()
@@ -133,7 +133,7 @@ def test_a_question_that_is_cut_short_is_told(error, words, monkeypatch):
         raise error
 
     found = rb.separate(*weak())
-    monkeypatch.setattr("rosenblatt.decide.blame._to_blame", stopped)
+    monkeypatch.setattr("rosenblatt.decide.separability.blame._to_blame", stopped)
     assert words in found.explain()
     assert (found.columns.tolist(), found.aliased.tolist()) == ([1], [2])
 

@@ -124,7 +124,7 @@ def test_aliased_columns_of_a_table_are_named_and_nobody_else_is_blamed(shell, f
 
 
 def test_that_aliased_columns_are_unknown_is_told(shell, monkeypatch):
-    monkeypatch.setattr("rosenblatt.decide.blame.MOST_COLUMNS", 1)
+    monkeypatch.setattr("rosenblatt.decide.separability.blame.MOST_COLUMNS", 1)
     shown = " ".join(shell("separate", "apart.svm")[1].split())
     assert "aliased columns unknown: exact elimination is for at most 1 columns" in shown
     assert facts(shell, "separate", "apart.svm")[1]["aliased_columns"] is None
@@ -198,7 +198,7 @@ def test_each_answer_about_more_classes_has_a_proof_of_its_own_for_the_whole_fil
     assert "c-2.json" in shell("separate", "three.svm", many, "--certificate", "c.json")[1]
 
 
-@pytest.mark.parametrize("place", ["rosenblatt.decide.question.Question.decide", "rb"])
+@pytest.mark.parametrize("place", ["rosenblatt.decide.separability.question.Question.decide", "rb"])
 def test_an_interrupt_of_separate_tells_what_is_known_and_has_its_own_status(
     place, shell, monkeypatch
 ):

@@ -87,9 +87,9 @@ def test_planted_conflicts_are_irreducible(seed: int) -> None:
 def test_contradictions_with_too_much_in_them_are_reduced() -> None:
     """x >= 1 and x <= 0 are a conflict; multipliers on more rows than these are only a proof."""
     from rosenblatt.decide.answers import Clock
-    from rosenblatt.decide.conflicts import Conflicts
-    from rosenblatt.decide.farkas import Contradiction
-    from rosenblatt.decide.wording import Wording
+    from rosenblatt.decide.engine.farkas import Contradiction
+    from rosenblatt.decide.systems.conflicts import Conflicts
+    from rosenblatt.decide.systems.wording import Wording
 
     rows = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]]
     system = System(rows, [1, 0, 1, 0, 2, -1], False, None, None)

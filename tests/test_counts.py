@@ -314,7 +314,7 @@ def test_the_proof_of_a_refusal_takes_no_time_of_its_own(monkeypatch):
     def slow(*arguments):
         time.sleep(0.002)
 
-    monkeypatch.setattr("rosenblatt.decide.counts._solved", slow)
+    monkeypatch.setattr("rosenblatt.decide.widest.counts._solved", slow)
     with pytest.raises(rb.InputError, match=r"not found in max_seconds=0\.001; allow more"):
         rb.cheapest_counts(*EXCLUSIVE_OR, max_seconds=0.001)
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import naive_decide
 from rosenblatt.decide.answers import Clock, OutOfTimeError
-from rosenblatt.decide.optimum import by_floats, by_pivots, optimum
+from rosenblatt.decide.engine.optimum import by_floats, by_pivots, optimum
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.linear import refined, solved
 from rosenblatt.exact.modular import lifted

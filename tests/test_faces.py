@@ -9,13 +9,13 @@ from scipy.optimize import nnls
 
 import naive_decide
 import rosenblatt as rb
-from rosenblatt.decide import projection
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.balances import Balancing
-from rosenblatt.decide.faces import FaceSearch
-from rosenblatt.decide.projection import face_of
+from rosenblatt.decide.separability import projection
+from rosenblatt.decide.separability.balances import Balancing
+from rosenblatt.decide.separability.faces import FaceSearch
+from rosenblatt.decide.separability.projection import face_of
+from rosenblatt.decide.separability.stumps import stumps
 from rosenblatt.decide.signed import SignedRows
-from rosenblatt.decide.stumps import stumps
 
 
 def no_pause():

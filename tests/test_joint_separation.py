@@ -149,7 +149,7 @@ def test_a_question_about_many_classes_may_be_stopped(error, monkeypatch):
     def stopped(*arguments):
         raise error
 
-    monkeypatch.setattr("rosenblatt.decide.question.Question.decide", stopped)
+    monkeypatch.setattr("rosenblatt.decide.separability.question.Question.decide", stopped)
     found = rb.separate(QUADRANTS, CORNERS, many="joint")
     assert (found.verdict, found.coefficients) == ("undecided", None)
     assert "Undecided" in found.explain()

@@ -22,10 +22,10 @@ from naive_margins import dot, naive_square
 from planted import planted, quickly
 from rosenblatt.certificates import MarginInterval
 from rosenblatt.checker import Row, check
-from rosenblatt.decide import margins
 from rosenblatt.decide.answers import OutOfTimeError
-from rosenblatt.decide.hulls import Hulls
-from rosenblatt.decide.nearest import Corral, descend
+from rosenblatt.decide.widest import margins
+from rosenblatt.decide.widest.hulls import Hulls
+from rosenblatt.decide.widest.nearest import Corral, descend
 from rosenblatt.margin import support
 from rosenblatt.margin.support import HardMargin
 

@@ -327,7 +327,7 @@ def test_the_proof_that_no_bound_holds_is_about_the_labels_given():
 
 
 def test_an_interrupt_of_a_bound_is_an_interrupt(monkeypatch):
-    monkeypatch.setattr("rosenblatt.decide.question.Question.decide", interrupted)
+    monkeypatch.setattr("rosenblatt.decide.separability.question.Question.decide", interrupted)
     with pytest.raises(KeyboardInterrupt):
         rb.mistake_bound(SIX_X, SIX_Y, passes=None)
 

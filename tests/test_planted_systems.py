@@ -10,7 +10,7 @@ import rosenblatt as rb
 from amount import amount
 from planted_systems import drawn, nearly_feasible
 from rosenblatt.checker import check
-from rosenblatt.decide import circuits, optimum
+from rosenblatt.decide.engine import circuits, optimum
 
 SYSTEMS, BATCHES = amount(320, 10_000), 8
 # Gaps of 1e-12, badly scaled: floats find them only if what is left is enlarged as they see it.

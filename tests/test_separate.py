@@ -19,8 +19,8 @@ from rosenblatt.check.verification import verify
 from rosenblatt.checker import Refused, check
 from rosenblatt.decide.answers import Clock, OutOfTimeError
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
-from rosenblatt.decide.faces import FaceSearch
-from rosenblatt.decide.separate import separate
+from rosenblatt.decide.separability.faces import FaceSearch
+from rosenblatt.decide.separability.separate import separate
 from rosenblatt.decide.signed import SignedRows
 from rosenblatt.exact.digest import exact_rows, label_tags
 from rosenblatt.exact.numbers import exact_matrix
@@ -716,7 +716,7 @@ def test_a_search_that_is_stopped_tells_what_it_knows(monkeypatch, error, interc
 
 
 def test_an_interrupt_of_the_first_passes_ends_the_search(monkeypatch):
-    monkeypatch.setattr("rosenblatt.decide.question.relaxed", interrupted)
+    monkeypatch.setattr("rosenblatt.decide.separability.question.relaxed", interrupted)
     random = np.random.default_rng(0)
     assert_undecided(separate(random.standard_normal((200, 3)), random.integers(0, 2, 200)))
 

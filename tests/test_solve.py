@@ -16,7 +16,7 @@ from amount import amount
 from naive_margins import dot
 from planted import interrupted, worst_case
 from rosenblatt.checker import Row, check
-from rosenblatt.decide import floats
+from rosenblatt.decide.engine import floats
 from rosenblatt.methods import cones, rescaled, smoothed
 
 TINIEST, THIRD = 5e-324, Fraction(1, 3)

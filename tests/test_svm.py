@@ -14,7 +14,7 @@ from sklearn.svm import SVC, LinearSVC
 import rosenblatt as rb
 from planted import interrupted
 from rosenblatt.checker import Refused
-from rosenblatt.decide.question import Question
+from rosenblatt.decide.separability.question import Question
 
 INTERCEPTS = ["free", "lifted", "none"]
 FINE = 1e-9  # a gap a thousand times smaller than what objectives are held to
@@ -494,13 +494,13 @@ def test_a_hard_margin_that_is_not_decided_says_why(monkeypatch):
     def refused(*arguments):
         raise Refused("for no reason")
 
-    monkeypatch.setattr("rosenblatt.decide.verdicts.proven", refused)
+    monkeypatch.setattr("rosenblatt.decide.separability.verdicts.proven", refused)
     with pytest.raises(rb.InputError, match=r"not decided .* proof that was found did not pass"):
         rb.HardMarginSVM().fit([[0.0], [1.0], [2.0]], [0, 1, 0])
 
 
 def test_only_an_interrupt_interrupts_a_hard_margin(monkeypatch):
-    monkeypatch.setattr("rosenblatt.decide.question.Question.decide", interrupted)
+    monkeypatch.setattr("rosenblatt.decide.separability.question.Question.decide", interrupted)
     with pytest.raises(KeyboardInterrupt):
         rb.HardMarginSVM(max_seconds=60).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
 

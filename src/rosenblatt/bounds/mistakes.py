@@ -43,7 +43,7 @@ from rosenblatt.decide.answers import (
     Clock,
     checked_seconds,
 )
-from rosenblatt.decide.separate import decide
+from rosenblatt.decide.separability.separate import decide
 from rosenblatt.errors import CertificateError, InputError, InseparableError
 from rosenblatt.exact.extremes import UNIT, Extremes, loss_above, margins_of, spread
 from rosenblatt.exact.products import Weights

@@ -60,8 +60,8 @@ from rosenblatt.decide.answers import (
     Clock,
     checked_seconds,
 )
-from rosenblatt.decide.separate import decide, two_classes_or_advice
-from rosenblatt.decide.separation import Separation
+from rosenblatt.decide.separability.separate import decide, two_classes_or_advice
+from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.errors import CertificateError, InputError
 from rosenblatt.exact.digest import shown
 from rosenblatt.exact.numbers import norm_above, rounded_down

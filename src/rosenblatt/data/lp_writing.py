@@ -19,7 +19,7 @@ from rosenblatt.data.files import write_atomically
 from rosenblatt.data.lp import KEYWORD
 from rosenblatt.data.program import INFINITIES
 from rosenblatt.data.written import decimal_text
-from rosenblatt.decide.wording import Wording
+from rosenblatt.decide.systems.wording import Wording
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import MORE_THAN
 

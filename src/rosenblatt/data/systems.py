@@ -38,8 +38,8 @@ from rosenblatt.data.programs import ProgramRows, program_of_model, read_program
 from rosenblatt.data.sources import beginning, contents, extension_of, files, is_pipe, shown
 from rosenblatt.data.written import decimal_text, floats_of, kept_beside
 from rosenblatt.decide.answers import less_reading
-from rosenblatt.decide.solve import Solution, solve_system
-from rosenblatt.decide.wording import Wording
+from rosenblatt.decide.systems.solve import Solution, solve_system
+from rosenblatt.decide.systems.wording import Wording
 from rosenblatt.decimals import Written, is_decimal, is_whole, marked
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN

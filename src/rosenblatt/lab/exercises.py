@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from rosenblatt.decide.margins import max_margin
-from rosenblatt.decide.separate import separate
+from rosenblatt.decide.separability.separate import separate
+from rosenblatt.decide.widest.margins import max_margin
 from rosenblatt.errors import InputError
 
 __all__ = ["Checked", "check_exercise"]

@@ -1,4 +1,4 @@
-"""`HardMarginSVM`: the hyperplane furthest from both classes; see `rosenblatt.decide.margins`."""
+"""`HardMarginSVM`: the hyperplane furthest from both classes, by `decide.widest.margins`."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class HardMarginSVM(LinearLearner):
     def _margin(self, matrix: Matrix, labels: np.ndarray) -> Any:
         """Give the margin of separable classes."""
         from rosenblatt.decide.answers import INTERRUPTED, REASONS
-        from rosenblatt.decide.margins import max_margin
+        from rosenblatt.decide.widest.margins import max_margin
 
         found = max_margin(
             matrix,

@@ -35,7 +35,7 @@ async def separate(request: Request, body: shapes.Separation) -> Any:
     X, columns = _matrix(body, request.app.state.service.limits)
 
     def decide() -> dict[str, Any]:
-        from rosenblatt.decide.separate import separate
+        from rosenblatt.decide.separability.separate import separate
         from rosenblatt.exact.numbers import as_decimals
 
         found = separate(

@@ -15,9 +15,9 @@ import numpy as np
 from rosenblatt.certificates import Number
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.farkas import Contradiction, ElasticSystem
-from rosenblatt.decide.floats import FloatProgram
-from rosenblatt.decide.optimum import optimum
+from rosenblatt.decide.engine.farkas import Contradiction, ElasticSystem
+from rosenblatt.decide.engine.floats import FloatProgram
+from rosenblatt.decide.engine.optimum import optimum
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.products import Weights
 from rosenblatt.exact.programs import AT_LOWER, Basis

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.decide.separate import separate
-from rosenblatt.decide.separation import Separation
+from rosenblatt.decide.separability.separate import separate
+from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_labels, distinct
 from rosenblatt.names import names_of

@@ -13,8 +13,8 @@ from scipy import sparse
 
 from rosenblatt.certificates import Certificate
 from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, WEAKLY, Clock, checked_seconds
-from rosenblatt.decide.blame import Blame, Design
-from rosenblatt.decide.explained import explained
+from rosenblatt.decide.separability.blame import Blame, Design
+from rosenblatt.decide.separability.explained import explained
 from rosenblatt.decide.signed import SignedRows
 from rosenblatt.decimals import is_decimal, marked
 from rosenblatt.errors import InputError
@@ -23,8 +23,8 @@ from rosenblatt.matrices import Matrix
 from rosenblatt.outcomes import BINOMIAL
 
 if TYPE_CHECKING:
-    from rosenblatt.decide.advice import Advice
-    from rosenblatt.decide.subsets import FewestColumns
+    from rosenblatt.decide.separability.advice import Advice
+    from rosenblatt.decide.separability.subsets import FewestColumns
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Separation:
         FewestColumns
             With `columns`, `smallest` and `found`, the answer about these columns alone.
         """
-        from rosenblatt.decide.subsets import fewest_columns
+        from rosenblatt.decide.separability.subsets import fewest_columns
 
         if self.verdict not in (SEPARABLE, WEAKLY) or self.design is None:
             raise InputError(f"the verdict is {self.verdict}: no columns separate, few or many")
@@ -202,7 +202,7 @@ class Separation:
         Advice
             With `drop`, `merge`, `calls` and more; as text, a paragraph.
         """
-        from rosenblatt.decide.advice import advise
+        from rosenblatt.decide.separability.advice import advise
 
         return advise(self, Clock(checked_seconds(max_seconds)))
 
@@ -249,7 +249,7 @@ class Separation:
         return self.design.rows
 
     def _on(self, X: Matrix, clock: Clock) -> Separation:
-        from rosenblatt.decide.separate import decide
+        from rosenblatt.decide.separability.separate import decide
 
         assert self.design is not None
         classes = as_objects([*self.classes])

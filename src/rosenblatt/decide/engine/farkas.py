@@ -19,8 +19,8 @@ from scipy import sparse
 from rosenblatt.certificates import Number
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.circuits import circuit
-from rosenblatt.decide.elastic import Elastic
+from rosenblatt.decide.engine.circuits import circuit
+from rosenblatt.decide.engine.elastic import Elastic
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.numbers import is_plain

@@ -19,10 +19,10 @@ import numpy as np
 from rosenblatt.certificates import JointInseparability, JointNonSeparability, JointSeparator
 from rosenblatt.check.subjects import JointLabelled
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.explained import explained_jointly
-from rosenblatt.decide.question import Question
-from rosenblatt.decide.separation import Separation, checked_kind
-from rosenblatt.decide.verdicts import Asked, Kinds
+from rosenblatt.decide.separability.explained import explained_jointly
+from rosenblatt.decide.separability.question import Question
+from rosenblatt.decide.separability.separation import Separation, checked_kind
+from rosenblatt.decide.separability.verdicts import Asked, Kinds
 from rosenblatt.labels import as_codes, as_objects
 from rosenblatt.matrices import Matrix
 from rosenblatt.memory import DECISION_BYTES, check_columns

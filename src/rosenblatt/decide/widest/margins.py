@@ -36,17 +36,17 @@ from rosenblatt.decide.answers import (
     Clock,
     checked_seconds,
 )
-from rosenblatt.decide.enclosure import (
+from rosenblatt.decide.separability.explained import listed
+from rosenblatt.decide.separability.separate import decide
+from rosenblatt.decide.separability.separation import Separation
+from rosenblatt.decide.widest.enclosure import (
     Enclosure,
     lowest,
     rough,
     scaled_to_floats,
     weights_from,
 )
-from rosenblatt.decide.explained import listed
-from rosenblatt.decide.hulls import Hulls, Plane
-from rosenblatt.decide.separate import decide
-from rosenblatt.decide.separation import Separation
+from rosenblatt.decide.widest.hulls import Hulls, Plane
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import exact_matrix, is_exact, rounded_down
 from rosenblatt.labels import as_labels, as_signs, two_classes

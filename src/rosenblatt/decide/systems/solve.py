@@ -26,11 +26,11 @@ from rosenblatt.decide.answers import (
     within,
 )
 from rosenblatt.decide.closeness import nearly_feasible
-from rosenblatt.decide.conflicts import Conflict, Conflicts, proof_of
-from rosenblatt.decide.farkas import Contradiction
-from rosenblatt.decide.feasibility import keeps, point_or_contradiction
-from rosenblatt.decide.repairs import Repair, Repairs, Weights, places
-from rosenblatt.decide.wording import Wording, counted
+from rosenblatt.decide.engine.farkas import Contradiction
+from rosenblatt.decide.engine.feasibility import keeps, point_or_contradiction
+from rosenblatt.decide.systems.conflicts import Conflict, Conflicts, proof_of
+from rosenblatt.decide.systems.repairs import Repair, Repairs, Weights, places
+from rosenblatt.decide.systems.wording import Wording, counted
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import EQUAL
 from rosenblatt.exact.numbers import is_exact

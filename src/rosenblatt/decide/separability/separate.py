@@ -11,11 +11,11 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from rosenblatt.decide.answers import UNDECIDED, Clock, checked_seconds
-from rosenblatt.decide.formulas import designed
-from rosenblatt.decide.joint import JointSeparation, as_joint, decide_jointly
-from rosenblatt.decide.question import Question
-from rosenblatt.decide.separation import Separation
-from rosenblatt.decide.verdicts import Asked
+from rosenblatt.decide.separability.formulas import designed
+from rosenblatt.decide.separability.joint import JointSeparation, as_joint, decide_jointly
+from rosenblatt.decide.separability.question import Question
+from rosenblatt.decide.separability.separation import Separation
+from rosenblatt.decide.separability.verdicts import Asked
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import exact_matrix, is_exact
 from rosenblatt.labels import as_labels, as_objects, as_signs, distinct, two_classes

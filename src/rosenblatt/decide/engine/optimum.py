@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.floats import FloatProgram
+from rosenblatt.decide.engine.floats import FloatProgram
 from rosenblatt.exact.linear import Rationals, solved
 from rosenblatt.exact.programs import (
     AT_LOWER,

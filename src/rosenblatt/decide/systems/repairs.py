@@ -16,10 +16,10 @@ import numpy as np
 from rosenblatt.certificate_fields import Number, plain_number
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.elastic import Elastic
-from rosenblatt.decide.farkas import ElasticSystem
-from rosenblatt.decide.optimum import optimum
-from rosenblatt.decide.wording import Wording, counted, short
+from rosenblatt.decide.engine.elastic import Elastic
+from rosenblatt.decide.engine.farkas import ElasticSystem
+from rosenblatt.decide.engine.optimum import optimum
+from rosenblatt.decide.systems.wording import Wording, counted, short
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import LOWER
 from rosenblatt.exact.integers import whole_rows

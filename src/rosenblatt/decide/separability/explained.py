@@ -15,7 +15,7 @@ from rosenblatt.exact.numbers import six_digits
 from rosenblatt.outcomes import POISSON
 
 if TYPE_CHECKING:
-    from rosenblatt.decide.separation import Separation
+    from rosenblatt.decide.separability.separation import Separation
 
 FEW = 5  # places that are named in a sentence
 

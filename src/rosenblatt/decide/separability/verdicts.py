@@ -25,8 +25,8 @@ from rosenblatt.check.subjects import Labelled
 from rosenblatt.check.verification import proven
 from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, UNPROVEN, WEAKLY, Clock
-from rosenblatt.decide.blame import Design
-from rosenblatt.decide.separation import Separation
+from rosenblatt.decide.separability.blame import Design
+from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.decide.signed import SignedRows, floats_of, nearest_float
 from rosenblatt.exact.numbers import exact_dot, exact_row, norm_above, rounded_down, whole
 from rosenblatt.exact.products import signs_of_products, smallest

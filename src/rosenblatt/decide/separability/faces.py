@@ -24,10 +24,10 @@ from scipy import sparse
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.certificates import Number
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.balances import Balance, Balancing
-from rosenblatt.decide.circuits import circuit, spanning
-from rosenblatt.decide.optimum import optimum
-from rosenblatt.decide.projection import Glance, face_of
+from rosenblatt.decide.engine.circuits import circuit, spanning
+from rosenblatt.decide.engine.optimum import optimum
+from rosenblatt.decide.separability.balances import Balance, Balancing
+from rosenblatt.decide.separability.projection import Glance, face_of
 from rosenblatt.decide.signed import SignedRows
 from rosenblatt.exact.integers import Integers, row_sizes
 from rosenblatt.exact.linear import solved

@@ -20,7 +20,7 @@ from scipy.linalg import qr
 
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.projection import multipliers
+from rosenblatt.decide.separability.projection import multipliers
 from rosenblatt.decide.signed import SignedRows
 from rosenblatt.exact.integers import Integers
 from rosenblatt.exact.linear import over_one_denominator, solved

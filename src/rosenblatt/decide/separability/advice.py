@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, Clock
-from rosenblatt.decide.explained import listed
-from rosenblatt.decide.separation import Separation
-from rosenblatt.decide.subsets import Set, Subsets
+from rosenblatt.decide.separability.explained import listed
+from rosenblatt.decide.separability.separation import Separation
+from rosenblatt.decide.separability.subsets import Set, Subsets
 from rosenblatt.errors import InputError
 from rosenblatt.outcomes import BINOMIAL, POISSON
 from rosenblatt.pauses import OutOfTimeError

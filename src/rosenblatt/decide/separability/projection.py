@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
-from rosenblatt.decide.newton import by_newton
+from rosenblatt.decide.separability.newton import by_newton
 from rosenblatt.pauses import Pause
 
 PIECES = 50  # after which least squares are given up

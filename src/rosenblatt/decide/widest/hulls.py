@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Number
-from rosenblatt.decide.nearest import Corral, Nearest, descend
+from rosenblatt.decide.widest.nearest import Corral, Nearest, descend
 from rosenblatt.exact.numbers import (
     Whole,
     exact_row,

@@ -28,11 +28,11 @@ from scipy import sparse
 from rosenblatt.certificates import Infeasible, Number
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.farkas import Contradiction
-from rosenblatt.decide.feasibility import point_or_contradiction
-from rosenblatt.decide.floats import load, run, solver_with
+from rosenblatt.decide.engine.farkas import Contradiction
+from rosenblatt.decide.engine.feasibility import point_or_contradiction
+from rosenblatt.decide.engine.floats import load, run, solver_with
 from rosenblatt.decide.signed import floats_of
-from rosenblatt.decide.wording import Wording, counted, short
+from rosenblatt.decide.systems.wording import Wording, counted, short
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.digest import LOWER as LOWER_TAG
 from rosenblatt.exact.integers import whole_rows

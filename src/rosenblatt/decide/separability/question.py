@@ -19,14 +19,14 @@ from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.answers import Clock
+from rosenblatt.decide.engine.floats import any_point
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
-from rosenblatt.decide.faces import FaceSearch
-from rosenblatt.decide.floats import any_point
-from rosenblatt.decide.newton import by_newton
-from rosenblatt.decide.separation import Separation
+from rosenblatt.decide.separability.faces import FaceSearch
+from rosenblatt.decide.separability.newton import by_newton
+from rosenblatt.decide.separability.separation import Separation
+from rosenblatt.decide.separability.stumps import Stumps, stumps
+from rosenblatt.decide.separability.verdicts import Asked, Shares, Verdicts
 from rosenblatt.decide.signed import SignedRows
-from rosenblatt.decide.stumps import Stumps, stumps
-from rosenblatt.decide.verdicts import Asked, Shares, Verdicts
 from rosenblatt.decimals import SparseDecimals, marked
 from rosenblatt.exact.numbers import is_exact
 from rosenblatt.matrices import Matrix, radius

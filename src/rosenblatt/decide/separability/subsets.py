@@ -22,8 +22,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock
-from rosenblatt.decide.explained import listed
-from rosenblatt.decide.separation import Separation
+from rosenblatt.decide.separability.explained import listed
+from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.decide.signed import SignedRows
 from rosenblatt.pauses import OutOfTimeError
 

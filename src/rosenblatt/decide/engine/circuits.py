@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.elastic import Elastic
-from rosenblatt.decide.floats import FloatProgram
-from rosenblatt.decide.optimum import by_floats, by_pivots, optimum
+from rosenblatt.decide.engine.elastic import Elastic
+from rosenblatt.decide.engine.floats import FloatProgram
+from rosenblatt.decide.engine.optimum import by_floats, by_pivots, optimum
 from rosenblatt.exact.integers import Integers, row_sizes
 from rosenblatt.exact.linear import Rationals
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, End, Program, feasible_point

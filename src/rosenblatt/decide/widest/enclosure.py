@@ -17,8 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Number
-from rosenblatt.decide.hulls import Hulls, Plane
 from rosenblatt.decide.signed import nearest_float
+from rosenblatt.decide.widest.hulls import Hulls, Plane
 from rosenblatt.exact.numbers import is_exact, norm_above, root_rounded_up, rounded_down, whole
 from rosenblatt.exact.products import (
     Weights,

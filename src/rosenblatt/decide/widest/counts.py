@@ -21,9 +21,9 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock, checked_seconds
+from rosenblatt.decide.engine.floats import load, run, solver_with
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
-from rosenblatt.decide.floats import load, run, solver_with
-from rosenblatt.decide.separate import decide
+from rosenblatt.decide.separability.separate import decide
 from rosenblatt.errors import InputError, InseparableError
 from rosenblatt.exact.numbers import exact_matrix
 from rosenblatt.kernel.functions import (

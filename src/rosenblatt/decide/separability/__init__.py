@@ -1,0 +1,1 @@
+"""Whether a hyperplane separates: verdicts, their proofs, and what to do about them."""

@@ -1,0 +1,1 @@
+"""Systems of inequalities: points, contradictions, conflicts and repairs."""

@@ -1,0 +1,1 @@
+"""The largest margin, enclosed, and the cheapest counts of the dual form."""
