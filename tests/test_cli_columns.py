@@ -239,10 +239,10 @@ def messages(path):
     """Give what the errors of a file say, with a word for each value in it."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and str(ast.unparse(node.func)).endswith("Error"):
-            for part in node.args[:1]:
+            for part in node.args:
                 pieces = part.values if isinstance(part, ast.JoinedStr) else [part]
                 yield "".join(
-                    getattr(piece, "value", "") if isinstance(piece, ast.Constant) else "VALUE"
+                    str(piece.value) if isinstance(piece, ast.Constant) else "VALUE"
                     for piece in pieces
                 )
 

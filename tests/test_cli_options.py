@@ -73,7 +73,7 @@ def test_wrong_usage_is_one_sentence_that_names_the_help(shell):
             "no such option '--ordre' (did you mean one of",
         ),
         (["fitt"], "no such command 'fitt'"),
-        (["seperate"], "'seperate' (did you mean 'separate'?); `rosenblatt --help`"),
+        (["evalute"], "'evalute' (did you mean 'evaluate'?); `rosenblatt --help`"),
         (["fit", "t.txt", "-m", "m", "--bits", "99"], "99 is no whole number from 1 to 30"),
     ):
         status, shown, complaint = shell(*words)

@@ -13,7 +13,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.decide.answers import less_reading
-from rosenblatt.margin import problems
+from rosenblatt.margin import classes as many
 from rosenblatt.online.driver import Limits, Training
 from rosenblatt.pauses import OutOfTimeError, until, waited
 
@@ -159,7 +159,7 @@ def test_a_solver_that_is_not_compiled_in_time_knows_the_objective_of_nothing(
     endless, monkeypatch, classes, multiclass
 ):
     X, y = normal(30, 3), np.arange(30) % classes
-    monkeypatch.setattr(problems, "_finely", endless)
+    monkeypatch.setattr(many, "_finely", endless)
     fitted = rb.SoftMarginSVM(max_seconds=0.01, multiclass=multiclass)
     with pytest.warns(UserWarning, match="stopped after 0 passes"):
         fitted.fit(X, y)

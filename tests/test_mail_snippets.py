@@ -228,7 +228,7 @@ def taught(store, number):
     filter = Filter(store)
     try:
         for _ in range(400):
-            labels = [label for _, _, label in filter.store.journal.after(number - 1)]
+            labels = [lesson.label for lesson in filter.store.journal.after(number - 1)]
             if labels:
                 return labels[0]
             time.sleep(0.05)

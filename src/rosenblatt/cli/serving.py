@@ -52,9 +52,9 @@ def serve(
     json: bool,
     **limits: Any,
 ) -> None:
-    """Serve the learners in FOLDER over HTTP, with an inbox page at / and a playground at /play.
+    """Serve learners over HTTP, with an inbox page and a playground.
 
-    By default the folder is rosenblatt in the user's data folder, whose learner `mail` is the
+    The inbox is at /, the playground at /play. By default the FOLDER is rosenblatt in the user's data folder, whose learner `mail` is the
     filter of `rosenblatt mail`. What is acknowledged is on disk. Ctrl-C ends it.
     """
     from rosenblatt.cli.printing import show
