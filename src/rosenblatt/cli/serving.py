@@ -54,8 +54,9 @@ def serve(
 ) -> None:
     """Serve learners over HTTP, with an inbox page and a playground.
 
-    The inbox is at /, the playground at /play. By default the FOLDER is rosenblatt in the user's data folder, whose learner `mail` is the
-    filter of `rosenblatt mail`. What is acknowledged is on disk. Ctrl-C ends it.
+    The inbox is at /, the playground at /play. By default the FOLDER is rosenblatt in the user's
+    data folder, whose learner `mail` is the filter of `rosenblatt mail`. What is acknowledged is
+    on disk. Ctrl-C ends it.
     """
     from rosenblatt.cli.printing import show
     from rosenblatt.errors import optional_module

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.margin.problem import Problem, Solution
+from rosenblatt.pauses import OutOfTimeError, until
 
 MULTICLASS = ("joint", "one-vs-rest")
 SMALL = 10_000  # entries times classes: some milliseconds for
@@ -51,13 +52,34 @@ def solve(problem: Problem, settings: ClassSettings, start: Solution | None) -> 
     if start is not None and not _fits(start, problem, settings):
         start = None
     if problem.caps.all():
-        return _finely(solver, problem, settings, start)
+        return _in_time(solver, problem, settings, start)
     kept = np.flatnonzero(problem.caps)
     start = None if start is None else replace(start, alphas=start.alphas[kept])
-    answer = _finely(solver, problem.of_rows(kept), settings, start)
+    answer = _in_time(solver, problem.of_rows(kept), settings, start)
     alphas = np.zeros(problem.shape)
     alphas[kept] = answer.alphas
     return replace(answer, alphas=alphas)
+
+
+def _in_time(
+    solver: Solver, problem: Problem, settings: ClassSettings, start: Solution | None
+) -> Solution:
+    """Solve a problem; if loops cannot be compiled in time, give what is known without them."""
+    try:
+        with until(settings.max_seconds):
+            return _finely(solver, problem, settings, start)
+    except OutOfTimeError:
+        return _nothing(problem, settings)
+
+
+def _nothing(problem: Problem, settings: ClassSettings) -> Solution:
+    """Give what is known of any problem: the objective of w = 0, and that none is below 0."""
+    planes = 1 if problem.k == 2 else problem.k
+    w, alphas = np.zeros((planes, problem.X.shape[1] + 1)), np.zeros(problem.shape)
+    problems = planes if settings.multiclass == "one-vs-rest" else 1
+    method = "descent" if planes == 1 else settings.multiclass
+    primal = problems * float(problem.caps.sum())
+    return Solution(problem.lam, w, alphas, primal, 0.0, 0, False, method)
 
 
 def _finely(
