@@ -239,11 +239,11 @@ def _told(stream, wanted):
 
 
 def test_metrics_health_and_documents_are_there(client):
-    client.post("/teach?learner=twin", examples(1, 1)[0])
+    client.post("/teach?learner=counted", examples(1, 1)[0])
     assert client.get("/health") == {"status": "ok"}
     lines = client.get("/metrics").decode().splitlines()
     assert any(line.startswith('rosenblatt_requests_total{path="/teach"') for line in lines)
-    assert 'rosenblatt_learner_corrections{learner="twin"} 60' in lines
+    assert 'rosenblatt_learner_corrections{learner="counted"} 1' in lines
     page = client.get("/docs").decode()
     assert "POST /teach" in page
     assert "http" not in page.replace("http-equiv", "")  # it needs no network
