@@ -37,6 +37,7 @@ WRONG = {
 @pytest.mark.parametrize("number", RIGHT)
 def test_a_right_answer_is_right_and_a_wrong_one_gets_a_hint(number):
     assert isinstance(rb.check_exercise(number), str)
+    assert not rb.check_exercise(number, None)
     assert rb.check_exercise(number, RIGHT[number])
     answer, hint = WRONG[number]
     found = rb.check_exercise(number, answer)

@@ -133,6 +133,9 @@ def test_mail_is_marked_learned_and_explained(client):
     assert checked["score"] == -10 * found["score"]
     assert checked["milter"]["add_headers"]["X-Rosenblatt"]["value"].startswith("ordinary;")
     assert client.mail("/checkv2", GOOD)["action"] == "no action"
+    asked = client.post("/predict", {"message": ""})["id"]  # which has no features at all
+    items = client.get("/learners/mail/inbox")["items"]
+    assert [each["reasons"] for each in items if each["id"] == asked] == [[]]
 
 
 def test_more_than_two_labels_are_told_apart(client):

@@ -46,20 +46,20 @@ class Checked(NamedTuple):
         return f"{'Right' if self.right else 'Not yet'}: {self.remark}"
 
 
-def check_exercise(number: int, answer: Any = None) -> Checked | str:
+def check_exercise(number: int, answer: Any = "?") -> Checked | str:
     """Check the answer to an exercise, or give the question.
 
     Parameters
     ----------
     number : int
         Which of the exercises, from 1 to 11.
-    answer : object or None, default=None
-        The answer, in the form that the question asks for; None to be told the question.
+    answer : object, default="?"
+        The answer, in the form that the question asks for; "?" to be told the question.
 
     Returns
     -------
     Checked or str
-        Whether the answer is right, with a remark; the question if there is no answer.
+        Whether the answer is right, with a remark; the question if it was asked for.
 
     Examples
     --------
@@ -74,8 +74,10 @@ def check_exercise(number: int, answer: Any = None) -> Checked | str:
     if not isinstance(number, int) or not 1 <= number <= len(EXERCISES):
         raise InputError(f"exercises are numbered from 1 to {len(EXERCISES)}, got {number!r}")
     exercise = EXERCISES[number - 1]
-    if answer is None:
+    if isinstance(answer, str) and answer == "?":
         return exercise.question
+    if answer is None:
+        return Checked(False, "there is no answer.")
     try:
         fault = exercise.fault(answer)
     except (TypeError, ValueError, IndexError) as error:

@@ -140,7 +140,8 @@ class Hosted:
             names: Any = learner.feature_names_in_
         else:
             names = dict(zip(words[1].tolist(), words[0], strict=True))
-            row = words[1], np.full(len(names), entry.row[1][0])  # type: ignore[index]
+            value = np.max(entry.row[1], initial=0.0)  # type: ignore[index]
+            row = words[1], np.full(len(names), value)
         known = learner.classes_.tolist()
         alone = len(known) == 1 and known != [-1]  # the first class has negative scores
         columns, products = learner.weigh_one(row)
