@@ -62,7 +62,7 @@ class Guard:
     ----------
     app : ASGI application
         What answers.
-    limits : Limits
+    limits : ServiceLimits
         What is taken at most.
     traffic : Traffic
         Where requests are counted.

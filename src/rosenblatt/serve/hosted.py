@@ -36,7 +36,7 @@ class Hosted:
         Its name.
     facts : dict
         What its store says about itself.
-    held : Held
+    held : StoredLearner
         The learner, how far it has read, and its counts.
     recent : list of (Correction, time)
         The latest corrections, the newest first.

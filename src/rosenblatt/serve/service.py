@@ -97,7 +97,7 @@ class Service:
     ----------
     folder : path
         Holds a folder for each learner; it is made if it is not there.
-    limits : Limits
+    limits : ServiceLimits
         What is taken at most.
     """
 

@@ -110,9 +110,9 @@ def separate(
 
     Returns
     -------
-    Separation or dict of Separation
-        A dict for pairs, and for each against the rest: by pair of labels, or by label. Each
-        certificate in it holds for the whole of X and y.
+    Separation, JointSeparation or dict of Separation
+        The second for all classes at once. A dict for pairs, and for each against the rest: by
+        pair of labels, or by label; each certificate in it holds for the whole of X and y.
 
     Examples
     --------
