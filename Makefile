@@ -2,13 +2,16 @@
 # needs, on a machine that has only Python 3.11+ and make.
 
 PYTHON ?= python3
-BIN := .venv/bin
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := .venv/$(SCRIPTS)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Images of containers set this; every process that a test starts would compile the package again.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help demo test test-long check coverage bench docs dist clean
 
 help:
-	@echo "make demo    a tour: learn, converge, stay below the bound; writes demo/"
+	@echo "make demo    a tour: learn below a bound, prove a verdict, name a conflict; writes demo/"
 	@echo "make test    run the tests"
 	@echo "make test-long  the same with every combination, long fuzzing and all tamperings"
 	@echo "make check   lint, types and layers"
@@ -54,9 +57,9 @@ dist: .venv/with-dist
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(PYTHON) -m venv dist/empty
-	dist/empty/bin/python -m pip install --quiet dist/rosenblatt-*.whl
-	printf '+1 1:2\n-1 1:-1\n' | dist/empty/bin/rosenblatt separate - --certificate dist/proof.json
-	printf '+1 1:2\n-1 1:-1\n' | dist/empty/bin/rosenblatt verify dist/proof.json -
+	dist/empty/$(SCRIPTS)/python -m pip install --quiet dist/rosenblatt-*.whl
+	printf '+1 1:2\n-1 1:-1\n' | dist/empty/$(SCRIPTS)/rosenblatt separate - --certificate dist/proof.json
+	printf '+1 1:2\n-1 1:-1\n' | dist/empty/$(SCRIPTS)/rosenblatt verify dist/proof.json -
 	rm -rf dist/empty dist/proof.json
 
 .venv/created:
@@ -71,6 +74,6 @@ dist: .venv/with-dist
 	@touch $@
 
 clean:
-	rm -rf .venv coverage .coverage demo dist docs/api docs/lab docs/jupyter_execute site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv coverage .coverage demo dist docs/api docs/lab site jupyter_execute .jupyter_cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 	$(MAKE) -C proofs clean

@@ -2,9 +2,9 @@
 
 Parts: workers (1, 2, 4, 8 processes on svmlight shards, and dask-ml on the same), accuracy (8
 shards against one machine), svm (rounds to a gap of 1e-3 against CoCoA+), kills (kill -9). The
-shards of `workers` take GIGABYTES (environment, default 0.25) under the temporary folder, and
-WORKERS says how many (default "1 2 4 8"). KILLS are the runs of `kills`
-(default 25), of which a fifth lose both workers.
+shards of `workers` take GIGABYTES (environment, default 0.25) in the folder CLUSTER_DATA, where
+they stay for the next run (default: a temporary one), and WORKERS says how many (default
+"1 2 4 8"). KILLS are the runs of `kills` (default 25), of which a fifth lose both workers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from bench import sets
-from rosenblatt.cluster import dual, mixing, steps
+from rosenblatt.cluster import dual, mixing, steps, svm
 from rosenblatt.cluster.inputs import shards_of
 from rosenblatt.cluster.learning import train
 from rosenblatt.cluster.local import LocalEngine
@@ -66,24 +66,34 @@ def written(folder: Path, gigabytes: float) -> Written:
         (str(folder / f"part-{k}.svm"), X[k * ROWS : (k + 1) * ROWS], noisy[k * ROWS :][:ROWS])
         for k in range(SHARDS)
     ]
+    size = gigabytes * 1e9 / SHARDS
+    missing = [(*job, size) for job in jobs if not large(job[0], size)]
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        pool.starmap(write, [(*job, gigabytes * 1e9 / SHARDS) for job in jobs])
+        pool.starmap(write, missing)
     return Written([name for name, *_ in jobs], X[SHARDS * ROWS :], y[SHARDS * ROWS :])
 
 
+def large(name: str, size: float) -> bool:
+    return os.path.exists(name) and os.path.getsize(name) >= size
+
+
 def write(name: str, X: Any, y: np.ndarray, size: float) -> None:
-    write_svmlight(name, rb.Examples(X, y))
-    text = Path(name).read_bytes()
-    with open(name, "ab") as file:
+    whole = name + ".part"
+    write_svmlight(whole, rb.Examples(X, y))
+    text = Path(whole).read_bytes()
+    with open(whole, "ab") as file:
         while file.tell() < size:
             file.write(text)
+    os.replace(whole, name)
 
 
 def workers() -> None:
     import distributed
 
     with tempfile.TemporaryDirectory() as place:
-        data = written(Path(place), float(os.environ.get("GIGABYTES", "0.25")))
+        folder = Path(os.environ.get("CLUSTER_DATA", place))
+        folder.mkdir(exist_ok=True)
+        data = written(folder, float(os.environ.get("GIGABYTES", "0.25")))
         size = sum(map(os.path.getsize, data.names))
         print(f"  {size / 1e9:.2f} GB of svmlight in {SHARDS} files", flush=True)
         for count in map(int, os.environ.get("WORKERS", "1 2 4 8").split()):
@@ -195,14 +205,15 @@ def accuracy() -> None:
 MOST_ROUNDS = 100
 
 
-def svm() -> None:
+def gaps() -> None:
     """Count rounds to a gap of 1e-3, and tell the gap of CoCoA+ after as many."""
     for name, X, labels, *_ in named_sets():
         y = {"mnist": labels % 2, "covtype": labels == 2}.get(name, labels)
         lam = len(y) / 20_000
         for intercept in ("free", "lifted", "none") if name == "rcv1_24k" else ("free",):
-            ours = rounds_to_gap(dual.Solver, X, y, lam=lam, intercept=intercept)
-            theirs = rounds_to_gap(CoCoA, X, y, lam=lam, intercept=intercept, max_iter=ours.n_iter_)
+            ours = rounds_to_gap(svm.solver_for, X, y, lam=lam, intercept=intercept)
+            options = {"lam": lam, "intercept": intercept, "max_iter": ours.n_iter_}
+            theirs = rounds_to_gap(lambda _: CoCoA, X, y, **options)
             print(
                 f"  {name}, intercept {intercept}: {ours.n_iter_} rounds to a gap of "
                 f"{ours.gap_:.1e}; CoCoA+ has {theirs.gap_:.1e} after {theirs.n_iter_}",
@@ -212,12 +223,12 @@ def svm() -> None:
 
 def rounds_to_gap(solver: Any, X: Any, y: Any, max_iter: int = MOST_ROUNDS, **options: Any) -> Any:
     learner = rb.SoftMarginSVM(max_iter=max_iter, **options)
-    dual.Solver, kept = solver, dual.Solver
+    svm.solver_for, kept = solver, svm.solver_for
     try:
         with LocalEngine(2) as engine:
             return rb.cluster.fit(learner, cut(X, y), client=engine)
     finally:
-        dual.Solver = kept
+        svm.solver_for = kept
 
 
 @loop
@@ -237,7 +248,7 @@ def cautious_sweep(
 
 
 def cautious_steps(shard: Any, given: Any, own: Any) -> Any:
-    problem = steps.problem_of(shard, given)
+    problem = given.of(shard)
     before = own.betas
     betas, w = before.copy(), given.w.copy()
     seed = np.array([own.seed + given.number], np.uint64)
@@ -247,7 +258,7 @@ def cautious_steps(shard: Any, given: Any, own: Any) -> Any:
     return betas, (w - given.w) / SHARDS
 
 
-class CoCoA(dual.Solver):
+class CoCoA(dual.DualSteps):
     """Rounds of CoCoA+: each shard as if w moved S times as far, all steps added up."""
 
     def _round(self) -> float:
@@ -256,8 +267,9 @@ class CoCoA(dual.Solver):
         parts = list(self.engine.map(cautious_steps, given, own))
         self.betas = [betas for betas, _ in parts]
         w = given.w + sum(step for _, step in parts)
-        self.given = given._replace(number=given.number + 1, w=w)
-        return 0.0 if self.given.number % dual.LOOK_EVERY == 0 else 1.0
+        self.number += 1
+        self.given = given._replace(number=self.number, w=w)
+        return 1.0  # look at the gap at the end, and every so many rounds
 
 
 # ---- kills
@@ -308,7 +320,7 @@ def kills() -> None:
         )
 
 
-PARTS = {"workers": workers, "accuracy": accuracy, "svm": svm, "kills": kills}
+PARTS = {"workers": workers, "accuracy": accuracy, "svm": gaps, "kills": kills}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

@@ -65,6 +65,61 @@ def wide_row(scale: float) -> Race:
     )
 
 
+@race
+def few_columns_4(scale: float) -> Race:
+    """Answer one row of 4 columns by name."""
+    return few_columns(4)
+
+
+@race
+def few_columns_20(scale: float) -> Race:
+    """Answer one row of 20 columns by name."""
+    return few_columns(20)
+
+
+def few_columns(columns: int) -> Race:
+    """Ask both about dicts that they learned, in short rounds, of which most are undisturbed."""
+    values = np.random.default_rng(0).normal(size=(1_000, columns)).round(4).tolist()
+    names = [f"column {k}" for k in range(columns)]
+    stream = [(dict(zip(names, row, strict=True)), int(sum(row) > 0)) for row in values]
+    return Race(
+        entries={
+            DICTS: lambda: answering(ours_named(), stream),
+            RIVER: lambda: answering(river_perceptron(), stream),
+        },
+        figures=[ratio(RIVER, DICTS, at_least=0.95)],
+        unit="µs a row",
+        factor=1e6 / len(stream),
+        repeats=25,
+    )
+
+
+def answering(learner: Any, stream: list[tuple[Any, Any]]) -> Contestant:
+    """Enter the answers of a learner that has learned the stream."""
+    answer_and_learn(learner, stream)
+    rows = [x for x, _ in stream]
+
+    def run(_: None) -> None:
+        for x in rows:
+            learner.predict_one(x)
+
+    return Contestant(run)
+
+
+def ours_named() -> Any:
+    """Give rosenblatt's perceptron, which meets names as they come."""
+    import rosenblatt as rb
+
+    return rb.Perceptron()
+
+
+def river_perceptron() -> Any:
+    """Give River's perceptron."""
+    from river.linear_model import Perceptron
+
+    return Perceptron()
+
+
 def spread_out(rows: list[Row], factor: int, columns: int) -> list[Row]:
     """Move each column to a random place among `factor` times as many, the same in all rows."""
     offsets = np.random.default_rng(0).integers(0, factor, columns)
@@ -103,10 +158,9 @@ def ours(stream: list[tuple[Any, int]], columns: int) -> Contestant:
 
 def river(stream: list[tuple[Any, int]]) -> Contestant:
     """Enter River's perceptron."""
-    from river.linear_model import Perceptron
-
+    river_perceptron()
     labelled = [(x, y > 0) for x, y in stream]
-    return Contestant(lambda learner: answer_and_learn(learner, labelled), Perceptron)
+    return Contestant(lambda learner: answer_and_learn(learner, labelled), river_perceptron)
 
 
 def wabbit_on_text(rows: list[Row]) -> Contestant:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ def number(value: float | None) -> str:
     """Write a number with three digits that matter."""
     if value is None:
         return "–"
-    if value == int(value):
+    if value == math.inf or value == int(value):  # infinite: it did not end in time
         return f"{value:,.0f}"
     return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:#.3g}".rstrip(".")
 

@@ -19,13 +19,14 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_click",
 ]
-exclude_patterns = ["lab/**/*.md", "lab/*/cases.jsonl", "_templates"]
+exclude_patterns = ["lab/**/*.md", "**/cases", "_templates"]
 templates_path = ["_templates"]
 default_role = "literal"  # a name in backticks is code, in docstrings as in Markdown
 
 # Markdown and notebooks
 myst_heading_anchors = 4
 nb_execution_mode = "cache"
+nb_execution_in_temp = True  # cells write files
 nb_execution_timeout = 240
 nb_execution_raise_on_error = True
 nb_merge_streams = True
@@ -39,7 +40,7 @@ numpydoc_xref_param_type = False
 # The theme
 html_theme = "pydata_sphinx_theme"
 html_title = f"rosenblatt {version}"
-html_extra_path = ["lab/report.html"]
+html_extra_path = ["lab"]  # the report and what it links to
 html_static_path = ["assets"]
 html_css_files = ["extra.css"]
 html_context = {"default_mode": "auto"}

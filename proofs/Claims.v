@@ -65,6 +65,37 @@ Definition has_more_than (g lift : Q) (counts : bool) w data :=
   Forall (fun s => 0 < score lift w s
                    /\ g * g * square counts w < score lift w s * score lift w s) data.
 
+(** * Many classes at once *)
+
+(** A sample of a class; classes count from 0. *)
+Record member := Of { class : nat; features : vector }.
+
+(** By how much the score of the sample's own class is above that of another one. [W] has the
+    weights of each class, the intercept of each, times [lift], before the others. *)
+Definition lead (lift : Q) (W : list (list Q)) (m : member) (other : nat) : Q :=
+  let score c := dot (lift :: rational (features m)) (nth c W []) in
+  score (class m) - score other.
+
+Definition other_class (classes : nat) (m : member) (c : nat) : Prop :=
+  (c < classes)%nat /\ c <> class m.
+
+Definition tells_apart classes lift W data :=
+  Forall (fun m => forall c, other_class classes m c -> 0 < lead lift W m c) data.
+
+Definition tells_apart_weakly classes lift W data :=
+  Forall (fun m => forall c, other_class classes m c -> 0 <= lead lift W m c) data
+  /\ Exists (fun m => exists c, other_class classes m c /\ 0 < lead lift W m c) data.
+
+Fixpoint sum (values : list Q) : Q :=
+  match values with [] => 0 | v :: values => v + sum values end.
+
+(** [lead >= g * length W] for a positive [g], without a root; intercepts do not count in it. *)
+Definition has_joint_margin (g : Q) classes lift W data :=
+  let length2 := sum (map (square false) W) in
+  0 < g /\ 0 < length2
+  /\ Forall (fun m => forall c, other_class classes m c ->
+                0 < lead lift W m c /\ g * g * length2 <= lead lift W m c * lead lift W m c) data.
+
 (** * Systems of inequalities and equations *)
 
 Inductive relation := AtLeast | MoreThan | Equal.

@@ -28,6 +28,32 @@ Definition check_margin (g lift : Q) (counts : bool) (w : vector) (data : list s
                        (0 <? p) && (most * (q * q) <=? p * QDen g * (p * QDen g)))%Z
              (rows lift data).
 
+(** The same comparison of squares, in integers and over denominators [b], [q] and [k]. *)
+Lemma squares_compare a b S p q k :
+  (a * a * S * (Zpos q * Zpos q) <= p * Zpos b * (p * Zpos b))%Z ->
+  (a # b) * (a # b) * (inject_Z S * (1 # k) * (1 # k))
+  <= inject_Z p * (1 # q) * (1 # k) * (inject_Z p * (1 # q) * (1 # k)).
+Proof.
+  intro M. rewrite Zle_Qle, !inject_Z_mult in M. rewrite (over_one a).
+  pose proof (product_of_units b) as B. pose proof (product_of_units q) as D.
+  pose proof (unit_positive b) as B'. pose proof (unit_positive q) as D'.
+  pose proof (unit_positive k) as W'.
+  set (v := inject_Z p) in *. set (L := inject_Z S) in *. set (A := inject_Z a) in *.
+  set (u := 1 # b) in *. set (d := 1 # q) in *. set (i := 1 # k) in *.
+  set (U := inject_Z (Zpos b)) in *. set (V := inject_Z (Zpos q)) in *.
+  assert (F : 0 <= u * d * i * (u * d * i)) by nra.
+  assert (E : A * u * (A * u) * (L * i * i) * (V * d) * (V * d)
+              == A * A * L * (V * V) * (u * d * i * (u * d * i))) by ring.
+  assert (G : v * d * i * (v * d * i) * (U * u) * (U * u)
+              == v * U * (v * U) * (u * d * i * (u * d * i))) by ring.
+  rewrite B in G. rewrite D in E.
+  setoid_replace (A * u * (A * u) * (L * i * i))
+    with (A * A * L * (V * V) * (u * d * i * (u * d * i))) by lra.
+  setoid_replace (v * d * i * (v * d * i))
+    with (v * U * (v * U) * (u * d * i * (u * d * i))) by lra.
+  now apply Qmult_le_compat_r.
+Qed.
+
 Theorem margin_is_at_least g lift counts w data :
   check_margin g lift counts w data = true -> has_margin g lift counts (rational w) data.
 Proof.
@@ -37,32 +63,12 @@ Proof.
   { rewrite square_integers. apply inject_positive in L.
     pose proof (unit_positive (denominator w)).
     apply Qmult_lt_0_compat; [apply Qmult_lt_0_compat |]; assumption. }
-  clear G L.
   apply (Forall_rows (fun v => 0 < v /\ g * g * square counts (rational w) <= v * v)).
   { intros p q E. rewrite E. auto. }
   revert C. apply forallb_Forall. intros z C.
   apply andb_true_iff in C as [P M]. apply Z.ltb_lt in P. apply Z.leb_le in M.
   split; [now apply value_positive |].
-  rewrite square_integers, value_integers. destruct g as [a b]; simpl Qnum in M; simpl Qden in M.
-  rewrite Zle_Qle, !inject_Z_mult in M. rewrite (over_one a).
-  pose proof (product_of_units b) as B. pose proof (product_of_units (denominator z)) as D.
-  pose proof (unit_positive b) as B'. pose proof (unit_positive (denominator z)) as D'.
-  pose proof (unit_positive (denominator w)) as W'.
-  set (v := inject_Z (valueZ w z)) in *. set (S := inject_Z (squareZ counts (numbers w))) in *.
-  set (A := inject_Z a) in *. set (u := 1 # b) in *. set (d := 1 # denominator z) in *.
-  set (k := 1 # denominator w) in *.
-  set (U := inject_Z (Zpos b)) in *. set (V := inject_Z (Zpos (denominator z))) in *.
-  assert (F : 0 <= u * d * k * (u * d * k)) by nra.
-  assert (E : A * u * (A * u) * (S * k * k) * (V * d) * (V * d)
-              == A * A * S * (V * V) * (u * d * k * (u * d * k))) by ring.
-  assert (G : v * d * k * (v * d * k) * (U * u) * (U * u)
-              == v * U * (v * U) * (u * d * k * (u * d * k))) by ring.
-  rewrite B in G. rewrite D in E.
-  setoid_replace (A * u * (A * u) * (S * k * k))
-    with (A * A * S * (V * V) * (u * d * k * (u * d * k))) by lra.
-  setoid_replace (v * d * k * (v * d * k))
-    with (v * U * (v * U) * (u * d * k * (u * d * k))) by lra.
-  now apply Qmult_le_compat_r.
+  rewrite square_integers, value_integers. destruct g as [a b]. now apply squares_compare.
 Qed.
 
 Theorem separation g lift counts w data :

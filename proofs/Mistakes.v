@@ -5,9 +5,6 @@ From Rosenblatt Require Import Claims Vectors Separation.
 Import ListNotations.
 Open Scope Q_scope.
 
-Fixpoint sum (values : list Q) : Q :=
-  match values with [] => 0 | v :: values => v + sum values end.
-
 (** The hinge loss of a row by [w]. *)
 Definition loss (w z : vector) : Q :=
   let q := (denominator z * denominator w)%positive in Z.max 0 (Zpos q - valueZ w z) # q.

@@ -4,7 +4,7 @@
     integers alone, and the theorem that whatever they accept is true. A file that
     [rosenblatt export proof.json proof.v] writes holds data, and calls one of these theorems. *)
 
-From Rosenblatt Require Export Claims Vectors Separation Margins Systems Mistakes.
+From Rosenblatt Require Export Claims Vectors Separation Margins Classes Systems Mistakes.
 
 (** Proves by computation that a checker accepts; done once, at [Qed]. *)
 Ltac computed := vm_cast_no_check (eq_refl true).

@@ -4,20 +4,21 @@ import gc
 import json
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 from numba.extending import is_jitted
 
+from clusters import local_cluster, processes
 from experiments import run_once, tables_of
 from rosenblatt.cli.main import run
 
-# What tests share has no examples to run: looking for some would import it all a second time.
-collect_ignore = [
-    path.name for path in Path(__file__).parent.glob("*.py") if not path.name.startswith("test_")
-]
-
 COMPILED_EARLY = pytest.StashKey[list[str]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples of docstrings in the package alone: tests have none."""
+    return [found for found in (yield) if type(found).__name__ != "DoctestModule"]
 
 
 def compiled_loops():
@@ -98,6 +99,28 @@ def refused(shell):
         return complaint
 
     return call
+
+
+@pytest.fixture(scope="session")
+def local():
+    """Give an engine of two processes of this machine."""
+    with processes() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def dask_cluster():
+    """Give a scheduler with two workers, which no test disturbs."""
+    pytest.importorskip("distributed")
+    with local_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(dask_cluster):
+    """Give the current client of a module."""
+    with dask_cluster.get_client() as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from layouts import EVERY_LAYOUT
 from rosenblatt import certificates as rc
-from rosenblatt.checker import Row, digest
+from rosenblatt.checker import CLASS, Row, digest
 from rosenblatt.exact.numbers import root_rounded_up
 
 WORD = 2**64
@@ -338,3 +338,92 @@ MAKERS = (
     separator, non_separability, inseparability, feasible, infeasible, margin_interval,
     lifted_margin_interval, mistake_proof, mistake_proof_for_any_passes
 )  # fmt: skip
+
+
+# ---- many classes at once
+
+
+class JointProblem(Problem):
+    """Rows of many classes, which are 3, 4, 5 and so on."""
+
+    def __init__(self, X, codes, count):
+        super().__init__(X)
+        self.codes, self.count = codes, count
+
+    @property
+    def y(self):
+        return [3 + code for code in self.codes]
+
+    def rows(self):
+        entries = [[(j, value) for j, value in enumerate(x) if value] for x in self.X]
+        tags = [CLASS + code for code in self.codes]
+        return [Row(*row) for row in zip(tags, entries, strict=True)]
+
+    def certified(self, kind, intercept, **fields):
+        return kind(
+            data=self.data(), classes=[*range(3, 3 + self.count)], intercept=intercept, **fields
+        )
+
+    def pairs(self):
+        """Samples and other classes, in the order of the certificates' rows."""
+        return [(i, c) for i, own in enumerate(self.codes) for c in range(self.count) if c != own]
+
+
+def joint_separator(random, kind, weight_kind, intercept):
+    """Rows of the class that scores most by random weights; those of several are left out."""
+    while True:
+        n, d, count = (int(random.integers(*ends)) for ends in ((1, 9), (1, 4), (2, 5)))
+        X, each = numbers(random, (n, d), kind), numbers(random, (count, d + 1), weight_kind)
+        W = [[0] * (d + 1), *([*w[:-1], w[-1] * intercept] for w in each[1:])]
+        scores = [[product(x, 1, 1, w) for w in W] for x in X]
+        kept = [i for i, s in enumerate(scores) if s.count(max(s)) == 1]
+        norm = sum(Fraction(value) ** 2 for w in W for value in w[:-1])
+        if not kept or not norm:
+            continue
+        problem = JointProblem(
+            [X[i] for i in kept], [scores[i].index(max(scores[i])) for i in kept], count
+        )
+        leads = [max(scores[i]) - sorted(scores[i])[-2] for i in kept]
+        margin = root_below(min(leads) ** 2 / norm) or Fraction(1, 10**999)
+        w = [value for one in W[1:] for value in one[:-1]] + [one[-1] for one in W[1:]] * intercept
+        return problem, problem.certified(rc.JointSeparator, intercept, w=w, margin=margin)
+
+
+def joint_non_separability(random, kind, weight_kind, intercept):
+    """The same rows in two classes, which do not use column 0, and rows that do."""
+    d, count = int(random.integers(2, 5)), int(random.integers(2, 5))
+    X = [[0, *x[1:]] for x in numbers(random, (int(random.integers(1, 4)), d), kind)]
+    twins = [random.choice(count, 2, replace=False).tolist() for _ in X]
+    others = [x for x in numbers(random, (int(random.integers(0, 4)), d), kind) if x[0]]
+    sides = [count - 1 if x[0] > 0 else int(random.integers(count - 1)) for x in others]
+    codes = [a for a, _ in twins] + [b for _, b in twins]
+    problem = JointProblem(X * 2 + others, codes + sides, count)
+    rivals = [b for _, b in twins] + [a for a, _ in twins]
+    rows = [problem.pairs().index(pair) for pair in enumerate(rivals)]
+    w = None
+    if others and random.random() < 0.7:
+        w = [0] * ((count - 1) * (d + intercept))
+        w[(count - 2) * d] = abs(weights(random, 1, weight_kind)[0])
+    fields = {"rows": rows, "weights": [Fraction(1, len(rows))] * len(rows), "w": w}
+    return problem, problem.certified(rc.JointNonSeparability, intercept, **fields)
+
+
+def joint_inseparability(random, kind, weight_kind, intercept):
+    """Rows (a, b, a, 0) in all classes: column 2 is column 0 again, and column 3 is not used."""
+    count, size = int(random.integers(2, 5)), int(random.integers(1, 3))
+    base = [[1, 0], [0, 1], [0, 0], *numbers(random, (size, 2), kind)]
+    more = numbers(random, (int(random.integers(0, 4)), 2), kind)
+    codes = [c for c in range(count) for _ in base]
+    X = [[a, b, a, 0] for a, b in base * count + more]
+    problem = JointProblem(X, codes + random.integers(count, size=len(more)).tolist(), count)
+    named = len(codes) * (count - 1)
+    factor, zeros = weights(random, 1, weight_kind)[0], [0] * (count - 1) * (4 + intercept)
+    places = range(0, 4 * (count - 1), 4)
+    pairs = [[*zeros[:j], factor, 0, -factor, *zeros[j + 3 :]] for j in places]
+    fields = {"rows": range(named), "weights": [Fraction(1, named)] * named}
+    fields |= {"complement": pairs, "unused": [j + 3 for j in places]}
+    return problem, problem.certified(rc.JointInseparability, intercept, **fields)
+
+
+JOINT_MAKERS = joint_separator, joint_non_separability, joint_inseparability
+EVERY_MAKER = MAKERS + JOINT_MAKERS

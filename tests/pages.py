@@ -7,7 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from unittest.mock import patch
@@ -19,12 +19,12 @@ DOCS = ROOT / "docs"
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 INCLUDE = re.compile(r"^```{(literal)?include} (.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 PART = re.compile(r':start-after: "(.*)"\n:end-before: "(.*)"')
-CELL = re.compile(r"^```{code-cell}.*\n((?:.*\n)*?)^```$", re.MULTILINE)
+CELL = re.compile(r"^```{code-cell}.*\n(?::.*\n)*((?:.*\n)*?)^```$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^```{[\w-]+}.*\n(?:.*\n)*?^```$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", re.MULTILINE)
 LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # Commands that need no shell and no processes of their own: starting Python takes a second.
-PLAIN = re.compile(r"rosenblatt (?!lab .)[^|&;<>$*`\n]*\n")
+PLAIN = re.compile(r"rosenblatt [^|&;<>$*`\n]*\n")
 LITERAL = r"True|False|'[^']*'|\([^)]*\)|-?\d[\d.]*(?:e-?\d+)?"
 CLAIM = re.compile(rf"(\S.*?) {{2,}}# ({LITERAL})(?: |:|,|$)")
 
@@ -78,7 +78,11 @@ def _here(script):
     wide = patch.dict(os.environ, {"COLUMNS": "80"})
     listen = patch("rosenblatt.cli.main._listen")
     typed = patch("sys.argv", shlex.split(script))
-    with typed, wide, listen, redirect_stdout(out), redirect_stderr(err), suppress(SystemExit):
+    alone = patch("rosenblatt.lab.runner.cores", return_value=1)
+    caught = redirect_stdout(out), redirect_stderr(err), suppress(SystemExit)
+    with ExitStack() as stack:
+        for each in (typed, wide, listen, alone, *caught):
+            stack.enter_context(each)
         run()
     return out.buffer.getvalue().decode(), err.buffer.getvalue().decode()
 

@@ -11,7 +11,16 @@ import pytest
 import naive_vipr
 from pages import ROOT
 
-ORDER = ["Claims", "Vectors", "Separation", "Margins", "Systems", "Mistakes", "Rosenblatt"]
+ORDER = [
+    "Claims",
+    "Vectors",
+    "Separation",
+    "Margins",
+    "Classes",
+    "Systems",
+    "Mistakes",
+    "Rosenblatt",
+]
 OPENED = "Local Open Scope Z_scope.\n"
 FINISHED = " Qed.\n\nPrint Assumptions proven.\n"
 CLOSED = "Closed under the global context\n"

@@ -14,6 +14,7 @@ from browser import needs_browser, visit
 from rosenblatt.lab import animation, film
 from rosenblatt.lab.frames import Frames, record
 from rosenblatt.lab.style import BLUE, ORANGE, look, new_figure
+from windows import accessibility, open_page
 
 WORKED = [(-1, 2), (1, 0), (1, 1), (-1, 0), (-1, -2), (1, -1)], [-1, 1, 1, -1, -1, 1]
 NOISE = np.random.default_rng(0).standard_normal((60, 2)), np.arange(60) % 2
@@ -287,6 +288,12 @@ def test_the_page_steps_and_plays(page):
     seen = visit(page, script, width=400)
     assert (seen.errors, seen.requests) == ([], [])
     assert seen.value == [[0, 1, 2, 2], 400]
+
+
+@needs_browser
+def test_the_player_has_names_for_screen_readers(page):
+    with open_page(page.as_uri()) as shown:
+        assert accessibility(shown) == []
 
 
 @needs_browser

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from naive_certificates import KINDS, MAKERS
+from naive_certificates import EVERY_MAKER, KINDS
 from rosenblatt import checker
 from rosenblatt.certificate_fields import number_from_text, number_text, plain_number
 from rosenblatt.certificates import (
@@ -35,7 +35,7 @@ def a_separator(**fields):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", EVERY_MAKER, ids=lambda make: make.__name__)
 def test_what_is_written_is_read_again(make, kind):
     random = np.random.default_rng(0)
     for weight_kind in KINDS:
@@ -132,7 +132,7 @@ def test_numbers_of_numpy_become_those_of_python():
 )
 def test_other_things_are_no_numbers(value):
     assert plain_number(value) is None
-    with pytest.raises(CertificateError, match=r"w holds .*, which is no finite number"):
+    with pytest.raises(CertificateError, match=r"w holds .*, which is not a finite number"):
         a_separator(w=[value, 1])
 
 
@@ -180,7 +180,7 @@ def test_labels_that_json_cannot_hold_are_refused(label):
 
 
 def test_none_is_no_label():
-    with pytest.raises(CertificateError, match="classes holds None, which is no label"):
+    with pytest.raises(CertificateError, match="classes holds None, which is not a label"):
         a_separator(classes=(None, "x"))
 
 
@@ -212,18 +212,22 @@ def some_data(**fields):
         (a_separator, {"w": [1]}, "w has 1 numbers in place of 2"),
         (a_separator, {"intercept": True}, "w has 2 numbers in place of 3"),
         (a_separator, {"intercept": 1}, "intercept is neither true nor false"),
-        (a_separator, {"w": 1}, "w is no list"),
+        (a_separator, {"w": 1}, "w is not a list"),
         (a_separator, {"data": {}}, "data is not an object of type Data"),
         (an_interval, {"lift": 1}, "w has 2 numbers in place of 3"),
         (an_interval, {"lift": 0, "w": [1, 2, 3]}, "lift is not positive"),
         (an_interval, {"lift": -1, "w": [1, 2, 3]}, "lift is not positive"),
         (an_interval, {"lift": 1, "intercept": True, "w": [1, 2, 3]}, "an intercept besides it"),
-        (an_interval, {"lift": "1", "w": [1, 2, 3]}, "lift holds '1', which is no finite number"),
+        (
+            an_interval,
+            {"lift": "1", "w": [1, 2, 3]},
+            "lift holds '1', which is not a finite number",
+        ),
         (a_proof, {"rows": [0, 0], "weights": [1, 1]}, "rows names something twice"),
         (a_proof, {"rows": [3]}, "rows names something outside of 0 to 2"),
         (a_proof, {"rows": [-1]}, "rows names something outside of 0 to 2"),
-        (a_proof, {"rows": [True]}, "rows holds True, which is no integer"),
-        (a_proof, {"rows": [1.0]}, "rows holds 1.0, which is no integer"),
+        (a_proof, {"rows": [True]}, "rows holds True, which is not an integer"),
+        (a_proof, {"rows": [1.0]}, "rows holds 1.0, which is not an integer"),
         (a_proof, {"weights": [1, 2]}, "the weights of rows has 2 numbers in place of 1"),
         (a_proof, {"unused": [2]}, "unused names something outside of 0 to 1"),
         (a_proof, {"complement": [[1]]}, "a vector of the complement has 1 numbers in place of"),
@@ -231,10 +235,10 @@ def some_data(**fields):
         (a_contradiction, {"upper": ([1], [])}, "the weights of upper has 0 numbers in place of 1"),
         (a_contradiction, {"upper": [1]}, "upper is not a pair of columns and weights"),
         (some_data, {"rows": -1}, "data.rows is negative"),
-        (some_data, {"columns": 1.5}, "data.columns holds 1.5, which is no integer"),
+        (some_data, {"columns": 1.5}, "data.columns holds 1.5, which is not an integer"),
         (some_data, {"digest": "0123456789ABCDEF"}, "data.digest is not made of 16 hexadecimal"),
         (some_data, {"digest": 1}, "data.digest is not made of 16 hexadecimal digits"),
-        (some_data, {"numbers": "float16"}, "data.numbers is none of float64, float32, decimal"),
+        (some_data, {"numbers": "float16"}, "data.numbers is not one of float64, float32, decimal"),
     ],
 )
 def test_certificates_have_the_shape_of_their_kind(make, fields, message):
@@ -254,8 +258,8 @@ def test_certificates_have_the_shape_of_their_kind(make, fields, message):
         (b"\xff", "this is not"),
         ("[]", "a certificate is a JSON object"),
         ("{}", "the format is not 'rosenblatt certificate 1'"),
-        ('{"format": "rosenblatt certificate 1"}', "the kind is none of separator"),
-        ('{"format": "rosenblatt certificate 1", "kind": []}', "the kind is none of"),
+        ('{"format": "rosenblatt certificate 1"}', "the kind is not one of separator"),
+        ('{"format": "rosenblatt certificate 1", "kind": []}', "the kind is not one of"),
         ('{"a": 1, "a": 1}', "has a field twice"),
         (f'{{"a": {"9" * 5000}}}', "this is not"),
     ],
@@ -273,8 +277,8 @@ def test_missing_and_unknown_fields_are_refused():
         from_dict({key: value for key, value in given.items() if key != "w"})
     with pytest.raises(CertificateError, match="data lacks the field 'numbers'"):
         from_dict(given | {"data": {"rows": 1, "columns": 2, "digest": "0" * 16}})
-    with pytest.raises(CertificateError, match="data is no object"):
+    with pytest.raises(CertificateError, match="data is not an object"):
         from_dict(given | {"data": []})
-    with pytest.raises(CertificateError, match="w is no list"):
+    with pytest.raises(CertificateError, match="w is not a list"):
         from_dict(given | {"w": "1"})
     assert issubclass(CertificateError, InputError)

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import naive_certificates as naive
-from naive_certificates import KINDS, MAKERS, forms
+from naive_certificates import EVERY_MAKER, KINDS, forms
 from rosenblatt import certificates as rc
 from rosenblatt import checker
 from rosenblatt.check.verification import Verification, verify
@@ -31,7 +31,7 @@ def slowly(certificate, problem):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", EVERY_MAKER, ids=lambda make: make.__name__)
 def test_a_certificate_that_holds_is_accepted_in_every_form_of_the_data(make, kind):
     random = np.random.default_rng(1)
     for weight_kind in KINDS:
@@ -43,7 +43,7 @@ def test_a_certificate_that_holds_is_accepted_in_every_form_of_the_data(make, ki
                 assert verify(given, X, problem.y, **problem.options())
 
 
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", EVERY_MAKER, ids=lambda make: make.__name__)
 def test_changed_data_are_refused(make):
     random = np.random.default_rng(3)
     problem, certificate = make(random, "whole", "whole", True)
@@ -54,7 +54,7 @@ def test_changed_data_are_refused(make):
     assert given in found.reason
 
 
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", EVERY_MAKER, ids=lambda make: make.__name__)
 def test_the_reason_says_what_is_proven_as_the_slow_check_does(make):
     problem, certificate = make(np.random.default_rng(4), "whole", "whole", True)
     found = verify(certificate, problem.X, problem.y, **problem.options())
@@ -105,7 +105,7 @@ def test_data_that_cannot_be_used_are_refused():
                 verify(named, given, problem.y)
     with pytest.raises(InputError, match="belong to certificates of systems"):
         verify(certificate, problem.X, problem.y, strict=True)
-    with pytest.raises(InputError, match="no finite number"):
+    with pytest.raises(InputError, match="not a finite number"):
         verify(certificate, [["a"]], [3])
 
 
@@ -126,7 +126,7 @@ def test_systems_take_masks_and_one_pair_of_bounds_for_all():
         ({"strict": [1, 0]}, "strict must be a truth value"),
         ({"bounds": [(0, 1)]}, "a pair for each of 2 columns"),
         ({"bounds": [0, 1, 2]}, "a pair for each of 2 columns"),
-        ({"bounds": [(0, math.nan)] * 2}, "no finite number"),
+        ({"bounds": [(0, math.nan)] * 2}, "not a finite number"),
         ({"bounds": ["abc", "abc"]}, "a pair"),
     ):
         with pytest.raises(InputError, match=message):

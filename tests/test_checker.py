@@ -433,18 +433,15 @@ def changed(certificate, path, value):
     return result
 
 
-@pytest.mark.parametrize(
-    ("name", "path", "value", "reason"),
-    CHANGES,
-    ids=[f"{name}: {path} #{k}" for k, (name, path, _, _) in enumerate(CHANGES)],
-)
-def test_changed_certificates_are_refused(name, path, value, reason):
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_changed_certificates_are_refused(name):
     case = EXAMPLES[name]
-    wrong = case._replace(certificate=changed(case.certificate, path, value))
-    with pytest.raises(Refused, match=reason) as caught:
-        wrong.check()
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 200
+    for path, value, reason in [change[1:] for change in CHANGES if change[0] == name]:
+        wrong = case._replace(certificate=changed(case.certificate, path, value))
+        with pytest.raises(Refused, match=reason) as caught:
+            wrong.check()
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize("certificate", [None, [], "separator", 1, {}, True])

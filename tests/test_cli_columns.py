@@ -124,7 +124,7 @@ def test_fit_and_others_tell_the_label_and_the_training_error(told, folder):
         assert f"training error {1 - right:.2%}" in " ".join(told(*words)[0])
     shown = " ".join(told("fit", "a.csv", "-m", "m", "--max-iter", "3")[0])
     assert "column 'size', the last; --label names another" in shown
-    for output, said in (("last", "0.00%"), ("averaged", "a stream is not read again")):
+    for output, said in (("last", "0.00%"), ("averaged", "the training error of a stream")):
         shown = " ".join(told("fit", "t.csv", "-m", "m", "--stream", "--output", output)[0])
         assert f"training error {said}" in shown
 

@@ -74,7 +74,7 @@ def test_wrong_usage_is_one_sentence_that_names_the_help(shell):
         ),
         (["fitt"], "no such command 'fitt'"),
         (["evalute"], "'evalute' (did you mean 'evaluate'?); `rosenblatt --help`"),
-        (["fit", "t.txt", "-m", "m", "--bits", "99"], "99 is no whole number from 1 to 30"),
+        (["fit", "t.txt", "-m", "m", "--bits", "99"], "99 is not a whole number from 1 to 30"),
     ):
         status, shown, complaint = shell(*words)
         assert (status, shown) == (2, "")

@@ -149,7 +149,7 @@ def test_what_must_be_read_twice_is_no_pipe(shell, folder):
     with piped((folder / "data.svm").read_bytes()) as path:
         status, _, complaint = shell("fit", path, "-m", "m", "--stream")
         assert status == 2
-        assert f"{path} can be read but once; give --max-iter 1, or a file" in complaint
+        assert f"{path} can be read only once; give --max-iter 1, or a file" in complaint
         status, _, complaint = shell("fit", path, "-m", "m", "--cache")
         assert status == 2
         assert f"{path} cannot be read again; give a file" in complaint

@@ -6,32 +6,26 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import rosenblatt as rb
 from amount import crossed
-from clusters import cut, local_cluster, planted, processes
+from clusters import cut, planted, processes
 from rosenblatt.cluster.passes import Difference
 from rosenblatt.cluster.shards import Shard, described
 from rosenblatt.data.reading import Reading
-
-
-@pytest.fixture(scope="module")
-def local():
-    with processes() as engine:
-        yield engine
-
-
-@pytest.fixture(scope="module")
-def client():
-    distributed = pytest.importorskip("distributed")
-    with local_cluster() as cluster, distributed.Client(cluster) as client:
-        yield client
 
 
 @pytest.fixture(scope="module", params=["local", "client"])
 def engine(request):
     """Give each engine."""
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def lonely():
+    with processes(1) as engine:
+        yield engine
 
 
 X, y, w = planted()
@@ -108,15 +102,15 @@ def test_weights_and_mistakes_are_those_of_a_slow_mixture(engine, output):
 
 
 @crossed(2, shards=[2, 5], labels=["two", "many"], order=["cycle", "shuffle"])
-def test_engines_and_numbers_of_workers_agree_bit_for_bit(shards, labels, order, local, client):
+def test_engines_and_numbers_of_workers_agree_bit_for_bit(
+    shards, labels, order, local, client, lonely
+):
     parts = cut(X, LABELS[labels], shards)
-    learner = {"order": order, "random_state": 1, "max_iter": 15, "patience": None}
+    learner = rb.Perceptron(order=order, random_state=1, max_iter=15, patience=None)
     with warnings.catch_warnings(action="ignore"):
-        one = rb.cluster.fit(rb.Perceptron(**learner), parts, client=local)
-        other = rb.cluster.fit(rb.Perceptron(**learner), parts, client=client)
-        with processes(1) as alone:
-            third = rb.cluster.fit(rb.Perceptron(**learner), parts, client=alone)
-    for each in (other, third):
+        engines = (local, client, lonely)
+        one, *others = [rb.cluster.fit(clone(learner), parts, client=each) for each in engines]
+    for each in others:
         assert np.array_equal(one.coef_, each.coef_)
         assert one.run_.weighted_mistakes == each.run_.weighted_mistakes
 
@@ -133,6 +127,16 @@ def test_weighted_mistakes_stay_below_the_bound_and_the_run_converges(seed, shar
     assert found.score(rows, labels) == 1.0
     assert run.weighted_mistakes <= 1 / 0.03**2
     assert run.weighted_mistakes <= run.bound.value
+
+
+@pytest.mark.parametrize(("flipped", "stop"), [(0, rb.Stop.CONVERGED), (5, rb.Stop.STALLED)])
+def test_rounds_go_on_while_weights_grow_as_those_of_separable_data(flipped, stop, local):
+    rows, signs, _ = rb.make_separable(20_000, 10, margin=0.01, seed=2)
+    order = np.random.default_rng(0).permutation(20_000)
+    labels = np.where(np.arange(20_000) < flipped, -1, 1) * signs[order]
+    with warnings.catch_warnings(action="ignore"):
+        run = rb.cluster.fit(rb.Perceptron(), cut(rows[order], labels, 8), client=local).run_
+    assert run.stop is stop
 
 
 def test_plain_mistakes_of_copies_exceed_the_bound_and_weighted_ones_do_not(local):
@@ -224,7 +228,7 @@ def test_a_line_that_cannot_be_read_is_named(folder, engine):
 
 
 REFUSED = {
-    "no pair": ([1, 2], "shard 0 is no pair"),
+    "no pair": ([1, 2], "shard 0 is not a pair"),
     "one class": ([(X, np.ones(400))], "at least two classes, got 1"),
     "columns": ([(X, y), (X[:, :3], y)], r"shard 1 has other columns \(3\) than shard 0 \(6\)"),
     "labels": ([(X, y[:-1])], "shard 0: X has 400 rows but y has 399"),

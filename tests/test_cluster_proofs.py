@@ -9,19 +9,13 @@ from scipy import sparse
 
 import rosenblatt as rb
 from amount import crossed
-from clusters import cut, planted, processes
+from clusters import cut, planted
 from rosenblatt import checker
 from rosenblatt.cluster.inputs import shards_of
 from rosenblatt.cluster.proofs import Coordinator
 from rosenblatt.data.reading import Reading
 from rosenblatt.decide.answers import Clock
 from rosenblatt.exact.digest import exact_rows, label_tags, labelled_digest, labelled_total, shown
-
-
-@pytest.fixture(scope="module")
-def engine():
-    with processes() as engine:
-        yield engine
 
 
 def weak(n=1500):
@@ -51,47 +45,47 @@ CASES = {
 
 @crossed(1, case=CASES, lifted=[True, False], layout=[np.asarray, sparse.csr_matrix])
 def test_verdicts_are_those_of_one_machine_and_the_checker_accepts_their_proofs(
-    case, lifted, layout, engine
+    case, lifted, layout, local
 ):
     X, y = CASES[case]()
     X = layout(X)
-    found = rb.cluster.separate(cut(X, y, 4), client=engine, fit_intercept=lifted)
+    found = rb.cluster.separate(cut(X, y, 4), client=local, fit_intercept=lifted)
     assert found.verdict == rb.separate(X, y, fit_intercept=lifted).verdict
     assert rb.verify(found.certificate, X, y).ok
     rows = exact_rows(X, label_tags(np.where(y > 0, 1, -1)).tolist())
     checker.check(json.loads(found.certificate.to_json()), rows, X.shape[1])
-    checked = rb.cluster.verify(found.certificate, cut(X, y, 3), client=engine)
+    checked = rb.cluster.verify(found.certificate, cut(X, y, 3), client=local)
     assert checked.ok, checked.reason
 
 
-def test_rows_told_apart_are_those_of_all_shards(engine):
+def test_rows_told_apart_are_those_of_all_shards(local):
     X, y = weak()
-    found = rb.cluster.separate(cut(X, y, 4), client=engine)
+    found = rb.cluster.separate(cut(X, y, 4), client=local)
     scores = np.column_stack([X, np.ones(len(X))]) @ np.array(found.certificate.w, float)
     assert found.rows.tolist() == np.flatnonzero(scores * y > 1e-9).tolist()
 
 
-def test_a_tampered_or_foreign_certificate_is_refused(engine):
+def test_a_tampered_or_foreign_certificate_is_refused(local):
     X, y, _ = planted(n=300, d=3)
-    proof = rb.cluster.separate(cut(X, y, 3), client=engine).certificate
+    proof = rb.cluster.separate(cut(X, y, 3), client=local).certificate
     wide = replace(proof, margin=proof.margin * 2)
-    found = rb.cluster.verify(wide, cut(X, y, 3), client=engine)
+    found = rb.cluster.verify(wide, cut(X, y, 3), client=local)
     assert not found.ok
     assert "margin of w on row" in found.reason
-    other = rb.cluster.verify(proof, cut(X, -y, 3), client=engine)
+    other = rb.cluster.verify(proof, cut(X, -y, 3), client=local)
     assert "the certificate is for other data" in other.reason
     swapped = cut(X, y, 3)[::-1]
-    assert not rb.cluster.verify(proof, swapped, client=engine).ok
+    assert not rb.cluster.verify(proof, swapped, client=local).ok
 
 
-def test_less_than_a_hundredth_of_the_data_leaves_the_shards(engine):
+def test_less_than_a_hundredth_of_the_data_leaves_the_shards(local):
     X, y, _ = planted(n=60_000, d=10, margin=0.001)
     for labels in (y, np.where(np.arange(y.size) == 7, -y, y)):
-        engine.put(shards_of(cut(X, labels, 4), None, Reading()))
-        before = engine.moved
-        found = Coordinator(engine).decide(True, Clock())
+        local.put(shards_of(cut(X, labels, 4), None, Reading()))
+        before = local.moved
+        found = Coordinator(local).decide(True, Clock())
         assert found.verdict != "undecided"
-        assert engine.moved - before < X.nbytes / 100
+        assert local.moved - before < X.nbytes / 100
 
 
 def test_a_digest_is_the_sum_of_those_of_shards():
@@ -101,35 +95,35 @@ def test_a_digest_is_the_sum_of_those_of_shards():
 
 
 @pytest.mark.parametrize("passes", [1, 3, None])
-def test_mistake_bounds_hold_and_are_proven(passes, engine):
+def test_mistake_bounds_hold_and_are_proven(passes, local):
     X, y, _ = planted(n=600, d=4, margin=0.05)
     labels = y if passes is None else np.where(np.arange(y.size) < 9, -y, y)
-    found = rb.cluster.mistake_bound(cut(X, labels, 3), client=engine, passes=passes)
+    found = rb.cluster.mistake_bound(cut(X, labels, 3), client=local, passes=passes)
     assert rb.verify(found.certificate, X, labels).ok
-    assert rb.cluster.verify(found.certificate, cut(X, labels, 2), client=engine).ok
+    assert rb.cluster.verify(found.certificate, cut(X, labels, 2), client=local).ok
     run = rb.Perceptron(max_iter=passes, patience=None, output="averaged").fit(X, labels).run_
     assert run.mistakes <= found.value
     best = rb.mistake_bound(X, labels, passes=passes).value
     assert found.value <= (1.1 * best if passes else 1e4 * best)
 
 
-def test_no_bound_holds_for_any_number_of_passes_over_inseparable_rows(engine):
+def test_no_bound_holds_for_any_number_of_passes_over_inseparable_rows(local):
     X, y = flipped()
     with pytest.raises(rb.InseparableError, match="give the number of passes"):
-        rb.cluster.mistake_bound(cut(X, y, 3), client=engine, passes=None)
+        rb.cluster.mistake_bound(cut(X, y, 3), client=local, passes=None)
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
-def test_facts_about_shards_are_those_about_all_rows(layout, engine):
+def test_facts_about_shards_are_those_about_all_rows(layout, local):
     X, y = aliased(200)
     X[5], y[5] = X[4], -y[4]
-    found, whole = rb.cluster.info(cut(layout(X), y, 3), client=engine), rb.info(layout(X), y)
+    found, whole = rb.cluster.info(cut(layout(X), y, 3), client=local), rb.info(layout(X), y)
     for name in ("rows", "columns", "classes", "density", "radius", "constant_columns"):
         assert getattr(found, name) == getattr(whole, name)
     assert found.contradiction == whole.contradiction == (4, 5)
 
 
-def test_three_classes_are_refused_with_advice(engine):
+def test_three_classes_are_refused_with_advice(local):
     X, *_ = planted(n=90, d=3)
     with pytest.raises(rb.InputError, match="decides about two classes, got 3"):
-        rb.cluster.separate(cut(X, np.arange(90) % 3, 2), client=engine)
+        rb.cluster.separate(cut(X, np.arange(90) % 3, 2), client=local)

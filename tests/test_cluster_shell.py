@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from clusters import cut, local_cluster, planted
+from clusters import cut, planted
 
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
@@ -24,14 +24,8 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def client():
-    with local_cluster() as cluster, distributed.Client(cluster) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def reference():
-    return rb.cluster.fit(rb.Perceptron(), cut(X, y, 3), client="local")
+def reference(local):
+    return rb.cluster.fit(rb.Perceptron(), cut(X, y, 3), client=local)
 
 
 # ---- commands

@@ -88,7 +88,7 @@ def test_a_formula_is_read_and_rows_without_a_value_do_not_count(kind: str) -> N
         ("ill ~ years", "'years' cannot be used|`years` is not present"),
         ("ill ~ age +", "cannot be used"),
         ("ill", "a formula is a text such as"),
-        ("log(age) ~ site", "no column of the data"),
+        ("log(age) ~ site", "not a column of the data"),
     ],
 )
 def test_formulas_that_cannot_be_used_are_told_in_one_sentence(formula: str, words: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import rosenblatt as rb
-from learners import refused
+from learners import LEARNERS, refused
 from rosenblatt.exact.numbers import exact_matrix
 from rosenblatt.matrices import as_matrix
 
@@ -22,6 +22,7 @@ FRAMES = {
     "polars": lambda data: pl.DataFrame(data, strict=False),
     "pyarrow": pa.table,
 }
+every_learner = pytest.mark.parametrize("kind", LEARNERS)
 every_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 both_edges = pytest.mark.parametrize("edge", [as_matrix, exact_matrix])
 
@@ -34,9 +35,12 @@ REFUSED = {
     "durations": ([dt.timedelta(1)] * 2, "holds durations .*; give numbers"),
     "lists": (
         [[1], [2]],
-        "holds values that are no numbers \\(\\[1\\] in row 0\\); give numbers \\(an argument",
+        "holds values that are not numbers \\(\\[1\\] in row 0\\); give numbers \\(an argument",
     ),
-    "structs": ([{"a": 1}] * 2, "holds values that are no numbers .*; give numbers \\(an argument"),
+    "structs": (
+        [{"a": 1}] * 2,
+        "holds values that are not numbers .*; give numbers \\(an argument",
+    ),
 }
 TAKEN = {
     "booleans": ([True, False], [1, 0]),
@@ -119,10 +123,9 @@ def test_functions_name_the_column_of_a_frame(call):
         call(frame, [0, 1])
 
 
-@pytest.mark.parametrize(
-    "learner", [rb.Perceptron(), rb.KernelPerceptron(), rb.SoftMarginSVM(), rb.HardMarginSVM()]
-)
-def test_learners_name_the_column_of_a_frame(learner):
+@every_learner
+def test_learners_name_the_column_of_a_frame(kind):
+    learner = kind()
     fine = pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 1.0]})
     broken = fine.assign(b=[np.nan, 1.0])
     learner.fit(fine, [0, 1])
@@ -196,10 +199,9 @@ def test_masked_entries_are_missing(edge):
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-@pytest.mark.parametrize(
-    "learner", [rb.Perceptron(), rb.KernelPerceptron(), rb.SoftMarginSVM(), rb.HardMarginSVM()]
-)
-def test_a_numpy_matrix_is_an_array_to_every_learner(learner):
+@every_learner
+def test_a_numpy_matrix_is_an_array_to_every_learner(kind):
+    learner = kind()
     X, y = np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 2.0]]), [0, 1, 1]
     plain = learner.fit(X, y).decision_function(X).tolist()
     assert learner.fit(np.matrix(X), y).decision_function(np.matrix(X)).tolist() == plain
@@ -322,9 +324,9 @@ def test_columns_of_another_order_or_number_come_with_the_advice_that_mends_them
     assert learner.predict(other[list(learner.feature_names_in_)]).shape == (1,)
 
 
-@pytest.mark.parametrize("learner", [rb.Perceptron(), rb.KernelPerceptron(), rb.SoftMarginSVM()])
-def test_another_frame_is_told_before_what_is_wrong_with_its_numbers(learner):
-    learner.fit(pd.DataFrame([[0.0, 1.0], [2.0, 1.0]], columns=["a", "b"]), [0, 1])
+@every_learner
+def test_another_frame_is_told_before_what_is_wrong_with_its_numbers(kind):
+    learner = kind().fit(pd.DataFrame([[0.0, 1.0], [2.0, 1.0]], columns=["a", "b"]), [0, 1])
     with refused("Feature names unseen at fit time"):
         learner.predict(pd.DataFrame([[np.nan, "x"]], columns=["c", "d"]))
 

@@ -16,9 +16,11 @@ from scipy.optimize import linprog
 
 import rosenblatt as rb
 from amount import amount
+from bench import conflicts
 from planted_systems import drawn
 from rosenblatt.check.subjects import System
 from rosenblatt.data.systems import read_system
+from rosenblatt.decide.systems.filters import Filters, _left
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 
 PLAN = """Minimize
@@ -84,6 +86,35 @@ def test_planted_conflicts_are_irreducible(seed: int) -> None:
         assert rb.verify(other.certificate, *given, **how).ok
 
 
+@pytest.mark.twin_of("decide.systems.filters.filtered")
+@pytest.mark.parametrize("seed", range(6))
+def test_a_filter_drops_each_row_and_bound_without_which_there_is_a_contradiction(
+    seed: int,
+) -> None:
+    random = np.random.default_rng(seed)
+    A, b = random.integers(-3, 4, (12, 3)), random.integers(0, 4, 12)
+    system = System(A, b, False, random.random(12) < 0.2, (-1, 1))
+    filters = Filters(system, set())
+    table, order = filters._table(), random.permutation(len(filters.members))
+    some = linprog(np.ones(order.size), A_eq=table[:-1].T, b_eq=table[-1], method="highs-ds")
+    left, _ = _left(table, np.flatnonzero(some.x > 1e-9), order)
+    kept = [*range(order.size)]
+    for k in order.tolist():  # of the same table, each by a program of its own
+        others = [j for j in kept if j != k]
+        empty = linprog(np.ones(len(others)), A_eq=table[others].T, b_eq=table[-1]).status == 2
+        kept = kept if empty else others
+    assert sorted(left.tolist()) == kept
+
+
+@pytest.mark.parametrize("strategy", [4, 6, 12, 14])
+def test_no_conflict_is_larger_than_the_one_that_highs_names(strategy: int) -> None:
+    for seed in range(amount(12, 300)):
+        model = conflicts.planted(seed)
+        peer = conflicts.size(model, *conflicts.named(model, strategy))
+        ours = rb.solve(conflicts.planted(seed)).conflict()
+        assert not peer or ours.size <= peer
+
+
 def test_contradictions_with_too_much_in_them_are_reduced() -> None:
     """x >= 1 and x <= 0 are a conflict; multipliers on more rows than these are only a proof."""
     from rosenblatt.decide.answers import Clock
@@ -133,7 +164,8 @@ def test_only_infeasible_systems_have_conflicts() -> None:
 
 
 def test_the_contradiction_is_arithmetic_in_the_words_of_the_file(plan: Path) -> None:
-    found = rb.solve(plan).conflict()
+    assert rb.solve(plan).conflict().names == ("cap_march", "cap_april", "demand_total")
+    found = rb.solve(plan).conflict(keep=["cap_march"])
     assert found.names == ("cap_april", "demand_total", "mix", "a ≤ 25")
     *_, total = found.explain().splitlines()
     assert total == "- 2 × cap_april + 2 × demand_total + 1 × mix - 3 × (a ≤ 25) gives 0 ≥ 55."
@@ -224,7 +256,8 @@ def test_arguments_of_linprog_and_models_of_highs(plan: Path) -> None:
     found = rb.solve(A_ub=A_ub, b_ub=b_ub, bounds=bounds)
     assert linprog(np.zeros(3), A_ub, b_ub, bounds=bounds).status == 2
     assert found.verdict == "infeasible"
-    assert found.conflict().names == ("row 1", "row 2", "row 3", "x0 ≤ 25")
+    assert found.conflict().names == ("row 0", "row 1", "row 2")
+    assert found.conflict(keep=[0]).names == ("row 1", "row 2", "row 3", "x0 ≤ 25")
     model = highspy.Highs()
     model.setOptionValue("output_flag", False)
     model.readModel(str(plan))

@@ -17,6 +17,7 @@ from learners import (
     BLANK_STREAMS,
     CASES,
     FIRST,
+    LEARNERS,
     ONLINE,
     PERCEPTRONS,
     STREAMS,
@@ -93,6 +94,11 @@ def stream(case, form=lambda x: x, *, blank=False):
     for x, label in zip(X[first:], y[first:].tolist(), strict=True):
         mistakes += learner.learn_one(form(x), label)
     return learner, mistakes
+
+
+def test_every_public_learner_is_held_to_its_promises():
+    public = {getattr(rb, name) for name in rb.__all__}
+    assert {*LEARNERS} == {thing for thing in public if hasattr(thing, "predict")}
 
 
 # ---- dense and sparse, single and double precision

@@ -170,7 +170,7 @@ SVMLIGHT = [
     svm(
         "long line of pairs",
         lambda: b"1" + b"".join(b" %d:1" % j for j in range(1, LONG // 10)) + b"\n-1 2:1\n",
-        X=rows(dict.fromkeys(range(LONG // 10 - 1), 1), {1: 1}, width=LONG // 10 - 1),
+        X=lambda: rows(dict.fromkeys(range(LONG // 10 - 1), 1), {1: 1}, width=LONG // 10 - 1),
         y=Y,
     ),
     svm("long value", lambda: b"1 1:0.5" + b"0" * LONG + b" 3:2" + SVM[11:], X=SVM_X, y=Y),
@@ -187,7 +187,7 @@ SVMLIGHT = [
 VW = b"1 | 0:0.5 2:2\n-1 | 1:1.5\n"
 VW_X = rows({0: 0.5, 2: 2}, {1: 1.5}, width=2**18)
 NO_BAR = "the line has no |; write a label, a bar and features, such as: 1 | height:1.5 red"
-NUL = "a NUL byte is no text; decompress or convert the file first"
+NUL = "a NUL byte is not text; decompress or convert the file first"
 
 VOWPAL = [
     vw(
@@ -350,8 +350,8 @@ def separated(file, separator):
     good = text(CSV)
     return [
         case("truncated", text(CSV[:-6]), f"row 2 of FILE {NO_LABEL}"),
-        case("empty", b"", "FILE holds no examples; it is empty, so write it anew"),
-        case("blank", b"\n\n", "FILE holds no examples; it is empty, so write it anew"),
+        case("empty", b"", "FILE holds no examples; it is empty, so write it again"),
+        case("blank", b"\n\n", "FILE holds no examples; it is empty, so write it again"),
         case("header", good[:10], "FILE holds no examples; it has no rows, so give it some"),
         case("binary", NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
         case("NUL", last_row("-3,\0,-1"), f"FILE:3:4: {cannot}: {NUL}"),
@@ -447,7 +447,7 @@ def json_lines(file):
         case(
             "truncated",
             good[:-8],
-            f"FILE:2:21: {cannot}: no JSON (unterminated string starting at); {one}",
+            f"FILE:2:21: {cannot}: not JSON (unterminated string starting at); {one}",
         ),
         case("empty", b"", f"FILE:1:1: {cannot}: there is no object; {one}"),
         case("blank", b"\n \r\n", f"FILE:1:1: {cannot}: there is no object; {one}"),
@@ -486,9 +486,9 @@ def json_lines(file):
         case(
             "carriage returns",
             good.replace(b"\n", b"\r"),
-            f"FILE:1:32: {cannot}: no JSON (extra data); {one}",
+            f"FILE:1:32: {cannot}: not JSON (extra data); {one}",
         ),
-        case("no object", good + b"[1, 2]\n", f"FILE:3:1: {cannot}: this is no object; {one}"),
+        case("no object", good + b"[1, 2]\n", f"FILE:3:1: {cannot}: this is not an object; {one}"),
         case(
             "long line",
             lambda: good.replace(b'"b"', b'"c": "' + b"x" * LONG + b'", "b"'),
@@ -498,7 +498,7 @@ def json_lines(file):
         case(
             "long line cut",
             lambda: good + b'{"c": "' + b"x" * LONG,
-            f"FILE:3:7: {cannot}: no JSON (unterminated string starting at); {one}",
+            f"FILE:3:7: {cannot}: not JSON (unterminated string starting at); {one}",
         ),
         case(
             "deep",
@@ -523,7 +523,7 @@ def frames(file, write):
 
     a, b = [1.0, -3.0], [2.5, 100.0]
     good = table(a=a, b=b, label=Y)
-    cannot = f"FILE cannot be read as {file[2:]}: ...; check the format, or write the file anew"
+    cannot = f"FILE cannot be read as {file[2:]}: ...; check the format, or write the file again"
     missing = "row 2, column 'b' of FILE is missing; leave such rows out, or give a number"
     return [
         case("whole", good, X=CSV_X, y=Y),
@@ -531,7 +531,7 @@ def frames(file, write):
         case("truncated at the end", good[:-4], cannot),
         case("binary", NOISE, cannot),
         case("binary behind its beginning", good[:8] + NOISE, cannot),
-        case("empty", b"", "FILE holds no examples; it is empty, so write it anew"),
+        case("empty", b"", "FILE holds no examples; it is empty, so write it again"),
         case("nan", table(a=a, b=[2.5, np.nan], label=Y), missing),
         case("null", table(a=a, b=[2.5, None], label=Y), missing),
         *(
@@ -594,8 +594,8 @@ def csr(matrix, **others):
 FAR_X = rows({0: 1.0}, {FAR: 1.0}, width=FAR + 1)
 TOO_WIDE = too_wide("1,000,000,001")
 NPZ = npz(X=X, y=Y)
-NPZ_ANEW = "FILE is not a usable .npz file: ...; write it anew with numpy.savez"
-NPY_ANEW = "FILE is not a usable .npy file: ...; write it anew with numpy.save"
+NPZ_ANEW = "FILE is not a usable .npz file: ...; write it again with numpy.savez"
+NPY_ANEW = "FILE is not a usable .npy file: ...; write it again with numpy.save"
 EACH_ROW = "give one for each row"
 
 NPZ_CASES = [
@@ -728,9 +728,11 @@ def stored(X=X, y=("spam", "ham"), **damage):
     return write
 
 
-STORE_ANEW = "the store is damaged, so write it anew"
+STORE_ANEW = "the store is damaged, so write it again"
 NOT_THAT = f"is not the array that the header describes; {STORE_ANEW}"
-NO_JSON = "a.rows/header.json is not the header of a store: it is no JSON object; write the store"
+NO_JSON = (
+    "a.rows/header.json is not the header of a store: it is not a JSON object; write the store"
+)
 
 STORE_CASES = [
     store("whole", stored(), X=X, y=["spam", "ham"]),
@@ -950,24 +952,15 @@ def joined(blocks):
 
 
 @every_case
-def test_an_input_is_read_or_refused(written):
-    if written.complaint:
-        with pytest.raises(rb.InputError) as caught:
-            rb.read(written.file)
-        assert_refused(str(caught.value), written)
-    else:
-        assert_examples(*rb.read(written.file), written)
-
-
-@every_case
-def test_an_input_is_read_or_refused_block_by_block(written):
+def test_an_input_is_read_or_refused_as_a_whole_and_block_by_block(written):
     size = LONG_BLOCKS if callable(written.content) else SHORT_BLOCKS
-    if written.complaint:
-        with pytest.raises(rb.InputError) as caught:
-            list(read_blocks(written.file, block_bytes=size))
-        assert_refused(str(caught.value), written)
-    else:
-        assert_examples(*joined(list(read_blocks(written.file, block_bytes=size))), written)
+    for read in (rb.read, lambda file: joined(list(read_blocks(file, block_bytes=size)))):
+        if written.complaint:
+            with pytest.raises(rb.InputError) as caught:
+                read(written.file)
+            assert_refused(str(caught.value), written)
+        else:
+            assert_examples(*read(written.file), written)
 
 
 @pytest.mark.parametrize("case", sampled(EVERY_CASE, 3))

@@ -67,7 +67,7 @@ def test_a_certificate_of_decimals_says_nothing_about_floats():
     proof = rb.separate(X, y).certificate
     assert rb.verify(proof, X, y).ok
     refused = rb.verify(proof, rb.as_decimals(X), y)
-    assert str(refused) == "Refused: the certificate speaks of float64 numbers, not of decimal."
+    assert str(refused) == "Refused: the certificate is about float64 numbers, not decimal."
 
 
 @pytest.mark.parametrize("numbers", ["decimal", "fraction"])

@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 
 from naive_margins import dual_value, naive_sweep, objective
-from rosenblatt.margin.descent import DualRows, descend, sweep
+from rosenblatt.margin.descent import ActiveRows, DualRows, descend, sweep
 from rosenblatt.margin.intercepts import best_intercept
 from rosenblatt.margin.problem import Effort, Problem
+from rosenblatt.margin.touching import Touching
 from rosenblatt.matrices import as_rows
 from rosenblatt.rows import combine, fill_squares
 
@@ -97,6 +98,30 @@ def test_without_caps_it_finds_the_widest_separator(intercept):
     np.testing.assert_allclose(found.w, [1, 0, 0], atol=1e-4)
     assert 1 / np.linalg.norm(found.w[:-1]) == pytest.approx(1.0, abs=1e-7)
     assert found.betas.sum() == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_weights_with_rows_on_the_margin_are_better_and_as_good_as_said(layout):
+    X, signs = noisy(200, 300, seed=8, noise=1)
+    X *= np.random.default_rng(8).random(X.shape) < 0.1
+    rows, squares, caps = as_rows(LAYOUTS[layout](X), 1.0), np.empty(200), np.full(200, 0.2)
+    fill_squares(rows, squares)
+    problem = DualRows(300, rows, signs, np.ones(200), squares, caps)
+    sweeps = ActiveRows(problem, np.zeros(301), np.zeros(200), 0)
+    for _ in range(10):
+        sweeps.sweep()
+    Z = np.column_stack([X, np.ones(200)])
+    touching = Touching(LAYOUTS[layout](X), problem, sweeps.w, sweeps.betas)
+    dual, own = dual_value(signs[:, None] * Z, 0.5, sweeps.betas), sweeps.w.copy()
+    before = objective(Z, signs, 0.5, caps, own, 0.0) - dual
+    said, better = touching.solve(0.0, 40)
+    after = objective(Z, signs, 0.5, caps, better, 0.0) - dual
+    others = before - touching.solve(0.0, 0)[0]  # of rows that do not touch the margin
+    assert after < before / 10
+    assert after == pytest.approx(said + others, abs=0.1 * before)
+    np.testing.assert_allclose(sweeps.w, (sweeps.betas * signs) @ Z, atol=1e-12)
+    assert dual_value(signs[:, None] * Z, 0.5, sweeps.betas) >= dual
+    assert np.all((sweeps.betas >= 0) & (sweeps.betas <= caps))
 
 
 def test_rows_of_zeros_cost_what_they_must():

@@ -7,19 +7,22 @@ import sys
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import matplotlib.pyplot as plt
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
+from amount import LONG, sampled
 from bench import verdicts
 from browser import needs_browser, visit
 from pages import DOCS, ROOT, RUNNERS, blocks, cells, links, prose
 from rosenblatt.lab import catalogue
+from windows import accessibility, open_page
 
 LAB = DOCS / "lab"
-WRITTEN = {LAB, DOCS / "api", DOCS / "jupyter_execute"}  # by `make docs`: no part of the source
+WRITTEN = {LAB, DOCS / "api"}  # by `make docs`: no part of the source
 PAGES = {
     path.relative_to(DOCS).as_posix(): path
     for path in sorted(DOCS.rglob("*.md"))
@@ -28,6 +31,8 @@ PAGES = {
 WITH_CODE = [name for name, page in PAGES.items() if RUNNERS.keys() & dict(blocks(page)).keys()]
 NOT_CODE = "text"
 FIGURE = "figure.svg"
+SHADES = ("light", "dark")
+WITHOUT_PICTURES = ("gallery/index.md", "gallery/exercises.md")
 BLANK = '<svg xmlns="http://www.w3.org/2000/svg" width="72" height="42"></svg>'
 
 
@@ -135,15 +140,18 @@ def test_every_picture_has_a_text_for_those_who_cannot_see_it(page):
 
 
 class Sources(HTMLParser):
-    """What a page fetches when it is opened, and its pictures."""
+    """What a page fetches when it is opened, its pictures, its links, and where links may lead."""
 
-    def __init__(self, text):
+    def __init__(self, path):
         super().__init__()
-        self.fetched, self.pictures = [], []
-        self.feed(text)
+        self.fetched, self.pictures, self.links, self.places = [], [], [], {""}
+        self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
+        self.places.add(found.get("id"))
+        if tag == "a" and found.get("href"):
+            self.links.append(found["href"])
         if tag == "img":
             self.pictures.append((found["src"], found.get("alt")))
         if tag == "link" and found.get("rel") not in ("next", "prev", "canonical"):
@@ -165,7 +173,7 @@ def site(tmp_path_factory):
         (folder / "docs" / "lab" / name / FIGURE).write_text(BLANK)
     (folder / "docs" / "lab" / "report.html").write_text("<!doctype html><title>Report</title>")
     # Cells of notebooks that are not run here do not say in which language they are.
-    settings = "-Dnb_execution_mode=off", "-Dsuppress_warnings=myst-nb.lexer"
+    settings = () if LONG else ("-Dnb_execution_mode=off", "-Dsuppress_warnings=myst-nb.lexer")
     options = ["--fail-on-warning", *settings]
     command = [sys.executable, "-m", "sphinx", *options, "docs", "site"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -173,19 +181,37 @@ def site(tmp_path_factory):
     return folder / "site"
 
 
-def test_the_site_has_every_page_and_fetches_nothing_from_elsewhere(site):
-    built = {path.relative_to(site).with_suffix(".md").as_posix() for path in site.rglob("*.html")}
+@pytest.fixture(scope="module")
+def sources(site):
+    """Give what each page of the site refers to."""
+    written_by_others = set((site / "_static").rglob("*.html"))
+    return {path: Sources(path) for path in set(site.rglob("*.html")) - written_by_others}
+
+
+def test_the_site_has_every_page_and_fetches_nothing_from_elsewhere(site, sources):
+    built = {path.relative_to(site).with_suffix(".md").as_posix() for path in sources}
     assert set(PAGES) <= built
-    for path in set(site.rglob("*.html")) - set((site / "_static").rglob("*.html")):
-        sources = Sources(path.read_text(encoding="utf-8"))
-        assert path.name == "report.html" or sources.fetched
-        for source in sources.fetched:
+    for path, page in sources.items():
+        assert path.name == "report.html" or page.fetched
+        for source in page.fetched:
             local = source.split("?")[0].split("#")[0]
             assert (path.parent / local).exists(), (path, source)
-        assert not [each for each in sources.fetched if re.match("(https?:)?//", each)]
-        assert all(alt for _, alt in sources.pictures)
+        assert not [each for each in page.fetched if re.match("(https?:)?//", each)]
+        assert all(alt for _, alt in page.pictures)
     for path in site.rglob("*.css"):
         assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", path.read_text("utf-8"))
+
+
+def test_every_link_of_the_site_leads_to_a_place_that_is_there(sources):
+    for path, page in sources.items():
+        for link in page.links:
+            if link.startswith("https:"):
+                continue
+            target, _, place = unquote(link).partition("#")
+            aim = (path.parent / target).resolve() if target else path
+            assert aim.exists(), (path, link)
+            known = aim in sources and aim.parent.name != "play"  # where it means points
+            assert not known or place in sources[aim].places, (path, link)
 
 
 def test_included_text_is_there_and_no_directive_is_left(site):
@@ -198,11 +224,48 @@ def test_included_text_is_there_and_no_directive_is_left(site):
 @needs_browser
 def test_the_site_opened_from_disk_has_no_errors_and_can_be_searched(site):
     script = """
-        Search.performSearch('Novikoff');
-        await wait(5000);
-        return text('#search-results');
+        const found = [];
+        for (const word of ["Novikoff", "separate"]) {
+          Search.performSearch(word);
+          await wait(5000);
+          found.push(text("#search-results"));
+        }
+        return found;
     """
     seen = visit(site / "search.html", script)
     assert seen.errors == []
     assert all(request.startswith("file:") for request in seen.requests)
-    assert "Theorem 1" in seen.value
+    assert "Theorem 1" in seen.value[0]
+    assert "rb.separate" in seen.value[1]
+
+
+KINDS = sampled(
+    ["index", "commands", "api/rosenblatt.separate", "gallery/separation", "coming/scikit-learn"], 2
+)
+SCREENS = [(360, True)] + [(360, False), (1400, False), (1400, True)] * LONG
+
+
+@needs_browser
+@pytest.mark.parametrize("name", KINDS)
+def test_pages_are_readable_on_small_screens_and_in_the_dark(site, name):
+    for width, dark in SCREENS:
+        address = (site / f"{name}.html").as_uri()
+        with open_page(address, width=width, dark=dark, calm=True) as page:
+            assert page("return document.documentElement.scrollWidth") <= width
+            assert page("return document.documentElement.dataset.theme") == SHADES[dark]
+            assert accessibility(page) == []
+            assert page.errors() == []
+
+
+@needs_browser
+@pytest.mark.skipif(not LONG, reason="the notebooks of the gallery are run in long mode")
+@pytest.mark.parametrize("name", [page for page in PAGES if page.startswith("gallery/")])
+def test_the_gallery_shows_its_pictures(site, name):
+    shown = (
+        "[...document.querySelectorAll('main img')].map((each) => [each.naturalWidth, each.alt])"
+    )
+    with open_page((site / name).with_suffix(".html").as_uri()) as page:
+        pictures = page(f"return {shown}")
+        assert pictures or name in WITHOUT_PICTURES
+        assert all(width and len(alt) > 20 and not alt.endswith(".png") for width, alt in pictures)
+        assert page.errors() == []

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rosenblatt as rb
+from learners import LEARNERS
 
-LEARNERS = [rb.Perceptron, rb.KernelPerceptron, rb.SoftMarginSVM, rb.HardMarginSVM]
 SOURCE = Path(rb.__file__).parent
 X = np.random.default_rng(0).normal(size=(60, 3))
 X[:, 0] += np.where(X[:, 0] > 0, 1, -1)
@@ -33,11 +33,12 @@ UNJOINED = """if True:
     import numpy as np
     from rosenblatt.learners.hard_margin import HardMarginSVM
     from rosenblatt.learners.kernel_perceptron import KernelPerceptron
+    from rosenblatt.learners.online_svm import OnlineSVM
     from rosenblatt.learners.perceptron import Perceptron
     from rosenblatt.learners.soft_margin import SoftMarginSVM
 
     X, y = np.array([[0.0, 1.0], [2.0, 0.0], [3.0, 1.0]]), ["no", "yes", "yes"]
-    kinds = Perceptron, KernelPerceptron, SoftMarginSVM, HardMarginSVM
+    kinds = Perceptron, OnlineSVM, KernelPerceptron, SoftMarginSVM, HardMarginSVM
     early = [kind(lift=2.0) for kind in kinds]
     for learner in early:
         learner.fit(X, y)
@@ -55,7 +56,7 @@ UNJOINED = """if True:
         assert is_classifier(learner)
         assert repr(clone(learner)) == type(learner).__name__ + "(lift=2.0)"
         assert "sample_weight" in type(learner).set_fit_request.__doc__
-    assert [learner.predict_one([1.5, 0.0, 0.0]) for learner in arrived] == ["yes"] * 4
+    assert [learner.predict_one([1.5, 0.0, 0.0]) for learner in arrived] == ["yes"] * 5
 """
 
 

@@ -14,6 +14,7 @@ from rosenblatt.decide.engine.optimum import by_floats, by_pivots, optimum
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.linear import refined, solved
 from rosenblatt.exact.modular import lifted
+from rosenblatt.exact.numbers import weighted_sum
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program, is_optimal
 from rosenblatt.exact.spans import orthogonal, pivots
 
@@ -286,3 +287,43 @@ def test_a_value_between_its_ends_needs_no_multiplier():
     assert found.point() == [Fraction(1, 3)]
     assert basis.rows.tolist() == [BASIC]
     assert math.isclose(value(program, found), 1 / 3)
+
+
+# ---- weighted sums
+
+
+def naive_sum(X, rows, weights):
+    X = X.toarray() if sparse.issparse(X) else X
+    pairs = list(zip(rows, weights, strict=True))
+    sums = [sum(Fraction(float(X[i, j])) * y for i, y in pairs) for j in range(X.shape[1])]
+    return {j: total for j, total in enumerate(sums) if total}
+
+
+TABLES = {
+    "floats": lambda X, random: X,
+    "whole numbers": lambda X, random: np.round(X),
+    "large whole numbers": lambda X, random: np.round(X) * 2.0**80,
+    "many scales": lambda X, random: X * 2.0 ** random.integers(-300, 300, X.shape),
+    "float32": lambda X, random: X.astype(np.float32),
+    "sparse": lambda X, random: sparse.csr_matrix(np.round(X) * 1.5),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_weighted_sums_of_rows_are_the_naive_ones(table):
+    random, plain = np.random.default_rng(0), plain_random.Random(0)
+    for _ in range(40):
+        X = TABLES[table](random.standard_normal(random.integers(1, 9, 2)), random)
+        rows = random.integers(0, X.shape[0], random.integers(0, 9)).tolist()
+        bits = [plain.choice([0, 20, 21, 22, 63, 64, 160, 2000]) for _ in rows]
+        weights = [plain.randint(-(2**bit), 2**bit) for bit in bits]
+        sums, common = weighted_sum(X, rows, weights)
+        assert {j: Fraction(y, common) for j, y in sums.items()} == naive_sum(X, rows, weights)
+
+
+def test_weighted_sums_of_many_rows_hold_all_digits():
+    X, rows = np.full((1500, 2), math.nextafter(1.0, 0.0)), range(1500)
+    X[:, 1] *= -1
+    weights = [2**63 - 1] * 1500
+    sums, common = weighted_sum(X, rows, weights)
+    assert {j: Fraction(y, common) for j, y in sums.items()} == naive_sum(X, rows, weights)

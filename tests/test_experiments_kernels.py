@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.lab import timing
+from rosenblatt.lab import counting
 from rosenblatt.lab.experiment import Table, at_most
 from rosenblatt.lab.experiments import budgets, classes, kernels, operations, primal_dual
 from rosenblatt.lab.style import look, new_figure
@@ -40,11 +40,11 @@ def test_time_is_that_of_a_call_after_the_first():
     waits = iter([0.05] + [0.0] * 10_000)
 
     def call():
-        until = timing.time.process_time() + next(waits)
-        while timing.time.process_time() < until:
+        until = counting.time.process_time() + next(waits)
+        while counting.time.process_time() < until:
             pass
 
-    assert 0 < timing.seconds_of(call, 0.001) < 0.01
+    assert 0 < counting.seconds_of(call, 0.001) < 0.01
 
 
 # ---- primal and dual

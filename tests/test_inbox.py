@@ -160,6 +160,8 @@ def test_who_has_no_token_is_asked_for_it_and_an_empty_inbox_takes_files(tmp_pat
             while not is_new(page):
                 pass
             assert page("return document.title") == title
+            if given == "wrong":
+                assert page("return one('#wrong').offsetHeight") > 0
         page("await until(() => !one('#empty').hidden)")
         page("""const given = new DataTransfer();
             given.items.add(new File(["Subject: from a file\\r\\n\\r\\nhello"], "one.eml"));

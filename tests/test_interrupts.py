@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ import rosenblatt as rb
 from rosenblatt.decide.answers import less_reading
 from rosenblatt.margin import classes as many
 from rosenblatt.online.driver import Limits, Training
-from rosenblatt.pauses import OutOfTimeError, until, waited
+from rosenblatt.pauses import OutOfTimeError, in_threads, pause, until, waited
 
 # A linear program of many seconds in floats, which see no signal.
 LONG = """
@@ -57,6 +57,7 @@ def normal(n, d):
     return np.random.default_rng(0).standard_normal((n, d))
 
 
+@cache
 def fractions(n, d):
     table = np.empty((n, d), object)
     table[:] = [[Fraction(3 * i + j, 7 + i % 13) for j in range(d)] for i in range(n)]
@@ -141,6 +142,15 @@ def test_what_is_compiled_beside_is_given_or_raised():
             waited(lambda: 1 // 0)
 
 
+def test_a_process_does_not_wait_for_what_nobody_waits_for():
+    program = (
+        "import time; from rosenblatt.pauses import beside; beside(lambda: time.sleep(600)); "
+        "print('done')"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    assert (ended.stdout, ended.stderr, ended.returncode) == (b"done\n", b"", 0)
+
+
 class EndlessPresenter:
     tally, counts = np.zeros(20, np.int64), np.zeros(5, np.uint32)
 
@@ -167,6 +177,26 @@ def test_a_solver_that_is_not_compiled_in_time_knows_the_objective_of_nothing(
     every = 3 if (classes, multiclass) == (3, "one-vs-rest") else 1
     assert (fitted.objective_, fitted.gap_) == (30 * every, 1.0)
     assert fitted.decision_function(X).shape == ((30,) if classes == 2 else (30, classes))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_work_in_threads_gives_its_answers_in_order_and_heeds_limits(threads):
+    assert in_threads(lambda k: k * k, 7, threads) == [0, 1, 4, 9, 16, 25, 36]
+    with until(0.0), pytest.raises(OutOfTimeError):
+        in_threads(lambda _: pause(), 7, threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_work_in_threads_that_fails_begins_no_more(threads):
+    begun = []
+
+    def work(k):
+        begun.append(k)
+        raise ValueError(k)
+
+    with pytest.raises(ValueError, match="0"):
+        in_threads(work, 100, threads)
+    assert len(begun) <= threads
 
 
 def test_reading_counts_as_part_of_the_time():

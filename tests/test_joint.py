@@ -1,3 +1,4 @@
+import itertools
 import time
 
 import numpy as np
@@ -8,7 +9,7 @@ from layouts import DENSE, EVERY_LAYOUT, SPARSE, normal_rows, whole_numbers
 from naive import Draws
 from rosenblatt.errors import InputError
 from rosenblatt.loops import loop
-from rosenblatt.margin import joint
+from rosenblatt.margin import joint, joint_newton
 from rosenblatt.margin.class_rows import class_add, class_dots, padded
 from rosenblatt.margin.joint import JointDescent, simplex_points
 from rosenblatt.margin.joint_sweeps import ACTIVE, GAP
@@ -167,7 +168,7 @@ def test_sweeps_and_leaps_do_what_the_twin_does(layout, lam):
     task = Problem.of(layout.matrix(A), y, lam, caps, "lifted", 0.7, 5)
     offsets = random.standard_normal(5) * 0.1
     for sweeps in (1, 2, 5, 8, 14):
-        descent = JointDescent(task, simplex_points(task, None), 3)
+        descent = JointDescent(task, joint.lifted_problem(task), simplex_points(task, None), 3)
         twin = Twin(A, y, 5, lam, 0.7, caps, 3)
         descent.dual.offsets[:5] = twin.offsets[:] = offsets
         descent.look_at_all()
@@ -178,6 +179,56 @@ def test_sweeps_and_leaps_do_what_the_twin_does(layout, lam):
         np.testing.assert_allclose(descent.dual.weights[:, :5].T, twin.w, atol=1e-7 / lam)
         assert descent.sweeps.tally[ACTIVE] == len(twin.active)
         assert (np.diff(values) >= -1e-12).all()
+
+
+@pytest.mark.twin_of("margin.joint_newton.fill_duals", "margin.joint_newton.add_squares")
+@pytest.mark.parametrize("layout", [DENSE, SPARSE], ids=str)
+def test_duals_near_a_centre_and_what_they_bend_follow_their_formulas(layout):
+    A, _ = normal_rows(layout)
+    random, n, k = np.random.default_rng(4), len(A), 4
+    gains, ways = random.standard_normal((2, n, k))
+    centre, caps = random.random((n, k)), random.random(n) + 0.5
+    near = joint_newton.Nearby(layout.rows(A, 2.0), caps, centre, 3.0)
+    duals = joint_newton.Duals.like(gains)
+    total = joint_newton.fill_duals(near, gains, ways, 0.5, duals)
+    there = gains + 0.5 * ways
+    q = np.array(
+        [nearest_by_sorting(c, cap) for c, cap in zip(centre + 3 * there, caps, strict=True)]
+    )
+    np.testing.assert_allclose(duals.q, q, atol=1e-12)
+    assert total == pytest.approx((q * ways).sum())
+    np.testing.assert_array_equal(duals.tops, there.max(axis=1))
+    np.testing.assert_array_equal(duals.held, (q > 0).sum(axis=1))
+    Z = np.column_stack([A, np.full(n, 2.0)])
+    H = np.zeros((k, Z.shape[1], k, Z.shape[1]))
+    joint_newton.add_squares(near, duals, np.empty(Z.shape[1]), H)
+    expected = np.zeros_like(H)
+    for z, held in zip(Z, q > 0, strict=True):
+        P = np.diag(held) - np.outer(held, held) / held.sum()
+        expected += 3 * np.einsum("rs,a,b->rasb", P, z, z)
+    for r, s in itertools.product(range(k), repeat=2):
+        wanted = expected[s, :, r] if s >= r else 0 * expected[s, :, r]
+        np.testing.assert_allclose(H[s, :, r], wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", ["none", "lifted", "free"])
+def test_newton_steps_and_sweeps_find_the_same_optimum(intercept, monkeypatch):
+    X, y = three_classes(n=300, noise=2.0)
+    X[:, 0] *= np.arange(300) % 50 == 0  # a column that hardly any row has
+    stepped = joint_margin(X, y, 3, 0.1, intercept=intercept, tol=1e-7)
+    monkeypatch.setattr(joint, "FEW_NUMBERS", 0)
+    swept = joint_margin(X, y, 3, 0.1, intercept=intercept, tol=1e-7)
+    assert stepped.converged
+    assert swept.converged
+    assert stepped.passes < swept.passes
+    assert stepped.primal == pytest.approx(swept.primal, rel=1e-6)
+
+
+def test_newton_steps_begin_with_the_weights_of_a_part_of_the_rows(monkeypatch):
+    X, y = three_classes(n=600, noise=2.0)
+    whole = joint_margin(X, y, 3, 0.1, tol=1e-6)
+    monkeypatch.setattr(joint_newton, "PART_ROWS", 40)
+    assert joint_margin(X, y, 3, 0.1, tol=1e-6).primal == pytest.approx(whole.primal, rel=2e-6)
 
 
 def twin_values(twin, sweeps):
@@ -234,10 +285,10 @@ def test_classes_of_one_row_and_of_none_are_allowed(intercept):
 def test_start_from_a_solution_needs_hardly_a_pass():
     X, y = three_classes(n=100, noise=2.0)
     first = joint_margin(X, y, 3, 0.1, tol=1e-6)
-    again = joint_margin(X, y, 3, 0.1, tol=1e-5, start=first.alphas)
+    again = joint_margin(X, y, 3, 0.1, tol=1e-5, start=(first.w, first.alphas))
     assert again.converged
-    assert again.passes == 1
-    strange = joint_margin(X, y, 3, 0.1, tol=1e-6, start=np.full((100, 3), -7.0))
+    assert again.passes <= 1
+    strange = joint_margin(X, y, 3, 0.1, tol=1e-6, start=(first.w, np.full((100, 3), -7.0)))
     assert strange.primal == pytest.approx(first.primal, rel=1e-5)
 
 
@@ -265,7 +316,7 @@ def test_time_limit_is_kept():
 
 
 def test_seed_changes_the_order_and_not_the_optimum():
-    X, y = three_classes(noise=2.0)
+    X, y = three_classes(n=12, noise=2.0)  # fewer rows than weights: sweeps, in random order
     a, b = (joint_margin(X, y, 3, 0.1, tol=1e-9, seed=seed) for seed in (0, 1))
     assert a.primal == pytest.approx(b.primal, rel=1e-8)
     assert not np.array_equal(a.alphas, b.alphas)

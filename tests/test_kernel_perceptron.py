@@ -638,7 +638,7 @@ def test_the_comparator_of_a_bound_is_the_learner_itself_by_its_output():
     learner = rb.KernelPerceptron(output="averaged", max_iter=50).fit(X, y)
     assert learner.score(X, y) == 1
     assert learner.bound(X, y).comparator[1].tolist() == learner.alphas_.tolist()
-    with pytest.raises(rb.InputError, match="a vote is no comparator"):
+    with pytest.raises(rb.InputError, match="a vote cannot be a comparator"):
         rb.KernelPerceptron(output="voted").fit(X, y).bound(X, y)
     short = rb.KernelPerceptron(max_updates=1).fit(X, y)
     with pytest.raises(rb.InputError, match=r"this learner, if none was given\) leaves row"):

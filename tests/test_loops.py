@@ -5,7 +5,9 @@ Where numbers are divided (renormalisation), rows are normal variates, on which 
 near 0, and agreement is asked up to the rounding of a few hundred operations.
 """
 
+import subprocess
 import sys
+from contextlib import closing
 from importlib import import_module, invalidate_caches
 from typing import Any, NamedTuple
 
@@ -395,8 +397,9 @@ def test_each_signature_has_a_file_of_its_own_and_those_of_earlier_sources_go(tm
         (tmp_path / name).touch()
     index, other = (Index(str(tmp_path), "room.loop-7", None) for _ in range(2))
     index.loop = other.loop = plan.shuffle
-    assert index.load("a signature") is None
-    index.save("a signature", "compiled")
+    with closing(index):
+        assert index.load("a signature") is None
+        index.save("a signature", "compiled")
     other.save("another", "compiled, too")
     assert [index.load(key) for key in ("a signature", "another")] == ["compiled", "compiled, too"]
     assert len(list(tmp_path.iterdir())) == 3
@@ -437,3 +440,35 @@ def test_a_loop_is_compiled_anew_when_a_part_in_another_file_changes(tmp_path, m
         value, hits = in_a_new_process()
         assert hits == 0
     assert value == -3200
+
+
+def test_one_process_compiles_a_loop_and_others_run_it_without_all_that_numba_knows(tmp_path):
+    source = """
+import sys, numpy as np
+from rosenblatt.loops import loop
+
+@loop
+def double(a):
+    for k in range(a.size):
+        a[k] += a[k]
+
+def doubled(dtype):
+    a = np.ones(3, dtype)
+    double(a)
+    return a.tolist()
+
+print(doubled(float), "numba.cpython.unicode" in sys.modules, end=" ")
+if "more" in sys.argv:
+    print(doubled(np.float32), doubled(float), end="")
+"""
+    (tmp_path / "doubling.py").write_text(source)
+
+    def begun(*arguments):
+        command = [sys.executable, "doubling.py", *arguments]
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE)
+
+    # One of two processes compiles, and the other waits for it.
+    both = [process.communicate()[0] for process in [begun(), begun()]]
+    assert sorted(both) == [b"[2.0, 2.0, 2.0] False ", b"[2.0, 2.0, 2.0] True "]
+    third, _ = begun("more").communicate()
+    assert third == b"[2.0, 2.0, 2.0] False [2.0, 2.0, 2.0] [2.0, 2.0, 2.0]"

@@ -36,6 +36,7 @@ def small(monkeypatch):
     """Let the machine have little memory."""
     for name in ("rosenblatt.memory", "rosenblatt.data.sources"):
         monkeypatch.setattr(f"{name}.memory", lambda: SMALL)
+    monkeypatch.setattr(memory, "LITTLE", 0)  # on such a machine nothing is
 
 
 @pytest.mark.parametrize(

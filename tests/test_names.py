@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import rosenblatt as rb
+from learners import LEARNERS
 from rosenblatt import names
 from rosenblatt.data.read import read_blocks
 from rosenblatt.data.reading import Reading
@@ -18,7 +19,6 @@ pytest.importorskip("polars")
 TABLE = "size,age,label\n1,0,no\n5,0,yes\n2,9,no\n6,1,yes\n"
 TURNED = "age,size,label\n0,1,no\n0,5,yes\n9,2,no\n1,6,yes\n"
 FILES = {"t.csv": TABLE, "turned.csv": TURNED}
-LEARNERS = [rb.Perceptron, rb.KernelPerceptron, rb.SoftMarginSVM, rb.HardMarginSVM]
 
 
 @pytest.mark.parametrize("make", LEARNERS)
@@ -79,7 +79,7 @@ def test_stores_and_arrays_keep_names(folder):
         assert rb.Perceptron().fit(*rb.read(name)).feature_names_in_.tolist() == ["size", "age"]
     assert rb.read("t.rows").columns == found.columns
     np.savez("bad.npz", X=found.X, y=found.y, names=["size"])
-    with pytest.raises(rb.InputError, match="its names are no 2 strings"):
+    with pytest.raises(rb.InputError, match="its names must be 2 strings"):
         rb.read("bad.npz")
 
 

@@ -53,7 +53,9 @@ def naive_gap(X, signs, lam, caps, intercept, found, lift=1.0):
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 @pytest.mark.parametrize("lam", [1e-12, 1e-6, 1e-2, 1.0, 1e3, 1e12])
-def test_the_reported_gap_is_the_true_one(intercept, lam):
+@pytest.mark.parametrize("small", [0, steps.SMALL])
+def test_the_reported_gap_is_the_true_one(intercept, lam, small, monkeypatch):
+    monkeypatch.setattr(steps, "SMALL", small)
     X, signs = noisy(400, 6)
     caps = np.random.default_rng(1).uniform(0.01, 5.0, signs.size)
     found = solved(X, signs, lam, caps, intercept, lift=2.0)
@@ -84,13 +86,43 @@ def awkward():
 
 @pytest.mark.parametrize("name", awkward())
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_awkward_data_are_solved(name, intercept):
+@pytest.mark.parametrize("small", [0, steps.SMALL])
+def test_awkward_data_are_solved(name, intercept, small, monkeypatch):
+    monkeypatch.setattr(steps, "SMALL", small)
     X, signs = awkward()[name]
     for lam in (1e-6, 1.0, 1e6):
         found = solved(X, signs, lam, np.ones(signs.size), intercept)
         primal, dual = naive_gap(X, signs, lam, np.ones(signs.size), intercept, found)
         # Few rows that are far from the margin leave primal and dual at 0 but for rounding.
         assert primal - dual <= max(1.1e-8 * primal, 1e-12), lam
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_rows_taken_for_far_from_the_margin_come_back(intercept, monkeypatch):
+    X, signs = noisy(400, 6)
+    monkeypatch.setattr(steps, "REACH", 0.1)
+    monkeypatch.setattr(steps, "SMALL", 0)
+    zero = np.zeros(7), np.zeros(400)
+    at = steps.Proximal(Problem.of(X, signs, 1.0, intercept=intercept), *zero)
+    while at.sees_all:
+        at.step()
+        at.recentre(np.inf)
+    assert not at.holds(at.w, at.all_duals(np.ones(len(at.sides))), 1e-8)
+    assert at.sees_all
+    assert solved(X, signs, 1.0, np.ones(400), intercept).gap <= 1e-8
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_values_of_near_rows_are_those_of_all(intercept, monkeypatch):
+    X, signs = noisy(400, 6)
+    monkeypatch.setattr(steps, "SMALL", 0)
+    problem = Problem.of(sparse.csr_matrix(X), signs, 1.0, intercept=intercept)
+    at = steps.Proximal(problem, *newton(problem, 1e-4, Effort(), np.zeros(7), np.zeros(400)))
+    assert not at.sees_all
+    values = at.primal(), at.dual()[0]
+    at.look_at_all(at.w, at.all_duals(np.ones(len(at.sides))))
+    assert at.sees_all
+    np.testing.assert_allclose((at.primal(), at.dual()[0]), values, rtol=1e-13)
 
 
 def test_a_shift_of_the_columns_only_shifts_a_free_intercept():

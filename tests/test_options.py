@@ -5,10 +5,11 @@ from inspect import signature
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from learners import refused, separable
+from learners import LEARNERS, refused, separable
 
 X, y = separable()
 
@@ -156,9 +157,7 @@ def test_a_score_of_zero_may_count_as_positive(output):
     assert learner.coef_[0, 0] < 0
 
 
-@pytest.mark.parametrize(
-    "learner", [rb.Perceptron, rb.KernelPerceptron, rb.SoftMarginSVM, rb.HardMarginSVM]
-)
+@pytest.mark.parametrize("learner", LEARNERS)
 def test_a_misspelt_option_is_named_with_its_learner_and_the_nearest_one(learner):
     with pytest.raises(TypeError) as caught:
         learner(max_second=3)
@@ -180,13 +179,13 @@ def test_an_array_is_no_flag():
 
 
 def test_a_machine_without_room_is_told_columns_and_classes_apart(monkeypatch):
-    monkeypatch.setattr("rosenblatt.memory.memory", lambda: 1_000_000)
-    X = np.ones((3, 10_000))
+    monkeypatch.setattr("rosenblatt.memory.memory", lambda: 10_000_000)
+    X, message = sparse.csr_matrix((3, 10**6)), "weights for 1,000,000 columns in each of 3 classes"
     for learner in (rb.SoftMarginSVM(), rb.Perceptron()):
-        with pytest.raises(rb.InputError, match="weights for 10,000 columns in each of 3 classes"):
+        with pytest.raises(rb.InputError, match=message):
             learner.fit(X, [0, 1, 2])
 
 
-@pytest.mark.parametrize("learner", [rb.Perceptron, rb.KernelPerceptron, rb.SoftMarginSVM])
+@pytest.mark.parametrize("learner", LEARNERS)
 def test_the_signature_of_a_learner_tells_its_options(learner):
     assert list(signature(learner).parameters) == list(learner().options())

@@ -1,6 +1,7 @@
 """Systems with a planted answer, thousands of them: each verdict is right and its proof checked."""
 
 import json
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -10,11 +11,21 @@ import rosenblatt as rb
 from amount import amount
 from planted_systems import drawn, nearly_feasible
 from rosenblatt.checker import check
-from rosenblatt.decide.engine import circuits, optimum
+from rosenblatt.decide.engine import circuits, feasibility, optimum, solver
 
 SYSTEMS, BATCHES = amount(320, 10_000), 8
 # Gaps of 1e-12, badly scaled: floats find them only if what is left is enlarged as they see it.
 HARD_FOR_FLOATS = [13, 14, 43, 72, 83, 94, 97, 254, 500, 512, 618, 626, 744, 1397]
+
+
+def refuse(monkeypatch, *names):
+    def refused(*_):
+        raise AssertionError("exact numbers took over")
+
+    for module in (circuits, feasibility, optimum):
+        for name in names:
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, refused)
 
 
 def assert_decided(system):
@@ -34,22 +45,40 @@ def test_systems_with_planted_answers_are_decided_right(batch):
 
 @pytest.mark.parametrize("seed", HARD_FOR_FLOATS)
 def test_floats_find_an_optimum_that_hangs_on_tiny_gaps(seed, monkeypatch):
-    def refuse(*_):
-        raise AssertionError("exact pivots took over")
-
-    for module in (optimum, circuits):
-        monkeypatch.setattr(module, "by_pivots", refuse)
+    refuse(monkeypatch, "by_pivots")
     assert_decided(drawn(seed))
 
 
 @pytest.mark.parametrize("seed", [0, 2])
 def test_nearly_singular_bases_are_refined_from_what_floats_found(seed, monkeypatch):
-    def refuse(*_):
-        raise AssertionError("exact pivots took over")
-
-    monkeypatch.setattr(optimum, "by_pivots", refuse)
+    refuse(monkeypatch, "by_pivots")
     given, options = nearly_feasible(seed, 120, 300).given()
     assert rb.solve(*given, **options).verdict == "infeasible"
+
+
+@pytest.mark.parametrize("seed", [1, 6])
+def test_multipliers_of_floats_prove_what_an_exact_basis_takes_long_for(seed, monkeypatch):
+    monkeypatch.setattr(feasibility, "LONG", 0)
+    refuse(monkeypatch, "vertex", "by_pivots")
+    assert_decided(nearly_feasible(seed, 120, 300))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_interior_method_beside_the_simplex_method_decides_as_well(seed, monkeypatch):
+    monkeypatch.setattr(solver, "ALONE", 0.0)
+    assert_decided(drawn(seed))
+
+
+def test_an_interior_method_answers_for_a_simplex_method_that_does_not_end(monkeypatch):
+    begun = solver._begun
+
+    def stuck(at_work, seconds, task="run"):
+        simplex = at_work.getOptionValue("solver")[1] == "simplex"
+        return Future() if simplex else begun(at_work, seconds, task)
+
+    monkeypatch.setattr(solver, "ALONE", 0.0)
+    monkeypatch.setattr(solver, "_begun", stuck)
+    assert rb.solve([[1.0, 1.0], [-1.0, -2.0]], [3.0, -4.0]).verdict == "feasible"
 
 
 def test_where_a_vertex_has_long_numbers_a_point_inside_is_found():

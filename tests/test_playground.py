@@ -1,6 +1,7 @@
 """The playground: its algorithms are held to the package's, and its page works for everybody."""
 
 import html
+import json
 import re
 import runpy
 import warnings
@@ -337,3 +338,91 @@ def test_the_static_page_needs_no_server(tmp_path):
     seen = visit(tmp_path / "index.html", "click('#step'); return text('#progress');")
     assert seen.errors == []
     assert seen.value.startswith("Mistake 1:")
+
+
+# ---- the widget
+
+MODEL = """
+class Model { // what anywidget gives a view
+  constructor(state) { this.state = state; this.heard = new Set(); this.saved = null; }
+  get(name) { return this.state[name]; }
+  set(name, value) {
+    this.state[name] = value;
+    for (const [event, handle] of this.heard) if (event === `change:${name}`) handle();
+  }
+  save_changes() { this.saved = JSON.parse(JSON.stringify(this.state)); }
+  on(event, handle) { this.heard.add([event, handle]); }
+  off(event, handle) { this.heard = new Set([...this.heard].filter((pair) => pair[1] !== handle)); }
+}
+const address = URL.createObjectURL(new Blob([esm], { type: "text/javascript" }));
+const { default: widget } = await import(address);
+const open = () => {
+  const model = new Model(structuredClone(state)), el = document.createElement("div");
+  document.body.append(el);
+  const close = widget.render({ model, el });
+  const one = (selector) => el.firstChild.shadowRoot.querySelector(selector);
+  return { model, close, one, text: (selector) => one(selector).textContent };
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def worked_widget():
+    """Show the worked example, in which the line passes through the origin."""
+    X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
+    return rb.playground(X, list("nppnnp"), fit_intercept=False)
+
+
+def in_a_notebook(widget, tmp_path, script, **size):
+    """Run a script on an empty page with the module and the state that a notebook would get."""
+    state = {"points": widget.points, "settings": widget.settings}
+    given = f"const esm = {json.dumps(widget._esm)}, state = {json.dumps(state)};"
+    (tmp_path / "notebook.html").write_text("<!doctype html><body style='margin: 0'>")
+    seen = visit(tmp_path / "notebook.html", given + MODEL + script, calm=True, **size)
+    assert seen.errors == []
+    return seen.value
+
+
+def test_the_widget_steps_a_run_and_each_view_is_its_own(worked_widget, tmp_path):
+    stepped, other, hidden = in_a_notebook(
+        worked_widget,
+        tmp_path,
+        """const [a, b] = [open(), open()];
+        for (let k = 0; k < 2; k++) a.one("#step").click();
+        return [a.text("#weights"), b.text("#weights"), a.one("aside").hidden];""",
+    )
+    assert (stepped, other, hidden) == ("w = (2, −1)", "w = (0, 0)", True)
+
+
+def test_the_widget_and_python_follow_each_other_until_the_view_is_closed(worked_widget, tmp_path):
+    removed, followed, steps, closed = in_a_notebook(
+        worked_widget,
+        tmp_path,
+        """const { model, one, text, close } = open();
+        const press = (key) => one("#plane").dispatchEvent(new KeyboardEvent("keydown", { key }));
+        ["]", "Delete"].forEach(press);
+        one("#step").click();
+        const removed = model.saved.points, steps = text("#weights");
+        model.set("points", [[1, 1, 1], [1, 1, -1]]);
+        const followed = text("#verdict h2");
+        close();
+        model.set("points", []);
+        return [removed, followed, steps, text("#count")];""",
+    )
+    assert removed == worked_widget.points[1:]
+    assert (followed, steps, closed) == ("Inseparable", "w = (1, 0)", "2 points")
+
+
+def test_the_widget_fits_into_a_narrow_cell(worked_widget, tmp_path):
+    script = "open(); const { scrollWidth, clientWidth } = document.documentElement;"
+    script += "return scrollWidth - clientWidth"
+    assert in_a_notebook(worked_widget, tmp_path, script, width=360) == 0
+
+
+def test_what_the_widget_cannot_show_is_said():
+    with pytest.raises(rb.InputError, match="the playground shows at most 200 points, but X has"):
+        rb.playground(np.ones((201, 2)), np.arange(201) % 2)
+    with pytest.raises(rb.InputError, match="shows points of the plane, but X has 3"):
+        rb.playground(np.eye(3), [0, 1, 1])
+    with pytest.raises(rb.InputError, match="order"):
+        rb.playground(np.eye(2), [0, 1], order="sorted")

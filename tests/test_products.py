@@ -246,7 +246,7 @@ def test_matrices_stay_exact_or_are_refused():
     for bad, message in (
         (sparse.csr_matrix(np.array([[2**53 + 1]])), "integers beyond 2"),
         ([[1, 2], [3]], "row 0 has 2 numbers, row 1 has 1"),
-        ([["a", 1]], r"X\[0, 0\] is 'a', which is no finite number"),
+        ([["a", 1]], r"X\[0, 0\] is 'a', which is not a finite number"),
         ([[1, math.nan, 2**60]], r"X\[0, 1\] is nan"),
         ([[[1]]], "a table with rows and columns"),
         ([], "a table with rows and columns"),

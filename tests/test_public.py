@@ -33,21 +33,18 @@ def test_a_public_name_can_be_imported_and_says_what_it_is(name):
     assert documentation.splitlines()[0].endswith((".", ";", ","))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_public_name_is_in_the_reference(name):
-    assert re.search(rf"\b{name}\b", API.read_text(encoding="utf-8"))
-
-
 def test_the_reference_names_nothing_that_does_not_exist():
     named = set(re.findall(r"\brb\.([A-Za-z_]\w*)", API.read_text(encoding="utf-8")))
     assert named - {"NAME"} <= {*NAMES, "__version__", "cluster"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_public_name_is_tested(name):
-    imported = rf"from rosenblatt[.\w]* import [^\n]*\b{name}\b"
-    texts = [path.read_text(encoding="utf-8") for path in TESTS.glob("test_*.py")]
-    assert any(re.search(rf"\brb\.{name}\b|{imported}", text) for text in texts)
+def test_every_public_name_is_in_the_reference_and_tested():
+    reference = API.read_text(encoding="utf-8")
+    tests = "".join(path.read_text(encoding="utf-8") for path in TESTS.glob("test_*.py"))
+    for name in NAMES:
+        assert re.search(rf"\b{name}\b", reference), name
+        imported = rf"from rosenblatt[.\w]* import [^\n]*\b{name}\b"
+        assert re.search(rf"\brb\.{name}\b|{imported}", tests), name
 
 
 def test_editors_are_told_every_public_name_and_where_it_lives():

@@ -650,7 +650,7 @@ def test_no_certificate_of_many_classes_is_accepted_with_another_word_about_the_
         assert verify(given, X, y).ok
         for word in ("positive", "", None, 1, "negative" if many == "pairs" else "left out"):
             assert not verify({**given, "others": word}, X, y).ok
-        with pytest.raises(Refused, match="others is none of negative, left out"):
+        with pytest.raises(Refused, match="others is not one of negative, left out"):
             check({**given, "others": "positive"}, [], 2)
 
 

@@ -38,6 +38,22 @@ def solved(X, signs, lam, intercept="free", caps=None, lift=1.0, tol=TIGHT, **mo
     return soft_margin(Problem.of(X, signs, lam, caps, intercept, lift), tol=tol, **more)
 
 
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_columns_without_entries_change_nothing(intercept):
+    random = np.random.default_rng(5)
+    X = sparse.random(50, 1200, 0.02, "csr", random_state=random)
+    signs, columns = random.choice(np.array([-1, 1], np.int8), 50), random.permutation(10**5)[:1200]
+    columns.sort()
+    wide = sparse.csr_matrix((X.data, columns[X.indices], X.indptr), (50, 10**5))
+    found, other = (solved(rows, signs, 0.1, intercept) for rows in (X, wide))
+    np.testing.assert_allclose(other.alphas, found.alphas, atol=1e-12)
+    np.testing.assert_allclose(other.w[columns], found.w[:-1], atol=1e-12)
+    assert np.count_nonzero(other.w) == np.count_nonzero(found.w)
+    again = solved(wide, signs, 0.1, intercept, start=(other.w, other.alphas))
+    assert again.converged
+    assert again.passes <= 1
+
+
 @quickly
 @given(problems(), st.sampled_from(INTERCEPTS))
 def test_values_are_those_of_the_data(problem, intercept):

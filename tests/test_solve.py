@@ -16,7 +16,7 @@ from amount import amount
 from naive_margins import dot
 from planted import interrupted, worst_case
 from rosenblatt.checker import Row, check
-from rosenblatt.decide.engine import floats
+from rosenblatt.decide.engine import optimum
 from rosenblatt.methods import cones, rescaled, smoothed
 
 TINIEST, THIRD = 5e-324, Fraction(1, 3)
@@ -792,7 +792,7 @@ def test_the_worst_case_is_decided_at_once(K):
 
 
 def test_an_interrupt_leaves_the_system_undecided(monkeypatch):
-    monkeypatch.setattr(floats, "run", interrupted)
+    monkeypatch.setattr(optimum, "quickest", interrupted)
     found = rb.solve(worst_case(10))
     assert (found.verdict, found.stop) == ("undecided", "interrupted")
     confirm(found, System(worst_case(10)))
@@ -824,17 +824,17 @@ TWO = [[1.0, 2.0]]
         ((TWO, [1, 2]), "b needs 1 numbers"),
         ((TWO, [[1]]), "b needs 1 numbers"),
         ((np.empty((0, 2)), [1]), "b needs 0 numbers"),
-        (([[math.nan, 1]],), r"^A\[0, 0\] is nan, which is no finite number; give one$"),
+        (([[math.nan, 1]],), r"^A\[0, 0\] is nan, which is not a finite number; replace it$"),
         ((np.array([[math.nan, 1]]),), r"^A contains NaN \(row 0, column 0\); give a number$"),
         ((np.array([[1, math.inf]]),), "infinit"),
         ((sparse.csr_matrix([[1, -math.inf]]),), "infinit"),
-        ((TWO, math.nan), "no finite number"),
+        ((TWO, math.nan), "not a finite number"),
         ((TWO, np.array([math.inf])), "NaN or infinity"),
-        (([[1, "a"]],), "no finite number"),
-        (([[1, None]],), "no finite number"),
-        (([[1, 1j]],), "no finite number"),
-        ((TWO, "1"), "no finite number"),
-        ((TWO, None), "no finite number"),
+        (([[1, "a"]],), "not a finite number"),
+        (([[1, None]],), "not a finite number"),
+        (([[1, 1j]],), "not a finite number"),
+        ((TWO, "1"), "not a finite number"),
+        ((TWO, None), "not a finite number"),
     ],
 )
 def test_data_that_cannot_be_used_are_refused(given, message):
@@ -848,7 +848,7 @@ BAD_OPTIONS = {
     "equal must be a truth value": [{"equal": 1}],
     "a pair for each of 2 columns": [{"bounds": [(0, 1)]}, {"bounds": [(0, 1)] * 3}],
     "a pair": [{"bounds": given} for given in ([(0, 1, 2)] * 2, [(0, 1), None], "ab", 5)],
-    "no finite number": [
+    "not a finite number": [
         {"bounds": given}
         for given in ((math.nan, 1), (math.inf, None), (None, -math.inf), [(0, "1"), (0, 1)])
     ],

@@ -347,7 +347,7 @@ def test_a_header_that_lies_is_refused(folder, lie):
 def test_a_header_of_another_version_is_refused(folder):
     change_header(folder, lambda header: header.update(version=1))
     words = (
-        r"reads \(it says \('rosenblatt rows', 1\), .*write the store anew with `rosenblatt conv"
+        r"reads \(it says \('rosenblatt rows', 1\), .*write the store again with `rosenblatt conv"
     )
     with pytest.raises(InputError, match=words):
         open_store(folder)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.errors import InputError
 from rosenblatt.learners.one_row import RowReader
 from rosenblatt.learners.parts import perceptron_from, perceptron_parts
 
@@ -242,3 +243,31 @@ def test_a_model_file_whose_names_do_not_fit_its_columns_is_refused(names):
     settings, tensors = perceptron_parts(taught(rb.Perceptron()))
     with pytest.raises(rb.ModelFileError, match="the names of the columns do not fit"):
         perceptron_from({**settings, "names": names}, tensors)
+
+
+def test_rows_with_all_names_are_the_same_in_any_order_and_with_any_numbers():
+    rows = [{"a": 1, "b": -2.5, "c": True}, {"c": 3.0, "a": np.float32(0.5), "b": np.int8(4)}]
+    reader = RowReader(None, ["a", "b", "c"])
+    for row in rows:
+        columns, values = reader.read(row)
+        assert columns.tolist() == [0, 1, 2]
+        assert values.tolist() == [float(row[name]) for name in "abc"]
+    reader.adopt(["d"])
+    assert reader.read({"d": 1.0, "c": 2.0, "b": 3.0, "a": 4.0})[1].tolist() == [4, 3, 2, 1]
+
+
+def test_as_many_names_of_which_one_is_new_are_told_apart_from_all_names():
+    reader = RowReader(2, ["a", "b"])
+    with pytest.raises(InputError, match="the column 'z', which the learner was not given"):
+        reader.read({"a": 1.0, "z": 1.0})
+    with pytest.raises(InputError, match="column 'b' of the row has 'one', which is not a number"):
+        reader.read({"a": 1.0, "b": "one"})
+
+
+def test_columns_that_weigh_one_gives_are_the_callers_own():
+    learner = rb.Perceptron()
+    learner.learn_one({"a": 1.0, "b": 2.0}, True)
+    learner.learn_one({"a": -1.0, "b": 1.0}, False)
+    before = learner.answer_one({"a": 1.0, "b": 2.0})
+    learner.weigh_one({"a": 1.0, "b": 2.0})[0][:] = 0
+    assert learner.answer_one({"a": 1.0, "b": 2.0}) == before

@@ -113,8 +113,8 @@ def test_compressed_files_are_the_same_files(pack, folder):
         ("x,b\n", "holds no rows"),
         ("x,b\n1,2\n1,2,3\n", "s.csv:3: the number of cells is 3 and not 2"),
         ("x,b\n1\n", "s.csv:2: the number of cells is 1 and not 2"),
-        ("x,b,relation\n1,2,=>\n", "s.csv:2: '=>' is none of the relations >= > = == <= <"),
-        ("x,b,relation\n1,2,\n", "s.csv:2: '' is none of the relations"),
+        ("x,b,relation\n1,2,=>\n", "s.csv:2: '=>' is not one of the relations >= > = == <= <"),
+        ("x,b,relation\n1,2,\n", "s.csv:2: '' is not one of the relations"),
         ("x,b\n1,two\n", "s.csv:2: 'two' is not a number that can be used"),
         ("x,b\n1,\n", "s.csv:2: '' is not a number that can be used"),
         ("x,b\n1_0,2\n", "s.csv:2: '1_0' is not"),
@@ -264,7 +264,7 @@ def test_what_csv_cannot_hold_is_refused_and_leaves_nothing(folder):
         ([[1]], [(0, Fraction(1, 3))]),
         ([[1]], [(0, 10**400)]),
     ):
-        with pytest.raises(rb.InputError, match="no decimal of a size that can be written"):
+        with pytest.raises(rb.InputError, match="not a decimal of a size that can be written"):
             write_system_csv("s.csv", A, [1], bounds=bounds)
     with pytest.raises(rb.InputError, match="2 names for 1 unknowns"):
         write_system_csv("s.csv", [[1]], [1], names=["x", "y"])

@@ -347,7 +347,7 @@ def test_a_comparator_that_does_not_separate_gives_theorem_two():
 
 def test_a_renormalised_run_has_no_bound():
     learner = fit(SIX_X, SIX_Y, renormalize=True)
-    with pytest.raises(rb.InputError, match="neither theorem speaks of runs that renormalise"):
+    with pytest.raises(rb.InputError, match="neither theorem covers runs that renormalise"):
         learner.bound(SIX_X, SIX_Y, [1, 0])
 
 

@@ -23,8 +23,6 @@ from rosenblatt.exact.modular import eliminate
 from rosenblatt.kernel import walk as walking
 from rosenblatt.kernel.voting import count
 from rosenblatt.kernel.walk import DONE, DOUBT, UNKNOWN, UNUSABLE_SCORE, Doubt, Found, Within
-from rosenblatt.margin.class_rows import padded
-from rosenblatt.margin.joint_sweeps import Dual, JointRows, fill_gains, fill_weights, total_loss
 from rosenblatt.methods.relaxation import relax
 from rosenblatt.online.perceptron import CURSOR, LOOKS, UNUSABLE
 from rosenblatt.online.plan import Plan
@@ -290,33 +288,6 @@ def test_extremes_of_classes_enclose_the_exact_ones_tightly(layout, weighted):
     assert min(margins) - slack <= Fraction(found.margin) <= min(margins)
     assert margins[found.where] == min(margins)
     assert abs(Fraction(found.steepest) / steepest - 1) <= Fraction(1e-9)
-
-
-@pytest.mark.twin_of(
-    "margin.joint_sweeps.fill_weights",
-    "margin.joint_sweeps.fill_gains",
-    "margin.joint_sweeps.total_loss",
-)
-@pytest.mark.parametrize("layout", [DENSE, SPARSE], ids=str)
-def test_weights_gains_and_losses_of_a_joint_problem_follow_their_formulas(layout):
-    A, _ = whole_numbers()
-    random, k, lam = np.random.default_rng(6), 5, 0.5
-    classes, caps = random.integers(0, k, len(A)), random.integers(1, 4, len(A)).astype(float)
-    Z = np.column_stack([A, np.full(len(A), 2.0)])
-    q = random.integers(0, 3, (len(A), k)).astype(float)
-    problem = JointRows(layout.rows(A, 2.0), classes, caps, (Z**2).sum(axis=1), 2 * lam)
-    dual = Dual(q, np.zeros((Z.shape[1], padded(k))), *np.zeros((3, padded(k))))
-    fill_weights(problem, q, dual.steps, dual.weights)
-    right = np.eye(k)[classes]
-    W = (caps[:, None] * right - q).T @ Z / (2 * lam)
-    np.testing.assert_array_equal(dual.weights[:, :k].T, W)
-    dual.offsets[:k] = random.integers(-2, 3, k)
-    gains = np.empty((len(A), k))
-    fill_gains(problem, dual, gains)
-    expected = Z @ W.T + dual.offsets[:k] + 1 - right
-    np.testing.assert_array_equal(gains, expected)
-    losses = expected.max(axis=1) - expected[np.arange(len(A)), classes]
-    assert total_loss(problem, dual) == caps @ losses
 
 
 # ---- elimination

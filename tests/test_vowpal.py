@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import rosenblatt as rb
 from rosenblatt.data import vowpal
 from rosenblatt.data.reading import Reading
-from rosenblatt.data.vowpal import parse_vowpal
-from rosenblatt.data.vowpal_lines import column_of, hashed
+from rosenblatt.data.vowpal import column_of, hashed, parse_vowpal
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False, width=32)
 NAMES = st.one_of(
@@ -149,8 +148,8 @@ def test_hard_numbers_are_rounded_by_python():
         ("1 | a:1:2", "1:7", "the value of feature 'a', '1:2', is not a number"),
         ("1 | :3", "1:5", "':3' has no name before the colon"),
         ("1 |n:x a", "1:6", "the scale of namespace 'n', 'x', is not a number"),
-        ("1 | a\0b", "1:6", "a NUL byte is no text"),
-        ("1 'a\0|b", "1:5", "a NUL byte is no text"),
+        ("1 | a\0b", "1:6", "a NUL byte is not text"),
+        ("1 'a\0|b", "1:5", "a NUL byte is not text"),
         ("1 | a\n2| b", "2:1", r"a blank before \|"),
         ("| a\n1 | b", "2:1", "the line has a label, but none before"),
     ],

@@ -54,6 +54,7 @@ from rosenblatt.lab.pictures_paths import plot_path as plot_path
 from rosenblatt.lab.pictures_regions import plot_regions as plot_regions
 from rosenblatt.lab.pictures_runs import plot_hardest as plot_hardest
 from rosenblatt.lab.pictures_runs import plot_learning_curve as plot_learning_curve
+from rosenblatt.lab.playground import playground as playground
 from rosenblatt.learners.hard_margin import HardMarginSVM as HardMarginSVM
 from rosenblatt.learners.kernel_perceptron import KernelPerceptron as KernelPerceptron
 from rosenblatt.learners.online_svm import OnlineSVM as OnlineSVM

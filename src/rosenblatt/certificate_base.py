@@ -34,7 +34,7 @@ DIGEST = re.compile("[0-9a-f]{16}")
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """The data that a certificate speaks of.
+    """The data that a certificate is about.
 
     Attributes
     ----------
@@ -56,7 +56,9 @@ class Data:
             object.__setattr__(self, name, size)
         fits = isinstance(self.digest, str) and DIGEST.fullmatch(self.digest)
         require(fits, "data.digest is not made of 16 hexadecimal digits")
-        require(self.numbers in NUMBER_TYPES, f"data.numbers is none of {', '.join(NUMBER_TYPES)}")
+        require(
+            self.numbers in NUMBER_TYPES, f"data.numbers is not one of {', '.join(NUMBER_TYPES)}"
+        )
 
 
 def _take_data(value: Any, name: str) -> Data:

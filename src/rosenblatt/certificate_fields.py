@@ -107,14 +107,14 @@ def finite_number(value: Any, name: str) -> Number:
     """Take a number from Python."""
     number = plain_number(value)
     if number is None:
-        raise CertificateError(f"{name} holds {value!r}, which is no finite number")
+        raise CertificateError(f"{name} holds {value!r}, which is not a finite number")
     return number
 
 
 def integer(value: Any, name: str) -> int:
     """Take an index or a count."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        raise CertificateError(f"{name} holds {value!r}, which is no integer")
+        raise CertificateError(f"{name} holds {value!r}, which is not an integer")
     return int(value)
 
 
@@ -133,7 +133,7 @@ def json_label(value: Any, name: str) -> Label:
     for kind in (bool, int, str):
         if isinstance(value, kind):
             return kind(value)
-    require(value is not None, f"{name} holds None, which is no label")
+    require(value is not None, f"{name} holds None, which is not a label")
     raise CertificateError(f"{name} holds the label {value!r}, which JSON cannot hold")
 
 
@@ -149,7 +149,7 @@ def two_labels(value: Any, name: str) -> tuple[Label, Label]:
 
 def many_labels(value: Any, name: str) -> tuple[Label, ...]:
     """Take the labels of some classes, which must differ."""
-    require(isinstance(value, list | tuple) and len(value) > 1, f"{name} is no list of labels")
+    require(isinstance(value, list | tuple) and len(value) > 1, f"{name} is not a list of labels")
     labels = tuple(json_label(label, name) for label in value)
     try:
         keys = {class_key(label) for label in labels}
@@ -163,14 +163,14 @@ def list_of(form: Form) -> Form:
     """Give the form of a list."""
 
     def take(values: Any, name: str) -> tuple[Any, ...]:
-        require(isinstance(values, Iterable), f"{name} is no list")
+        require(isinstance(values, Iterable), f"{name} is not a list")
         listed = tuple(values)
         if form is NUMBER and set(map(type, listed)) == {float} and np.isfinite(listed).all():
             return listed  # often tens of thousands
         return tuple(form.take(value, name) for value in listed)
 
     def read(values: Any, name: str) -> tuple[Any, ...]:
-        require(isinstance(values, list), f"{name} is no list")
+        require(isinstance(values, list), f"{name} is not a list")
         found = tuple(form.read(value, name) for value in values)
         if form is NUMBER:
             check_brief(found, name)
@@ -193,7 +193,7 @@ def one_of(words: Iterable[str]) -> Form:
     choices = tuple(words)
 
     def take(value: Any, name: str) -> str:
-        require(value in choices, f"{name} is none of {', '.join(choices)}")
+        require(value in choices, f"{name} is not one of {', '.join(choices)}")
         return str(value)
 
     return Form(take, str, take)
@@ -202,7 +202,7 @@ def one_of(words: Iterable[str]) -> Form:
 def parts(given: Any, name: str, keys: Iterable[str], optional: Iterable[str] = ()) -> list[Any]:
     """Give the values of an object that has these fields and no others."""
     keys = list(keys)
-    require(isinstance(given, dict), f"{name} is no object")
+    require(isinstance(given, dict), f"{name} is not an object")
     missing = [key for key in keys if key not in given and key not in optional]
     require(not missing, f"{name} lacks the field {(missing or [''])[0]!r}")
     unknown = [key for key in given if key not in keys]

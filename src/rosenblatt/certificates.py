@@ -307,7 +307,7 @@ def from_dict(given: Any) -> Certificate:
     require(isinstance(given, dict), "a certificate is a JSON object")
     require(given.get("format") == FORMAT, f"the format is not {FORMAT!r}")
     kind = given.get("kind")
-    require(isinstance(kind, str) and kind in KINDS, f"the kind is none of {', '.join(KINDS)}")
+    require(isinstance(kind, str) and kind in KINDS, f"the kind is not one of {', '.join(KINDS)}")
     return KINDS[kind].read(given)
 
 

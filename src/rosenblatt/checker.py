@@ -393,7 +393,7 @@ def require_shape(certificate: Any) -> None:
     require(type(certificate.get("intercept", True)) is bool, "intercept is neither true nor false")
     if kind in JOINT:
         classes = certificate["classes"]
-        require(isinstance(classes, list) and len(classes) > 1, "classes is no list of labels")
+        require(isinstance(classes, list) and len(classes) > 1, "classes is not a list of labels")
         labels = {class_key(label) for label in classes}
         require(len(labels) == len(classes), "two classes have the same label")
     elif "classes" in certificate:
@@ -401,7 +401,7 @@ def require_shape(certificate: Any) -> None:
         labels = {class_key(label) for label in certificate["classes"].values()}
         require(len(labels) == 2, "both classes have the same label")
         known = certificate.get("others") in (None, *OTHERS)
-        require(known, f"others is none of {', '.join(OTHERS)}")
+        require(known, f"others is not one of {', '.join(OTHERS)}")
 
 
 def class_key(label: Any) -> float | str:

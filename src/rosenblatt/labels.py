@@ -137,16 +137,11 @@ def two_classes(labels: np.ndarray) -> np.ndarray:
     classes = distinct(labels)
     if classes.size == 2:
         return classes
-    some = ", ".join(repr(label) for label in classes[:5].tolist())
-    some += ", …" if classes.size > 5 else ""
+    some = _some(classes)
     if classes.size < 2:
         got = f"1 class ({some})" if classes.size else "none, since there are no rows"
         raise InputError(f"labels must be two classes, got {got}")
-    if labels.dtype.kind == "f" and np.any(labels != np.floor(labels)):
-        raise InputError(
-            f"Unknown label type: continuous. Labels must be two classes, got {classes.size} "
-            f"different numbers ({some}); a classifier needs classes, not measurements"
-        )
+    refuse_measurements(classes)
     raise InputError(
         "Only binary classification is supported. The type of the target is multiclass: "
         f"labels must be two classes, got {classes.size} ({some}); give the rows of two of them"
@@ -195,12 +190,14 @@ def moved_places(old: np.ndarray, labels: np.ndarray, new: np.ndarray) -> np.nda
 def refuse_measurements(classes: np.ndarray) -> None:
     """Refuse more than two classes that are numbers with fractions."""
     if classes.size > 2 and classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):
-        some = ", ".join(repr(label) for label in classes[:5].tolist())
         raise InputError(
             f"Unknown label type: continuous. The labels are {classes.size} different numbers "
-            f"({some}{', …' if classes.size > 5 else ''}); a classifier needs classes, not "
-            "measurements"
+            f"({_some(classes)}); a classifier needs classes, not measurements"
         )
+
+
+def _some(classes: np.ndarray) -> str:
+    return ", ".join(map(repr, classes[:5].tolist())) + (", …" if classes.size > 5 else "")
 
 
 def _names(classes: np.ndarray) -> str:

@@ -3,25 +3,31 @@
 A *loop* is called from Python and cached on disk; a *part* is a piece of a loop, always inlined,
 since passing rows on costs more than most pieces do. The exact kinds round as they are written.
 Whoever waits for a loop to be compiled, which takes seconds, may give up: it is compiled to its
-end, so that the next call finds it.
+end, so that the next call finds it, unless the process ends before.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from hashlib import sha256
 from types import CodeType
-from typing import Any, Never, TypeVar
+from typing import IO, Any, Never, TypeVar
 
 import numba
 import numpy as np
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 
 from rosenblatt.pauses import waited
+
+try:
+    from fcntl import LOCK_EX, flock
+except ImportError:  # on Windows every process compiles for itself
+    flock = None  # type: ignore[assignment]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,15 +92,32 @@ class Index(IndexDataCacheFile):  # type: ignore[misc]
     """What is cached of a loop: a file for each signature, named after all that it is made from.
 
     Numba looks at the loop's own file alone, and not at those of its parts. It numbers the files,
-    and two processes that compile at once, as workers of a cluster do, may take the same number.
+    and two processes that compile at once may take the same number. Workers of a cluster want the
+    same loop at the same time: one of them compiles it, which is its turn, and the others wait.
     """
 
     loop: Any
+    turn: IO[str] | None = None
 
     def load(self, key: Any) -> Any:
-        """Give what is cached for a signature, or None."""
+        """Give what is cached for a signature, or take the turn to compile it and give None."""
+        name = self._name(key)
+        found = self._found(name)
+        if found is None:
+            self.turn = _held(os.path.join(self._cache_path, f"{name}.lock"))
+            found = self._found(name)
+        return found
+
+    def close(self) -> None:
+        """Let others have their turn, who find what was compiled in the cache."""
+        if self.turn is not None:
+            with suppress(OSError), self.turn:
+                os.unlink(self.turn.name)
+            self.turn = None
+
+    def _found(self, name: str) -> Any:
         try:
-            return self._load_data(self._name(key))
+            return self._load_data(name)
         except OSError:
             return None
 
@@ -112,6 +135,30 @@ class Index(IndexDataCacheFile):  # type: ignore[misc]
         sources = sorted(set(_sources(self.loop.py_func, set())), key=str)
         base = self._index_name.removesuffix(".nbi")
         return f"{base}.{_digest(self._version, sources)}.{_digest(key)}.nbc"
+
+
+class Cache(FunctionCache):  # type: ignore[misc]
+    """The cache of a loop.
+
+    Numba would load all that it knows of Python and NumPy before it looks into the cache, and all
+    packages that extend it. Loops without reference counts need none of that to run: loaded
+    without, they are there after a tenth of the time.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Give what is cached for a signature, or None."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+def _held(path: str) -> IO[str] | None:
+    """Wait for a file that one process at a time may hold, until it closes it."""
+    with suppress(OSError):
+        if flock is not None:
+            file = open(path, "w")  # noqa: SIM115
+            flock(file, LOCK_EX)
+            return file
+    return None
 
 
 def _digest(*parts: Any) -> str:
@@ -140,14 +187,24 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _cached(function: F, options: dict[str, Any]) -> F:
+    turn: AbstractContextManager[Any] = nullcontext()
     try:
         compiled: Any = numba.njit(cache=True, **options)(function)
         index = compiled._cache._cache_file
+        compiled._cache.__class__ = Cache
         index.__class__, index.loop = Index, compiled
+        turn = closing(index)
     except RuntimeError:  # no folder can be written to: every process compiles for itself
         compiled = numba.njit(**options)(function)
+    # Numba's own asks for packages that extend Numba.
+    compiled._compilation_chain_init_hook = lambda: None
     compile_for = compiled.compile
-    compiled.compile = lambda signature: waited(lambda: compile_for(signature))
+
+    def compile_in_turn(signature: Any) -> Any:
+        with global_compiler_lock, turn:
+            return compile_for(signature)
+
+    compiled.compile = lambda signature: waited(lambda: compile_in_turn(signature))
     found: F = compiled
     return found
 

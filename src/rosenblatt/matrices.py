@@ -29,7 +29,12 @@ Matrix = Any  # np.ndarray or scipy.sparse CSR; SciPy ships no types
 LARGE_COPY = 64 * 2**20
 NUMBERS = "biuf"  # kinds of NumPy's types
 COMPLEX = "Complex data not supported: X holds complex numbers; give real ones"
-TEXT, DATES, DURATIONS, OTHERS = "text", "dates or times", "durations", "values that are no numbers"
+TEXT, DATES, DURATIONS, OTHERS = (
+    "text",
+    "dates or times",
+    "durations",
+    "values that are not numbers",
+)
 ADVICE = {
     TEXT: "encode it as numbers, for instance with scikit-learn's OneHotEncoder",
     DATES: "give numbers, such as the days or hours since a fixed time",

@@ -9,7 +9,7 @@ from rosenblatt.errors import InputError
 
 # For each column, measured: what `separate`, `max_margin` and `mistake_bound` hold.
 DECISION_BYTES = 300
-LITTLE = 2**16  # bytes, for which it is not worth 0.1 ms to ask how many there are
+LITTLE = 2**24  # bytes, for which it is not worth 0.1 ms to ask how many there are
 FEWER_COLUMNS = "number the columns densely, or hash them to fewer"
 
 

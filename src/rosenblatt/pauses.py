@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
+from functools import partial
 from threading import Thread, Timer
 from typing import TypeVar
 
@@ -97,7 +98,7 @@ def pause() -> None:
 
 
 def beside(work: Callable[[], Found]) -> Future[Found]:
-    """Do work in a thread of its own, which goes on to its end whoever gives up waiting."""
+    """Do work in a thread of its own, which goes on when nobody waits, but holds no process up."""
     found: Future[Found] = Future()
 
     def do() -> None:
@@ -106,8 +107,29 @@ def beside(work: Callable[[], Found]) -> Future[Found]:
         except BaseException as error:  # which whoever waits gets
             found.set_exception(error)
 
-    Thread(target=do).start()
+    Thread(target=do, daemon=True).start()
     return found
+
+
+def in_threads(work: Callable[[int], Found], count: int, threads: int) -> list[Found]:
+    """Give work(0), work(1), …, done by so many threads; whoever is interrupted begins no more."""
+    if threads < 2:
+        return [work(k) for k in range(count)]
+    found: dict[int, Found] = {}
+    turns = iter(range(count))
+
+    def do() -> None:
+        for k in turns:
+            found[k] = work(k)
+
+    workers = [beside(partial(copy_context().run, do)) for _ in range(threads)]
+    try:
+        for worker in workers:
+            worker.result()
+    finally:
+        for _ in turns:
+            pass
+    return [found[k] for k in range(count)]
 
 
 def waited(work: Callable[[], Found]) -> Found:

@@ -4,6 +4,7 @@ A set of rows is a `Dense` or a `Sparse` NamedTuple, one row of a stream is a `S
 look inside; they call
 
     dot(rows, i, w)        x·w for row i; NaN if a column lies outside w
+    inner(rows, i, w)      x·w for row i, whose columns were checked: a third quicker, if sparse
     dots(rows, i, W, out)  x·w for each row w of W, all of them NaN if a column lies outside W
     absolute_dot(...)      Σ |x||w|, by which the rounding error of x·w is bounded
     add(rows, i, a, w)     w ← w + a·x
@@ -141,6 +142,32 @@ def dot(rows: Rows | Single, i: int | np.int64, w: np.ndarray) -> Any:
         return total
 
     return by_kind(rows, dense, sparse, single)
+
+
+# Two sums of their own wait for each other half as long as one does.
+@primitive
+def inner(rows: Rows, i: int | np.int64, w: np.ndarray) -> Any:
+    """Give x·w for the lifted row i, whose columns are known to lie inside w."""
+
+    def dense(rows, i, w):  # type: ignore[no-untyped-def]
+        values, total = rows.values[i], 0.0
+        for j in range(values.size):
+            total += values[j] * w[j]
+        return total + rows.lift * w[w.size - 1]
+
+    def sparse(rows, i, w):  # type: ignore[no-untyped-def]
+        columns, values = rows.columns, rows.values
+        k, stop = np.int64(rows.starts[i]), np.int64(rows.starts[i + 1])
+        total, other = rows.lift * w[w.size - 1], 0.0
+        while k + 1 < stop:
+            total += values[k] * w[columns[k]]
+            other += values[k + 1] * w[columns[k + 1]]
+            k += 2
+        if k < stop:
+            total += values[k] * w[columns[k]]
+        return total + other
+
+    return by_kind(rows, dense, sparse)
 
 
 # Equal rows of W must get equal scores, since ties are looked for: every class goes through the
@@ -351,21 +378,30 @@ def rows_ahead(rows: Rows, shuffled: bool) -> Any:
 @primitive
 def prefetch(rows: Rows, i: int | np.int64) -> Any:
     """Ask the memory for row i."""
+    # The steps are constants: with a division at each row, it would cost twice as much.
+    value_step = per_line(rows, "values")
+    column_step = value_step if is_dense(rows) else per_line(rows, "columns")
 
     def dense(rows, i):  # type: ignore[no-untyped-def]
         width = rows.values.shape[1]
-        for j in range(0, width, CACHE_LINE // rows.values.itemsize):
+        for j in range(0, width, value_step):
             prefetch_entry(rows.values, i * width + j)
         prefetch_entry(rows.values, i * width + max(0, width - 1))  # rows begin inside a line
 
     def sparse(rows, i):  # type: ignore[no-untyped-def]
         start, stop = np.int64(rows.starts[i]), np.int64(rows.starts[i + 1])
-        for k in range(start, stop, CACHE_LINE // rows.values.itemsize):
+        for k in range(start, stop, value_step):
             prefetch_entry(rows.values, k)
-        for k in range(start, stop, CACHE_LINE // rows.columns.itemsize):
+        for k in range(start, stop, column_step):
             prefetch_entry(rows.columns, k)
 
     return by_kind(rows, dense, sparse)
+
+
+def per_line(rows: Any, field: str) -> int:
+    """How many entries of an array of rows, which are a Numba type, lie in a cache line."""
+    array = rows.types[rows.fields.index(field)]
+    return int(8 * CACHE_LINE // array.dtype.bitwidth)
 
 
 @intrinsic

@@ -130,7 +130,7 @@ def mistake_bound(
     lift : float or "radius", default=1.0
         The constant feature that is added for it; ``"radius"`` is the largest norm of a sample.
     passes : int or None, default=1
-        How often a sample is presented at most, in whatever order. None for any number of times:
+        The maximum number of times that a sample is presented, in any order. None for any number:
         then the classes must be separable.
     initial : array-like or None, default=None
         Starting weights of the run; None for zero. From any other start only Theorem 1 gives a
@@ -149,6 +149,12 @@ def mistake_bound(
     -------
     MistakeBound
         The bound, what it is computed from, and its proof.
+
+    See Also
+    --------
+    Perceptron : Its ``bound`` is about the run that was made.
+    max_margin : The margin of Theorem 1.
+    verify : Check the certificate.
 
     Examples
     --------

@@ -63,7 +63,7 @@ class MistakeBound:
         classes, where γ is the smallest lead of a class (F15); 2 for R²‖w*‖² + 2·passes·L; 3 for
         max(R², 1/C)·(‖w*‖² + 2C·passes·L) of an online SVM (F18), whose `hinge_loss` is C·L.
     passes : int or None
-        How often a sample is presented at most; None for any number of times, as in Theorem 1.
+        How often a sample is presented at most; None for any number of times (Theorem 1).
     minimum : float or None
         No comparator gives a bound below this one, by Theorem 2 in so many passes (or by Theorem 1
         if passes is None), up to rounding; None if no comparator was searched for.

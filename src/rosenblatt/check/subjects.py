@@ -134,7 +134,7 @@ class JointLabelled(Labelled):
         labels, places = as_labels(y, matrix.shape[0]), {c: k for k, c in enumerate(classes)}
         codes = [places.get(label, -1) for label in labels.tolist()]
         if min(codes, default=-1) < 0:
-            raise Refused("the data have no rows, or a label that is none of the classes")
+            raise Refused("the data have no rows, or a label that is not one of the classes")
         self._take(matrix, np.array(codes), len(classes), lifted)
 
     @classmethod
@@ -251,7 +251,7 @@ def _require_shape(X: Matrix, named: Data) -> None:
 
 def _require_digest(found: str, named: Data, X: Matrix) -> None:
     if is_decimal(X) != (named.numbers == "decimal"):
-        raise Refused(f"the certificate speaks of {named.numbers} numbers, not of {number_type(X)}")
+        raise Refused(f"the certificate is about {named.numbers} numbers, not {number_type(X)}")
     if found != named.digest:
         hint = ""
         if named.numbers in ("float32", "float64") and str(X.dtype) != named.numbers:
@@ -307,7 +307,9 @@ def _as_end(value: Any, none: float) -> Number | None:
         return None
     number = plain_number(value)
     if number is None:
-        raise InputError(f"a bound is {value!r}, which is no finite number; no bound is None")
+        raise InputError(
+            f"a bound is {value!r}, which is not a finite number; use None for no bound"
+        )
     return number
 
 

@@ -69,7 +69,7 @@ def verify(
     """Check a certificate against data, trusting nothing that the certificate says.
 
     Nothing is rounded: a float is the exact rational number that it stores, or the decimal that it
-    prints as if the certificate speaks of decimals, and arrays of objects may hold integers and
+    prints as if the certificate is about decimals, and arrays of objects may hold integers and
     fractions. Invalid data raise an `InputError`; a certificate that cannot
     be read, or does not hold, gives an answer that is not ok. It agrees with `checker.py`, at the
     speed of a pass over the data.
@@ -95,6 +95,13 @@ def verify(
     -------
     Verification
         With `ok`, whether the certificate holds, and `reason`, a sentence.
+
+    See Also
+    --------
+    separate : Gives certificates about classes.
+    solve : Gives certificates about systems.
+    export : Write a certificate for Coq, z3 or other checkers.
+    save : Write a certificate to a file.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.certificates import Certificate, Feasible, Infeasible, from_json
-from rosenblatt.check.verification import Verification, verify
+from rosenblatt.check.verification import Verification
 from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, Row, check, read_rows
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, show
@@ -26,29 +26,32 @@ from rosenblatt.proofs.writers import only_true
 HOLDS, REFUSED = 0, 1  # exit statuses
 
 
-def verify_file(path: Path, source: Source, *, strict: bool, json: bool) -> int:
+def verify(certificate: Path, source: Source, strict: bool, json: bool) -> int:
     """Check a certificate against data, report; give the exit status."""
-    text, kind = _read_certificate(path)
+    text, kind = _read_certificate(certificate)
     try:
         claim = from_json(text)
     except CertificateError as error:
         found = Verification(False, f"Refused: {error}.")
     else:
-        with doing(f"checking {path} against {source.data}"):
+        with doing(f"checking {certificate} against {source.data}"):
             found = _verified(claim, source, strict)
     if json:
-        facts = {"certificate": str(path), "data": str(source.data), "kind": kind}
+        facts = {"certificate": str(certificate), "data": str(source.data), "kind": kind}
         show({**facts, "holds": found.ok, "reason": found.reason}, json)
     else:
         print(found.reason)
     return HOLDS if found.ok else REFUSED
 
 
-def export_file(path: Path, out: Path, source: Source, *, strict: bool) -> None:
-    """Write a certificate and its data as a proof for another checker."""
-    check_writable(out, path, source.data)
-    claim = from_json(_read_certificate(path)[0])
-    with doing(f"checking {path} against {source.data}"):
+def export(model: Path, out: Path, source: Source, strict: bool) -> None:
+    """Write a certificate and its data as a proof for another checker, or a hyperplane."""
+    if not source.is_named:
+        _export_model(model, out)
+        return
+    check_writable(out, model, source.data)
+    claim = from_json(_read_certificate(model)[0])
+    with doing(f"checking {model} against {source.data}"):
         source = source.settled() if _is_labelled(claim) else source
         if _beyond_floats(claim, source):
             with only_true():
@@ -59,8 +62,7 @@ def export_file(path: Path, out: Path, source: Source, *, strict: bool) -> None:
             rb.export(claim, out, X, y, **how)
 
 
-def export_model(path: Path, out: Path) -> None:
-    """Write the hyperplane of a model."""
+def _export_model(path: Path, out: Path) -> None:
     check_writable(out, path)
     if out.suffix.lower() in PROOFS:
         raise InputError(f"a proof is about data: name those of {path} with --data")
@@ -75,7 +77,7 @@ def _read_certificate(path: Path) -> tuple[bytes, Any]:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError):
-        what = "it looks like a model" if text[6:9] == b"\0\0{" else "it is no JSON, or cut off"
+        what = "it looks like a model" if text[6:9] == b"\0\0{" else "it is not JSON, or is cut off"
         raise InputError(f"{path} is not a certificate: {what}") from None
     return text, given.get("kind") if isinstance(given, dict) else None
 
@@ -85,7 +87,7 @@ def _verified(claim: Certificate, source: Source, strict: bool) -> Verification:
     source = source.settled() if _is_labelled(claim) else source
     if not _beyond_floats(claim, source):
         X, y, how = _data(claim, source, strict)
-        return verify(claim, X, y, **how)
+        return rb.verify(claim, X, y, **how)
     try:
         rows, columns = _exact_rows(claim, source, strict)
         return Verification(True, check(claim.as_dict(), rows, columns))
@@ -104,7 +106,7 @@ def _beyond_floats(claim: Certificate, source: Source) -> bool:
         return numbers in ("float32", "exact") and system_format(source.data) == "csv"
     if numbers == "exact" and not source.is_svmlight:
         raise InputError(
-            "the certificate speaks of exact numbers, which are read from svmlight text only"
+            "the certificate is about exact numbers, which can be read from svmlight text only"
         )
     return numbers == "exact"
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.cli.confusion import confusion_lines
+from rosenblatt.cli.confusion import Pairs
 from rosenblatt.cli.decide import FEW, STATUSES, write_proof
 from rosenblatt.cli.describing import described
 from rosenblatt.cli.fitting import stop
 from rosenblatt.cli.outputs import check_writable
-from rosenblatt.cli.printing import plain, room, show, tell_plainly
+from rosenblatt.cli.predicting import report
+from rosenblatt.cli.printing import plain, show, tell_plainly
 from rosenblatt.cli.recipes import Recipe, settle_classes
 from rosenblatt.cli.source import Source, opened
 from rosenblatt.cluster.connecting import opened as engine_of
@@ -109,13 +110,13 @@ def predict_on(
                 file.writelines(made)
 
 
-def answers_of(shard: Shard, learner: Any, _: None) -> tuple[dict[tuple[Any, Any], int], int]:
+def answers_of(shard: Shard, learner: Any, _: None) -> tuple[Pairs, int]:
     """Count pairs of label and answer in a shard, and the rows that the learner is unsure of."""
     labels = shard.examples.y
     if labels is None:
         raise InputError("there are no labels; evaluating needs one for each row")
     found = scores_of(shard, learner, None)
-    pairs: dict[tuple[Any, Any], int] = {}
+    pairs: Pairs = {}
     for pair in zip(labels.tolist(), learner.answers(found).tolist(), strict=True):
         pairs[pair] = pairs.get(pair, 0) + 1
     return pairs, int(np.count_nonzero(learner.is_unsure(found)))
@@ -124,28 +125,15 @@ def answers_of(shard: Shard, learner: Any, _: None) -> tuple[dict[tuple[Any, Any
 def evaluate_on(cluster: str, path: Path, source: Source, *, json: bool) -> None:
     """Compare predictions with labels on shards."""
     learner, source = opened(path, source)
-    pairs: dict[tuple[Any, Any], int] = {}
+    pairs: Pairs = {}
     unsure = 0
     with _started(cluster, source) as engine:
         for counts, doubts in engine.map(answers_of, learner):
             unsure += doubts
             for pair, count in counts.items():
                 pairs[pair] = pairs.get(pair, 0) + count
-        shards = len(engine.descriptions)
-    rows = sum(pairs.values())
-    right = sum(count for (label, answer), count in pairs.items() if label == answer)
-    facts: dict[str, Any] = {
-        "data": str(source.data),
-        "shards": shards,
-        "rows": rows,
-        "right": right,
-        "wrong": rows - right,
-        "accuracy": right / rows if rows else None,
-        "unsure": unsure,
-    }
-    show(facts, json)
-    if not json:
-        print(*confusion_lines(pairs, learner.classes_.tolist(), room()), sep="\n")
+        shards = {"shards": len(engine.descriptions)}
+    report(learner, source, pairs, shards, {"unsure": unsure}, json)
 
 
 def separate_on(

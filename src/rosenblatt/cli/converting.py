@@ -14,8 +14,9 @@ from rosenblatt.data.write import write_csv, write_parquet, write_svmlight
 from rosenblatt.errors import InputError
 
 
-def convert_file(source: Source, out: Path) -> None:
+def convert(source: Source, out: Path, double: bool) -> None:
     """Write a data set in another form."""
+    source = source.with_options(dtype="float64") if double else source
     check_unread(out, source.data)
     writers: dict[str, Callable[[Path, rb.Examples], None]] = {
         ".svm": write_svmlight,

@@ -13,6 +13,7 @@ from decimal import ROUND_FLOOR
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 import rosenblatt as rb
@@ -44,15 +45,44 @@ SHORT = 400  # characters of a solution that people are shown
 # ---- separate
 
 
-def separate_file(
+def separate(
     source: Source,
     certificate: Path | None,
-    options: dict[str, Any],
-    *,
-    advice: bool = False,
+    intercept: bool,
+    pairs: bool,
+    rest: bool,
+    joint: bool,
+    advice: bool,
+    max_seconds: float | None,
+    floats: bool,
+    cluster: str | None,
     json: bool,
 ) -> int:
-    """Decide about two classes, write the proof, report; give the exit status."""
+    """Decide whether classes are separable, here or on shards; give the exit status."""
+    if pairs + rest + joint > 1:
+        raise click.UsageError("--pairs, --rest and --joint exclude each other")
+    if advice and (pairs or rest or cluster is not None):
+        raise click.UsageError("--advice is about one answer; leave out --pairs, --rest, --cluster")
+    source = source.with_floats() if floats else source
+    chosen: dict[str, Any] = {"fit_intercept": intercept, "max_seconds": max_seconds}
+    if cluster is not None:
+        from rosenblatt.cli.clusters import separate_on
+
+        if pairs or rest or joint:
+            raise click.UsageError("--pairs, --rest and --joint do not go with --cluster")
+        return separate_on(cluster, source, certificate, chosen, json=json)
+    if pairs or rest:
+        chosen["many"] = "pairs" if pairs else "rest"
+        return _separate_many(source, certificate, chosen, json)
+    return _separate(
+        source, certificate, chosen | {"many": "joint"} if joint else chosen, advice, json
+    )
+
+
+def _separate(
+    source: Source, certificate: Path | None, options: dict[str, Any], advice: bool, json: bool
+) -> int:
+    """Decide at once, write the proof, report."""
     check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, rb.separate, options)
     names = examples.names or source.column_numbers(examples.X.shape[1])
@@ -90,7 +120,7 @@ def _coefficients(found: rb.Separation, json: bool) -> Any:
 def _advised(found: rb.Separation, seconds: float | None, json: bool) -> dict[str, Any]:
     """Say what to do about a regression, and which few columns separate."""
     if found.verdict == "undecided":
-        return {"advice": "There is no advice before a verdict; allow more seconds."}
+        return {"advice": "Advice needs a verdict, and this one is undecided; allow more seconds."}
     seconds = ADVICE_SECONDS if seconds is None else seconds
     facts: dict[str, Any] = {"advice": found.advice(seconds).explain()}
     if found.verdict == "inseparable":
@@ -107,10 +137,10 @@ def _aliased(found: rb.Separation, json: bool) -> list[int | str] | str | None:
     return f"unknown: {found.blame.doubt}" if found.blame.doubt and not json else None
 
 
-def separate_many(
-    source: Source, certificate: Path | None, options: dict[str, Any], *, json: bool
+def _separate_many(
+    source: Source, certificate: Path | None, options: dict[str, Any], json: bool
 ) -> int:
-    """Decide about more than two classes, write the proofs, report; give the exit status."""
+    """Decide about pairs of more than two classes, write the proofs, report."""
     check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, rb.separate, options)
     answers = []
@@ -189,16 +219,27 @@ def _answer(found: rb.Separation) -> dict[str, Any]:
 # ---- margin
 
 
-def margin_file(
-    source: Source, certificate: Path | None, options: dict[str, Any], *, json: bool
+def margin(
+    source: Source,
+    certificate: Path | None,
+    tol: float,
+    intercept: bool,
+    lift: float | None,
+    max_seconds: float | None,
+    floats: bool,
+    json: bool,
 ) -> int:
     """Enclose the largest margin, write the proof, report; give the exit status."""
+    if lift is not None and not intercept:
+        raise click.UsageError("--lift stands for an intercept; leave out --no-intercept")
+    source = source.with_floats() if floats else source
+    options = {"fit_intercept": intercept, "max_seconds": max_seconds, "tol": tol, "lift": lift}
     check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, rb.max_margin, options)
     if found is None:
         none = _unknown(examples.y)
         known = (0.0, math.inf, 1.0, None, None, none.rows, np.zeros(0), None, None)
-        found = rb.Margin("undecided", *known, none.classes, options["tol"], stop=none.stop)
+        found = rb.Margin("undecided", *known, none.classes, tol, stop=none.stop)
     facts = {
         "data": str(source.data),
         **source.label_fact(examples.columns, json),
@@ -241,7 +282,7 @@ def write_proof(path: Path | None, certificate: Certificate | None) -> str | Non
     """Write a certificate, if there are one and a place for it; give that place."""
     if path is None or certificate is None:
         return None
-    write_atomically(path, certificate.to_json().encode())
+    rb.save(certificate, path)
     return str(path)
 
 
@@ -270,43 +311,48 @@ def _few(places: list[Any]) -> str:
 # ---- solve
 
 
-def solve_file(
-    name: str,
+def solve(
+    system: str,
     certificate: Path | None,
     point: Path | None,
-    options: dict[str, Any],
-    asked: Wishes,
-    *,
+    method: str,
+    max_seconds: float | None,
+    max_steps: int | None,
     strict: bool,
     floats: bool,
     json: bool,
+    **wishes: Any,
 ) -> int:
     """Decide a system, write the proof and the solution, report; give the exit status."""
-    _check_outputs(name, certificate, point)
-    asked.check(name)
+    if max_steps is not None and method == "auto":
+        raise click.UsageError("--max-steps needs a --method other than auto")
+    asked = Wishes(**wishes, max_seconds=max_seconds)
+    _check_outputs(system, certificate, point)
+    asked.check(system)
+    options = {"method": method, "max_seconds": max_seconds, "max_steps": max_steps}
     began = time.perf_counter()
-    with doing(f"reading {name}") as say:
-        system = read_system(name, floats=floats)
-        rows, unknowns = system.A.shape
+    with doing(f"reading {system}") as say:
+        given = read_system(system, floats=floats)
+        rows, unknowns = given.A.shape
         say(f"deciding {rows:,} × {unknowns:,}; Ctrl-C leaves it undecided")
         left = less_reading(options, began)
-        found, seconds = _timed(lambda: system.solved(strict, **left))
+        found, seconds = _timed(lambda: given.solved(strict, **left))
     if found is None:
         nothing = np.zeros(0, np.int64)
-        found = rb.Solution("undecided", None, None, nothing, options["method"], 0, STOPPED)
+        found = rb.Solution("undecided", None, None, nothing, method, 0, STOPPED)
     facts = {
-        "system": name,
+        "system": system,
         "verdict": found.verdict,
         "rows": rows,
         "unknowns": unknowns,
         "method": found.method,
         "steps": found.steps,
-        "rows_that_matter": _named(found.rows, system.rows or range(1, rows + 1)),
-        "bounds_that_matter": _bounds(found.certificate, system.names),
-        "solution": None if found.w is None else _solution(found.w, system.names, json),
+        "rows_that_matter": _named(found.rows, given.rows or range(1, rows + 1)),
+        "bounds_that_matter": _bounds(found.certificate, given.names),
+        "solution": None if found.w is None else _solution(found.w, given.names, json),
         "seconds": round(seconds, 6),
         "certificate": write_proof(certificate, found.certificate),
-        "point": _write_point(point, found.w, system.names),
+        "point": _write_point(point, found.w, given.names),
         "notes": list(found.notes),
         "explanation": _explained(found, certificate),
         **answered(found, asked),

@@ -18,7 +18,7 @@ from rosenblatt.names import wanted_by
 FEW = 20  # names that people are shown
 
 
-def info_file(source: Source, *, json: bool) -> None:
+def info(source: Source, json: bool) -> None:
     """Tell what a data set is like, or a model."""
     if source.reading.format is None and is_model(source.data):
         show(_of_model(source.data, json), json)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 
 import rosenblatt as rb
@@ -41,7 +42,7 @@ ONCE = {
 }
 ADVICE_TO_SCALE = {
     ", or if features differ widely in scale. Scale the features, continue": ". Continue",
-    "bring the columns to one scale, ": "",
+    "scale the columns, ": "",
 }
 Say = Callable[[str], None]
 
@@ -67,14 +68,48 @@ class Learned(NamedTuple):
     seconds: float
 
 
-def fit_file(
-    source: Source, path: Path, begin: Beginning, *, checkpoint: Path | None, json: bool
+def fit(
+    source: Source,
+    model: Path,
+    start: Path | None,
+    scale: str | None,
+    recipe: Recipe,
+    double: bool,
+    stream: bool,
+    checkpoint: Path | None,
+    cluster: str | None,
+    cache: bool,
+    json: bool,
 ) -> int:
-    """Do it; give the exit status."""
+    """Refuse what does not go together, and do it, here or on shards; give the exit status."""
+    if double or recipe.learner == "hard-svm":  # its proof is about the numbers as written
+        source = source.with_options(dtype="float64")
+    if cluster is not None:
+        from rosenblatt.cli.clusters import fit_on
+
+        if stream or cache or scale is not None or start is not None or recipe.is_open:
+            raise click.UsageError(
+                "--stream, --cache, --scale, --from and --C auto do not go with --cluster"
+            )
+        return fit_on(cluster, source, model, recipe, checkpoint=checkpoint, json=json)
+    if checkpoint is not None and not stream:
+        raise click.UsageError("--checkpoint goes with --stream or --cluster")
+    if scale is not None and (stream or start is not None):
+        raise click.UsageError("--scale needs all rows beforehand: leave out --stream and --from")
+    if stream and recipe.learner != "perceptron":
+        raise click.UsageError(
+            "--stream goes with --learner perceptron: any other needs its rows again"
+        )
+    return _fit(source.by(stream, cache), model, Beginning(recipe, start, scale), checkpoint, json)
+
+
+def _fit(source: Source, path: Path, begin: Beginning, checkpoint: Path | None, json: bool) -> int:
     learner, source = _begun(begin, source)
     check_writable(path, source.data)
     if source.stream and is_pipe(source.data) and learner.max_iter != 1:
-        raise InputError(f"{shown(source.data)} can be read but once; give --max-iter 1, or a file")
+        raise InputError(
+            f"{shown(source.data)} can be read only once; give --max-iter 1, or a file"
+        )
     source = replace(source.settled(), streamable=isinstance(learner, OnlineLearner))
     quiet = warnings.catch_warnings(action="ignore")  # the report says why the run ended
     with doing(f"reading {source.data}") as say, quiet, telling():
@@ -113,7 +148,8 @@ def _begun(begin: Beginning, source: Source) -> tuple[Any, Source]:
     learner, source = opened(start, source)
     if not isinstance(learner, OnlineLearner):
         raise InputError(
-            f"--from goes on with online learners, and {start} is a {kind_of(learner)}; fit it anew"
+            f"--from goes on with online learners, and {start} is a {kind_of(learner)}; fit it "
+            "again"
         )
     if recipe.learner != "perceptron":
         raise InputError(f"--from goes on with the perceptron {start}; leave out --learner")
@@ -279,7 +315,7 @@ def training_error(learner: Any, examples: rb.Examples | None, json: bool) -> di
     if examples is None and learner.run_.converged and learner.output in ("last", "auto"):
         return {"misclassified": 0, "training_error": 0.0 if json else f"{0:.2%}"}
     if examples is None:
-        unknown = "a stream is not read again to measure it; `rosenblatt evaluate` does"
+        unknown = "the training error of a stream is not measured; `rosenblatt evaluate` does that"
         return {"misclassified": None, "training_error": None if json else unknown}
     try:
         answers, n = learner.predict(examples.X), len(examples)

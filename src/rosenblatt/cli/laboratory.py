@@ -36,10 +36,10 @@ ALL = "all"
 )
 @options.json
 def lab(names: tuple[str, ...], out: Path, quick: bool, seed: int, json: bool) -> int:
-    """Run experiments: every theorem beside what is measured.
+    """Run experiments that compare each theorem with measurements.
 
-    NAMES are experiments, all, or files of yours (.py); without any, they are listed. The same
-    command continues a run that was stopped.
+    NAMES are experiments, all, or your own files (.py); without NAMES, the experiments are listed.
+    If a run was stopped, the same command continues it.
     """
     from rosenblatt.lab.catalogue import NAMES
     from rosenblatt.lab.runner import Schedule

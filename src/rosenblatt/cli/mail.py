@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from rosenblatt.cli import options
-from rosenblatt.cli.options import FILE, flag
+from rosenblatt.cli.options import FILE, done_in, flag
 
 store = click.option(
     "--store",
@@ -50,44 +49,36 @@ def folders(command: Any) -> Any:
 
 @click.group
 def mail() -> None:
-    """Mark mail as it comes, and learn from corrections.
+    """Mark mail as it arrives, and learn from corrections.
 
-    Begin with `train`, or with `learn` from the first messages.
+    Begin with `train`, or with `learn` on the first messages.
     """
 
 
 @mail.command(context_settings={"allow_extra_args": True})
-@click.pass_context
 @flag("--exit-code", help="Exit with 0 if important, 1 if ordinary, 3 if unsure.")
 @store
 @flag("--json", help="Print JSON in place of the message.")
-def classify(context: click.Context, store: Path | None, exit_code: bool, json: bool) -> int:
+@done_in("mailing")
+def classify() -> None:
     """Copy a message from standard input to standard output, with a header that marks it.
 
     The header is X-Rosenblatt: important|ordinary|unsure; score=...; an older one is removed. All
     else stays byte for byte as it is.
     """
-    if context.args:
-        name = context.args[0]
-        raise click.UsageError(f"it reads standard input: rosenblatt mail classify < {name}")
-    from rosenblatt.cli.mailing import classify_message
-
-    return classify_message(store, exit_code, json)
 
 
 @mail.command
 @click.argument("messages", metavar="[MESSAGES]...", nargs=-1, type=FILE)
 @flag("--important", help="They are important: the first mark.")
 @flag("--ordinary", help="They are ordinary: the second mark.")
-@click.option("--as", "name", help="They have the mark of this name.")
+@click.option("--as", "name", help="They have the mark with this name.")
 @marks
 @store
 @options.json
-def learn(messages: tuple[Path, ...], store: Path | None, json: bool, **said: Any) -> None:
+@done_in("mailing")
+def learn() -> None:
     """Learn from MESSAGES: files, mboxes, Maildirs or folders; standard input if none is given."""
-    from rosenblatt.cli.mailing import learn_messages
-
-    learn_messages(messages, store, said, json)
 
 
 @mail.command(cls=SeveralValues)
@@ -95,11 +86,9 @@ def learn(messages: tuple[Path, ...], store: Path | None, json: bool, **said: An
 @marks
 @store
 @options.json
-def train(important: Any, ordinary: Any, marks: str | None, store: Path | None, json: bool) -> None:
+@done_in("mailing")
+def train() -> None:
     """Learn from folders of both marks, in the order of the Date headers."""
-    from rosenblatt.cli.mailing import train_folders
-
-    train_folders(important, ordinary, marks, store, json)
 
 
 @mail.command(cls=SeveralValues)
@@ -107,29 +96,25 @@ def train(important: Any, ordinary: Any, marks: str | None, store: Path | None, 
 @click.option("--order", type=click.Choice(["date", "given"]), help="[default: date]")
 @click.option("--trec", type=FILE, metavar="INDEX", help="A TREC index of messages, in its order.")
 @options.json
-def evaluate(
-    important: Any, ordinary: Any, order: str | None, trec: Path | None, json: bool
-) -> None:
+@done_in("mailing")
+def evaluate() -> None:
     """Try a new filter on marked messages: each is tested, then learned.
 
-    Prints the errors, how often it was unsure, the messages that scores put in the wrong order (100
-    times 1 - ROC area), and a bound of the errors. No store is read or written.
+    Prints the errors, how often it was unsure, 100·(1 - area under the ROC curve), and a proven
+    bound on the errors. No store is read or written.
     """
-    from rosenblatt.cli.mailing import evaluate_folders
-
-    evaluate_folders(important, ordinary, order, trec, json)
 
 
 @mail.command
 @message
-@click.option("--top", type=click.IntRange(1), default=15, show_default=True, help="How many.")
+@click.option(
+    "--top", type=click.IntRange(1), default=15, show_default=True, help="How many words."
+)
 @store
 @options.json
-def why(message: Path | None, top: int, store: Path | None, json: bool) -> None:
-    """Print what weighed most in the mark of a MESSAGE, or of standard input."""
-    from rosenblatt.cli.mailing import explain_message
-
-    explain_message(message, top, store, json)
+@done_in("mailing")
+def why() -> None:
+    """Print the words that decided the mark of a MESSAGE, or of standard input."""
 
 
 @mail.command
@@ -137,79 +122,69 @@ def why(message: Path | None, top: int, store: Path | None, json: bool) -> None:
 @flag("--last", help="The latest correction, whatever it was.")
 @store
 @options.json
-def undo(message: Path | None, last: bool, store: Path | None, json: bool) -> None:
+@done_in("mailing")
+def undo() -> None:
     """Take back what was learned from a MESSAGE, or from the one on standard input.
 
-    Of an mbox, a Maildir or a folder, from all messages in it. The weights become those without
-    these corrections.
+    For an mbox, a Maildir or a folder, from all messages in it. The weights become exactly those
+    without these corrections.
     """
-    from rosenblatt.cli.mailing import undo_correction
-
-    if last and message is not None:
-        raise click.UsageError("give a MESSAGE or --last, not both")
-    undo_correction(message, last, store, json)
 
 
 @mail.command
 @store
 @options.json
-def compact(store: Path | None, json: bool) -> None:
+@done_in("mailing")
+def compact() -> None:
     """Keep what was learned, and drop the corrections, which can then no longer be undone."""
-    from rosenblatt.cli.mailing import compact_store
-
-    compact_store(store, json)
 
 
 @mail.command
 @click.argument("out", type=FILE)
-@flag("--readable", help="Leave out what is damaged.")
+@flag("--readable", help="Skip what is damaged.")
 @store
 @options.json
-def export(out: Path, readable: bool, store: Path | None, json: bool) -> None:
+@done_in("mailing")
+def export() -> None:
     """Write the filter and all corrections to a file of JSON lines."""
-    from rosenblatt.cli.mailing import export_store
-
-    export_store(out, readable, store, json)
 
 
 @mail.command("import")
 @click.argument("file", type=FILE)
 @store
 @options.json
-def restore(file: Path, store: Path | None, json: bool) -> None:
-    """Make a filter of a FILE that `export` wrote."""
-    from rosenblatt.cli.mailing import import_store
-
-    import_store(file, store, json)
+@done_in("mailing")
+def restore() -> None:
+    """Make a filter from a FILE that `export` wrote."""
 
 
 @mail.command
 @click.argument("host")
-@click.option("--user", help="The user. [default: that of the credentials]")
+@click.option("--user", help="User name. [default: the one in the credentials]")
 @click.option(
     "--credentials",
     type=FILE,
     help="A netrc file: machine HOST login USER password ... [default: the keyring]",
 )
-@click.option("--port", type=int, help="The port. [default: 993, or 143 without TLS]")
+@click.option("--port", type=int, help="Port. [default: 993, or 143 without TLS]")
 @click.option(
     "--security", type=click.Choice(["tls", "starttls", "none"]), default="tls", show_default=True
 )
-@click.option("--inbox", default="INBOX", show_default=True, help="Where new mail comes in.")
-@click.option("--ordinary", metavar="FOLDER", help="Learn what is moved there as ordinary.")
-@click.option("--important", metavar="FOLDER", help="Learn what is moved there as important.")
-@flag("--move", help="Move ordinary mail there, and learn what is moved back to the inbox.")
 @click.option(
-    "--poll", default=60.0, show_default=True, help="Seconds after which to look in all folders."
+    "--inbox", default="INBOX", show_default=True, help="Folder in which new mail arrives."
 )
-@flag("--once", help="Look once, and end.")
+@click.option("--ordinary", metavar="FOLDER", help="Learn messages moved there as ordinary.")
+@click.option("--important", metavar="FOLDER", help="Learn messages moved there as important.")
+@flag("--move", help="Move ordinary mail to its folder; learn messages moved back as important.")
+@click.option(
+    "--poll", default=60.0, show_default=True, help="Seconds between checks of all folders."
+)
+@flag("--once", help="Check once, then stop.")
 @store
-def watch(host: str, store: Path | None, poll: float, once: bool, **said: Any) -> None:
-    """Mark mail on the IMAP server HOST as it comes, by keywords, and learn from moved messages.
+@done_in("mailing")
+def watch() -> None:
+    """Mark new mail on the IMAP server HOST with keywords, and learn from moved messages.
 
-    The keywords are rosenblatt-important, rosenblatt-ordinary and rosenblatt-unsure. A broken
-    connection is made again.
+    The keywords are rosenblatt-important, rosenblatt-ordinary and rosenblatt-unsure. If the
+    connection breaks, it is made again.
     """
-    from rosenblatt.cli.mailing import watch_mailbox
-
-    watch_mailbox(host, store, None if once else poll, said)

@@ -23,8 +23,10 @@ from rosenblatt.mail.filter import MARKS, UNSURE, Answer, Filter, default_folder
 STATUS = {0: 0, 1: 1, -1: 3}  # of --exit-code: the first mark, the second, unsure
 
 
-def classify_message(store: Path | None, exit_code: bool, json: bool) -> int:
+def classify(store: Path | None, exit_code: bool, json: bool) -> int:
     """Mark the message on standard input."""
+    for name in click.get_current_context().args:
+        raise click.UsageError(f"it reads standard input: rosenblatt mail classify < {name}")
     message = sys.stdin.buffer.read()
     if is_there(store):
         filter = _opened(store)
@@ -39,23 +41,17 @@ def classify_message(store: Path | None, exit_code: bool, json: bool) -> int:
     return STATUS[marks.index(answer.mark) if answer.mark in marks else -1] if exit_code else 0
 
 
-def learn_messages(
-    paths: tuple[Path, ...], store: Path | None, said: dict[str, Any], json: bool
-) -> None:
+def learn(messages: tuple[Path, ...], store: Path | None, json: bool, **said: Any) -> None:
     """Learn from messages of one mark."""
     from rosenblatt.mail.messages import find
 
     filter = _created(store, said["marks"])
     first = _chosen(filter.marks, said)
-    messages = (
-        ((place.read(), first) for path in paths for place in find(path))
-        if paths
-        else iter([(_piped(), first)])
-    )
-    _learn(filter, messages, json)
+    read = (place.read() for path in messages for place in find(path)) if messages else [_piped()]
+    _learn(filter, ((content, first) for content in read), json)
 
 
-def train_folders(
+def train(
     important: Iterable[Path],
     ordinary: Iterable[Path],
     marks: str | None,
@@ -90,7 +86,7 @@ def _refresh(filter: Filter) -> None:
         tell(f"what was learned is stored, but no snapshot of it could be written: {error}")
 
 
-def evaluate_folders(
+def evaluate(
     important: Iterable[Path],
     ordinary: Iterable[Path],
     order: str | None,
@@ -98,7 +94,7 @@ def evaluate_folders(
     json: bool,
 ) -> None:
     """Try a new filter on marked messages."""
-    from rosenblatt.mail.evaluation import evaluate
+    from rosenblatt.mail import evaluation
     from rosenblatt.mail.messages import by_date, find_in_index
 
     with doing("looking for messages") as say:
@@ -106,7 +102,7 @@ def evaluate_folders(
         if order == "date" or (order is None and trec is None):
             say(f"reading the dates of {len(found):,} messages")
             found = by_date(found)
-        done = evaluate(found, lambda k: say(f"{k:,} of {len(found):,} messages"))
+        done = evaluation.evaluate(found, lambda k: say(f"{k:,} of {len(found):,} messages"))
     facts = {
         "messages": done.messages,
         "errors": done.errors,
@@ -131,10 +127,10 @@ def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def explain_message(path: Path | None, top: int, store: Path | None, json: bool) -> None:
+def why(message: Path | None, top: int, store: Path | None, json: bool) -> None:
     """Print what weighed most."""
     filter = _opened(store)
-    answer, reasons = filter.why(_message(path), top)
+    answer, reasons = filter.why(_message(message), top)
     if json:
         weights = [{"feature": name, "weight": weight} for name, weight in reasons]
         show({"mark": answer.mark, "score": answer.score, "reasons": weights}, json)
@@ -150,36 +146,38 @@ def explain_message(path: Path | None, top: int, store: Path | None, json: bool)
     )
 
 
-def undo_correction(path: Path | None, last: bool, store: Path | None, json: bool) -> None:
+def undo(message: Path | None, last: bool, store: Path | None, json: bool) -> None:
     """Take back a correction."""
     from rosenblatt.mail.messages import find
 
+    if last and message is not None:
+        raise click.UsageError("give a MESSAGE or --last, not both")
     filter = _opened(store)
     if last:
         numbers = [filter.undo()]
-    elif path is None or str(path) == "-":
+    elif message is None or str(message) == "-":
         numbers = [filter.undo(_piped())]
     else:
-        numbers = filter.undo_all(place.read() for place in find(path))
+        numbers = filter.undo_all(place.read() for place in find(message))
     facts = {"undone": len(numbers), "correction": numbers[-1], "store": str(filter.store.folder)}
     show(facts, json)
     sys.stdout.flush()
     _refresh(filter)
 
 
-def compact_store(store: Path | None, json: bool) -> None:
+def compact(store: Path | None, json: bool) -> None:
     """Fold the journal."""
     filter = _opened(store)
     show({"compacted": filter.store.compact(), "store": str(filter.store.folder)}, json)
 
 
-def export_store(out: Path, readable: bool, store: Path | None, json: bool) -> None:
+def export(out: Path, readable: bool, store: Path | None, json: bool) -> None:
     """Write all corrections to a file."""
     count = _opened(store).store.export(out, readable=readable)
     show({"corrections": count, "file": str(out)}, json)
 
 
-def import_store(file: Path, store: Path | None, json: bool) -> None:
+def restore(file: Path, store: Path | None, json: bool) -> None:
     """Make a store of a file."""
     from rosenblatt.store.store import Store
 
@@ -257,17 +255,17 @@ def _piped() -> bytes:
     return message
 
 
-def watch_mailbox(host: str, store: Path | None, poll: float | None, said: dict[str, Any]) -> None:
+def watch(host: str, store: Path | None, poll: float, once: bool, **said: Any) -> None:
     """Watch a mailbox until interrupted, or look once."""
     from itertools import repeat
 
     from rosenblatt.cli.printing import tell_plainly
-    from rosenblatt.mail.imap import Account, Folders, password_of, watch
+    from rosenblatt.mail import imap
 
     if said["move"] and not said["ordinary"]:
         raise click.UsageError("--move needs --ordinary FOLDER to move to")
-    user, password = password_of(host, said["user"], said["credentials"])
-    account = Account(host, user, password, said["port"], said["security"])
-    folders = Folders(said["inbox"], said["ordinary"], said["important"], said["move"])
-    waits = [] if poll is None else repeat(poll)
-    watch(account, _created(store, None), folders, tell_plainly, waits)
+    user, password = imap.password_of(host, said["user"], said["credentials"])
+    account = imap.Account(host, user, password, said["port"], said["security"])
+    folders = imap.Folders(said["inbox"], said["ordinary"], said["important"], said["move"])
+    waits = [] if once else repeat(poll)
+    imap.watch(account, _created(store, None), folders, tell_plainly, waits)

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 import rosenblatt
-from rosenblatt.cli import commands, laboratory, mail, plots, proofs, serving, training
+from rosenblatt.cli import commands, laboratory, mail, proofs, serving, training
 from rosenblatt.cli.entry import INTERRUPTED, READER_GONE, ReaderGoneError, give_up, listen
 from rosenblatt.cli.printing import telling
 from rosenblatt.cli.words import spoken
@@ -30,8 +30,8 @@ NAME, COMPLETE = "rosenblatt", "_ROSENBLATT_COMPLETE"
 def app() -> None:
     """Train perceptrons and linear SVMs; prove separability and feasibility.
 
-    Exit status: 0 done, 1 failed, 2 bad usage, bad input, too little memory or an output that
-    cannot be written, 130 interrupted. Commands that answer a question: 0 yes (separable,
+    Exit status: 0 done; 1 failed; 2 bad usage, bad input, too little memory, or an output that
+    cannot be written; 130 interrupted. Commands that answer a question: 0 yes (separable,
     feasible, the certificate holds), 1 no, 3 undecided.
     """
 
@@ -52,27 +52,12 @@ def _complete(instruction: str) -> int:
     return shell_complete(app, {}, NAME, COMPLETE, instruction)
 
 
-for command in (
-    *(commands.demo, training.fit, commands.predict, commands.evaluate, commands.weights),
-    *(
-        commands.info,
-        commands.convert,
-        commands.export,
-        proofs.separate,
-        proofs.margin,
-        proofs.bound,
-    ),
-    *(
-        proofs.solve,
-        proofs.verify,
-        laboratory.lab,
-        mail.mail,
-        serving.serve,
-        plots.plot,
-        completion,
-    ),
-):
-    app.add_command(command)
+for module in (commands, training, proofs, laboratory, serving):
+    for declared in vars(module).values():
+        if isinstance(declared, click.Command):
+            app.add_command(declared)
+app.add_command(mail.mail)
+app.add_command(completion)
 
 
 def _listen() -> None:

@@ -9,8 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
+
 import rosenblatt as rb
 from rosenblatt.cli.decide import write_proof
+from rosenblatt.cli.options import given
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, plain, show
 from rosenblatt.cli.source import Source
@@ -23,15 +26,23 @@ from rosenblatt.learners.perceptron import Perceptron
 MOST_PASSES = 1000  # of the run, if any number is asked about
 
 
-def bound_file(
+def bound(
     source: Source,
     certificate: Path | None,
-    chosen: dict[str, Any],
     passes: int | None,
-    *,
+    any: bool,
+    intercept: bool,
+    seed: int | None,
+    floats: bool,
     json: bool,
+    **limits: Any,
 ) -> None:
     """Read, learn, bound the mistakes, write the proof, report."""
+    if any and passes is not None:
+        raise click.UsageError("--any and --passes exclude each other")
+    source = source.with_floats() if floats else source
+    chosen = given({**limits, "fit_intercept": intercept, "random_state": seed})
+    passes = None if any else passes or 1
     check_writable(certificate, source.data)
     began = time.perf_counter()
     with doing(f"reading {source.data}") as say, warnings.catch_warnings():
@@ -45,11 +56,11 @@ def bound_file(
         learner = Perceptron(max_iter=passes or MOST_PASSES, patience=None, **chosen)
         learner.train(X, y, examples.weights)
         say("looking for the least bound")
-        bound = _bounded(learner, examples, passes, clock)
+        found = _bounded(learner, examples, passes, clock)
     facts = {"data": str(source.data), **source.label_fact(learner.columns_, json)}
-    facts |= _facts(learner, bound, X.shape)
-    facts["certificate"] = write_proof(certificate, bound.certificate)
-    show(facts if json else _for_people(facts, bound), json)
+    facts |= _facts(learner, found, X.shape)
+    facts["certificate"] = write_proof(certificate, found.certificate)
+    show(facts if json else _for_people(facts, found), json)
 
 
 def _bounded(

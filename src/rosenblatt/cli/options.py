@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def place(text: str) -> int | str:
 def hashed(bits: str) -> int:
     """Give the number of hashed columns."""
     if not bits.isdigit() or not 1 <= int(bits) <= MOST_BITS:
-        raise ValueError(f"{bits} is no whole number from 1 to {MOST_BITS}")
+        raise ValueError(f"{bits} is not a whole number from 1 to {MOST_BITS}")
     return int(2 ** int(bits))
 
 
@@ -61,6 +62,23 @@ def flag(*names: str, help: str, default: bool | None = False) -> Decorator:
     return click.option(*names, is_flag=True, default=default, help=help)
 
 
+def done_in(module: str) -> Decorator:
+    """Let the function of the same name in a module do the work of a command.
+
+    The module is loaded when the command is called, so that ``--help`` answers at once.
+    """
+
+    def decorate(declared: Command) -> Command:
+        @wraps(declared)
+        def call(**given: Any) -> Any:
+            work = getattr(import_module(f"rosenblatt.cli.{module}"), declared.__name__)
+            return work(**given)
+
+        return call
+
+    return decorate
+
+
 def given(values: dict[str, Any]) -> dict[str, Any]:
     """Give the options that somebody gave."""
     return {name: value for name, value in values.items() if value is not None}
@@ -69,22 +87,24 @@ def given(values: dict[str, Any]) -> dict[str, Any]:
 json = flag("--json", help="Print JSON.")
 stream = flag(
     "--stream",
-    help="Read block by block: data may be larger than memory. Tables with text columns and JSON "
-    "lines are read once more, before.",
+    help="Read block by block, for data larger than memory. Tables with text columns and JSON "
+    "lines are read twice.",
 )
 cluster = click.option(
     "--cluster",
     metavar="ADDRESS|local|FILE",
-    help="Work on shards of DATA on a Dask cluster: the address of its scheduler, the file that it "
-    "wrote (.json), or local for processes of this machine.",
+    help="Work on a Dask cluster, on shards of DATA: the address of its scheduler, its scheduler "
+    "file (.json), or local for processes on this machine.",
 )
 cache = flag("--cache", help="Cache the data beside the file, as memory-mapped arrays.")
 model = click.argument("model", type=FILE)
 max_seconds = click.option(
-    "--max-seconds", type=float, help="Time limit, reading included; then undecided."
+    "--max-seconds",
+    type=float,
+    help="Time limit, reading included; after it the answer is undecided.",
 )
 floats = flag(
-    "--floats", help="Take numbers of text for their nearest float64, not for the decimals written."
+    "--floats", help="Round numbers in text files to float64; by default they are exact decimals."
 )
 certificate = click.option("--certificate", type=FILE, help="Where to write the proof.")
 intercept = click.option(
@@ -119,9 +139,13 @@ EVERYWHERE = {
         help="The decimal point of a CSV file. [default: .]",
     ),
     "missing": click.option(
-        "--missing", type=float, help="Number for missing values of a table. [default: an error]"
+        "--missing",
+        type=float,
+        help="Number that replaces missing values of a table. [default: an error]",
     ),
-    "zero_based": flag("--zero-based", help="Columns of svmlight count from 0.", default=None),
+    "zero_based": flag(
+        "--zero-based", help="Columns of svmlight files count from 0.", default=None
+    ),
 }
 # What a model remembers of its data, and need not be told.
 TO_LEARN = {

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 import rosenblatt as rb
+from rosenblatt.cli.commands import PICTURES
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, plain, show, telling
 from rosenblatt.cli.source import Source, opened
@@ -25,7 +27,6 @@ from rosenblatt.lab.style import as_bytes, look
 from rosenblatt.learners.base import Learner
 from rosenblatt.learners.perceptron import Perceptron
 
-PICTURES = ("regions", "margins", "curve", "hardest", "path")
 OF_RUNS = ("curve", "hardest", "path")  # which not every model has
 WORK = 2e9  # multiply-adds of a fit, some seconds at most
 PASSES = (10, 1000)  # at least, at most
@@ -63,16 +64,14 @@ class Exhibit:
         return [f"column {place + self.first}" for place in range(self.X.shape[1])]
 
 
-def plot_file(
-    source: Source,
-    what: str,
-    model: Path | None,
-    columns: str | None,
-    out: Path,
-    *,
-    json: bool,
+def plot(
+    source: Source, what: str, model: Path | None, axes: str | None, out: Path, json: bool
 ) -> None:
     """Draw everything, then write everything, then report."""
+    if axes is not None and what not in ("all", "regions"):
+        raise click.UsageError(f"--columns goes with --what regions, not with {what}")
+    if model is None:  # a model says itself how its data are to be read
+        source = source.with_options(dtype="float64")
     wanted = PICTURES if what == "all" else (what,)
     files = _files(wanted, out, [source.data, *([model] if model else [])])
     with doing(f"reading {source.data}") as say, warnings.catch_warnings():
@@ -83,7 +82,7 @@ def plot_file(
         else:
             scene = _given(source, model, json)
         say("drawing")
-        pairs = None if columns is None else _columns(columns, scene, source.data)
+        pairs = None if axes is None else _columns(axes, scene, source.data)
         figures, left_out = _drawn(scene, wanted, pairs, strict=what != "all")
         kinds = {name: path.suffix[1:].lower() for name, path in files.items()}
         contents = {name: as_bytes(figure, kinds[name]) for name, figure in figures.items()}

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
-from rosenblatt.cli.confusion import confusion_lines
+from rosenblatt.cli.confusion import Pairs, confusion_lines
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import plain, room, show, tell, telling
+from rosenblatt.cli.recipes import Recipe
 from rosenblatt.cli.source import Source, opened
 from rosenblatt.data.files import replacing
 from rosenblatt.data.sources import Name
@@ -22,13 +24,27 @@ from rosenblatt.labels import as_labels
 from rosenblatt.learners.base import Learner
 
 
-def predict_file(
-    path: Path, source: Source, out: Path | None, *, format: str, scores: bool
+def predict(
+    model: Path,
+    source: Source,
+    out: Path | None,
+    scores: bool,
+    csv: bool,
+    stream: bool,
+    cluster: str | None,
+    json: bool,
 ) -> None:
-    """Predict every row of a data set, block by block."""
-    check_writable(out, path, source.data)
-    learner, source = opened(path, source.with_options(labels=False))
-    pieces = _predictions(learner, source, format, scores)
+    """Predict every row of a data set, block by block, or on shards."""
+    kind = "jsonl" if json else "csv" if csv else "text"
+    scores = scores or kind != "text"
+    if cluster is not None:
+        from rosenblatt.cli.clusters import predict_on
+
+        predict_on(cluster, model, source, out, format=kind, scores=scores)
+        return
+    check_writable(out, model, source.data)
+    learner, source = opened(model, source.by(stream).with_options(labels=False))
+    pieces = _predictions(learner, source, kind, scores)
     with telling():
         if out is not None:
             with replacing(out) as file:
@@ -63,10 +79,37 @@ def _scores(learner: Learner, source: Source) -> Iterator[np.ndarray]:
         yield np.zeros((0, several) if several > 2 else 0)
 
 
-def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
-    """Compare predictions with labels."""
-    learner, source = opened(path, source)
-    pairs: dict[tuple[Any, Any], int] = {}
+def evaluate(
+    source: Source,
+    folds: int | None,
+    scale: str | None,
+    recipe: Recipe,
+    stream: bool,
+    cluster: str | None,
+    json: bool,
+) -> None:
+    """Compare predictions with labels: those of a model, or of what folds of the data teach."""
+    if folds is not None:
+        from rosenblatt.cli.folds import evaluate_folds
+
+        if stream or cluster is not None or recipe.is_open:
+            raise click.UsageError("--stream, --cluster and --C auto do not go with --folds")
+        evaluate_folds(source, recipe, scale, folds, json=json)
+        return
+    if scale is not None or recipe.learner != "perceptron" or recipe.options:
+        raise click.UsageError("options of `fit` need --folds; a MODEL has its own")
+    model, source = source.behind_model()
+    if cluster is not None:
+        from rosenblatt.cli.clusters import evaluate_on
+
+        evaluate_on(cluster, model, source, json=json)
+        return
+    learner, source = opened(model, source.by(stream))
+    _evaluate(learner, source, json)
+
+
+def _evaluate(learner: Learner, source: Source, json: bool) -> None:
+    pairs: Pairs = {}
     unsure, weights = 0, Weighed()
     with telling():
         for block in source.blocks():
@@ -77,19 +120,24 @@ def evaluate_file(path: Path, source: Source, *, json: bool) -> None:
             for pair in zip(labels, answers, strict=True):
                 pairs[pair] = pairs.get(pair, 0) + 1
             weights.add(labels, answers, block.weights)
+    facts = source.label_fact(block.columns, json)
+    report(learner, source, pairs, facts, {**weights.facts(), "unsure": unsure}, json)
+
+
+def report(
+    learner: Learner,
+    source: Source,
+    pairs: Pairs,
+    facts: dict[str, Any],
+    more: dict[str, Any],
+    json: bool,
+) -> None:
+    """Tell how labels were answered, with facts about the data and about the answers."""
     _check_labels({label for label, _ in pairs}, learner.classes_.tolist(), source.data)
     rows = sum(pairs.values())
     right = sum(count for (label, answer), count in pairs.items() if label == answer)
-    facts: dict[str, Any] = {
-        "data": str(source.data),
-        **source.label_fact(block.columns, json),
-        "rows": rows,
-        "right": right,
-        "wrong": rows - right,
-        "accuracy": right / rows,
-        **weights.facts(),
-        "unsure": unsure,
-    }
+    facts = {"data": str(source.data), **facts, "rows": rows, "right": right}
+    facts |= {"wrong": rows - right, "accuracy": right / rows, **more}
     if json:
         facts["confusion"] = [
             {"label": plain(label), "answer": plain(answer), "count": count}

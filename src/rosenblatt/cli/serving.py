@@ -25,15 +25,23 @@ from rosenblatt.cli.options import FILE
 @click.option(
     "--token-file",
     type=FILE,
-    help="File with the token that clients must know; needed on addresses of other machines.",
+    help="File with the token that clients must send; required unless --host is local.",
 )
-@click.option("--max-body", type=click.IntRange(1), help="Bytes of a request. [default: 1048576]")
-@click.option("--max-learners", type=click.IntRange(1), help="[default: 100]")
-@click.option("--max-features", type=click.IntRange(1), help="Of a learner. [default: 1000000]")
+@click.option(
+    "--max-body", type=click.IntRange(1), help="Largest request, in bytes. [default: 1048576]"
+)
+@click.option(
+    "--max-learners", type=click.IntRange(1), help="Maximum number of learners. [default: 100]"
+)
+@click.option(
+    "--max-features",
+    type=click.IntRange(1),
+    help="Maximum number of features of a learner. [default: 1000000]",
+)
 @click.option(
     "--max-rate",
     type=click.FloatRange(0),
-    help="Requests a second from another machine; 0 for any. [default: 1000]",
+    help="Requests per second from another machine; 0 for no limit. [default: 1000]",
 )
 @click.option(
     "--log",
@@ -55,8 +63,8 @@ def serve(
     """Serve learners over HTTP, with an inbox page and a playground.
 
     The inbox is at /, the playground at /play. By default the FOLDER is rosenblatt in the user's
-    data folder, whose learner `mail` is the filter of `rosenblatt mail`. What is acknowledged is
-    on disk. Ctrl-C ends it.
+    data folder, whose learner `mail` is the filter of `rosenblatt mail`. Corrections
+    are on disk before they are acknowledged. Ctrl-C stops the server.
     """
     from rosenblatt.cli.printing import show
     from rosenblatt.errors import optional_module

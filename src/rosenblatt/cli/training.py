@@ -9,17 +9,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from rosenblatt.cli import options
-from rosenblatt.cli.options import FILE, TO_LEARN, Command, Decorator, Taken, flag, reads
-
-if TYPE_CHECKING:
-    from rosenblatt.cli.recipes import Recipe
-    from rosenblatt.cli.source import Source
+from rosenblatt.cli.options import FILE, TO_LEARN, Command, Decorator, Taken, done_in, flag, reads
 
 LEARNERS = {
     "perceptron": "Perceptron",
@@ -62,13 +57,13 @@ def choice(name: str, *words: str, help: str) -> Decorator:
 
 
 OF_LEARNERS = (
-    choice("--learner", *LEARNERS, help="What to train. [default: perceptron]"),
+    choice("--learner", *LEARNERS, help="Which learner to train. [default: perceptron]"),
     click.option(
         "--kernel",
-        help="Kernel perceptron: linear, polynomial:DEGREE[:C] or gaussian:GAMMA; it means "
+        help="Kernel perceptron: linear, polynomial:DEGREE[:C] or gaussian:GAMMA; implies "
         "--learner kernel.",
     ),
-    click.option("--budget", type=int, help="Kernel: the most examples to store."),
+    click.option("--budget", type=int, help="Kernel: how many examples to store at most."),
     choice(
         "--forget",
         *("oldest", "random", "project"),
@@ -82,7 +77,9 @@ OF_LEARNERS = (
     choice("--initial", "zero", "unit", "random", help="Starting weights. [default: zero]"),
     click.option("--eta0", type=float, help="Learning rate. [default: 1]"),
     click.option(
-        "--margin", type=float, help="Update also on right answers inside this margin. [default: 0]"
+        "--margin",
+        type=float,
+        help="Also update on correct answers inside this margin. [default: 0]",
     ),
     flag("--renormalize", help="Scale the weights to norm 1 after each update.", default=None),
     choice(
@@ -92,7 +89,9 @@ OF_LEARNERS = (
         "[default: free; the perceptron's is lifted]",
     ),
     flag("--no-intercept", help="The same as --intercept none.", default=None),
-    click.option("--lift", type=LIFT, help="Constant feature for the intercept, or radius."),
+    click.option(
+        "--lift", type=LIFT, help="Constant feature for the intercept: a number, or radius."
+    ),
     choice(
         "--output",
         *("auto", "last", "averaged", "voted"),
@@ -107,19 +106,19 @@ OF_LEARNERS = (
     click.option(
         "--unsure",
         type=float,
-        help="Online: say 'I don't know' so often that of the other answers no more than this "
-        "share is wrong, as far as the data told.",
+        help="Online learners: say 'I don't know' near ties, so that at most this share of the "
+        "other answers is wrong, judging by the data so far.",
     ),
     click.option("--lam", type=float, help="SVM: λ of Σ hinge + λ‖w‖². [default: 1]"),
     click.option(
         "--C",
         "C",
         type=Taken("number", or_word("C", "auto")),
-        help="SVM: the same as --lam 1/(2C); auto takes the best of a path by 5 folds. Online SVM: "
-        "the largest share of an example. [default: 1]",
+        help="SVM: the same as --lam 1/(2C); auto chooses it by 5-fold cross-validation. Online "
+        "SVM: the largest weight of an example. [default: 1]",
     ),
     click.option(
-        "--tol", type=float, help="SVMs: relative gap to stop at. [default: 1e-3, hard 1e-6]"
+        "--tol", type=float, help="SVMs: relative gap to stop at. [default: 1e-3; hard-svm 1e-6]"
     ),
     choice(
         "--multiclass",
@@ -129,31 +128,31 @@ OF_LEARNERS = (
     click.option(
         "--max-iter",
         type=click.IntRange(0),
-        help="Most passes (epochs); 0 for no limit. [default: 1000 for the perceptron, 1 for the "
-        "online SVM]",
+        help="Maximum number of passes (epochs); 0 for no limit. [default: 1000 for the "
+        "perceptron, 1 for the online SVM]",
     ),
     click.option(
         "--patience",
         type=click.IntRange(0),
         help="Stop after this many passes without progress; 0 for never. [default: 5]",
     ),
-    click.option("--max-updates", type=int, help="Most updates."),
-    click.option("--max-seconds", type=float, help="Time limit of the training."),
+    click.option("--max-updates", type=int, help="Maximum number of updates."),
+    click.option("--max-seconds", type=float, help="Time limit for training."),
     click.option(
         "--class-weight",
         type=Taken("label=factor,...", factors),
-        help="Weights of the classes; balanced: inversely proportional to their sizes.",
+        help="Weights of the classes, or balanced: inversely proportional to their sizes.",
     ),
     flag("--balanced", help="The same as --class-weight balanced.", default=None),
-    click.option("--seed", type=int, help="Seed of the random choices."),
+    click.option("--seed", type=int, help="Seed for random choices."),
 )
 
 
 scale = click.option(
     "--scale",
     type=click.Choice(["standard", "maxabs"]),
-    help="Divide columns by their standard deviation and centre them, or by their largest absolute "
-    "value; the model keeps the scale.",
+    help="Standardise columns, or divide them by their largest absolute value; the model keeps the "
+    "scale.",
 )
 
 
@@ -180,7 +179,7 @@ def learns(command: Command) -> Command:
     "--from",
     "start",
     type=FILE,
-    help="A perceptron to continue training: its weights, names and options.",
+    help="A model file to continue training from: weights, column names and options.",
 )
 @scale
 @learns
@@ -189,52 +188,18 @@ def learns(command: Command) -> Command:
 @click.option(
     "--checkpoint",
     type=FILE,
-    help="With --stream or --cluster: file from which a killed run continues.",
+    help="With --stream or --cluster: a file from which a killed run can continue.",
 )
 @options.cluster
 @options.cache
 @reads(TO_LEARN)
 @options.json
-def fit(
-    source: Source,
-    model: Path,
-    start: Path | None,
-    scale: str | None,
-    recipe: Recipe,
-    double: bool,
-    stream: bool,
-    checkpoint: Path | None,
-    cluster: str | None,
-    cache: bool,
-    json: bool,
-) -> int:
+@done_in("fitting")
+def fit() -> None:
     """Train on DATA and write a model.
 
-    The perceptron, with or without a kernel, runs until a pass makes no mistake or none makes
-    progress; Ctrl-C saves the weights learned so far. An SVM minimises Σ hinge + λ‖w‖² until its
-    duality gap is small; hard-svm finds the largest margin, or says why there is none.
+    The perceptron, with or without a kernel, stops when a pass makes no mistake, or when passes
+    make no more progress; Ctrl-C saves the weights learned so far. An SVM minimises
+    Σ hinge + λ‖w‖² until its duality gap is small; hard-svm finds the largest margin, or says why
+    there is none.
     """
-    from rosenblatt.cli.fitting import Beginning, fit_file
-
-    if cluster is not None:
-        from rosenblatt.cli.clusters import fit_on
-
-        if stream or cache or scale is not None or start is not None or recipe.is_open:
-            raise click.UsageError(
-                "--stream, --cache, --scale, --from and --C auto do not go with --cluster"
-            )
-        source = source.with_options(dtype="float64") if double else source
-        return fit_on(cluster, source, model, recipe, checkpoint=checkpoint, json=json)
-    if checkpoint is not None and not stream:
-        raise click.UsageError("--checkpoint goes with --stream or --cluster")
-    if scale is not None and (stream or start is not None):
-        raise click.UsageError("--scale needs all rows beforehand: leave out --stream and --from")
-    if stream and recipe.learner != "perceptron":
-        raise click.UsageError(
-            "--stream goes with --learner perceptron: any other needs its rows again"
-        )
-    if double or recipe.learner == "hard-svm":  # its proof is about the numbers as written
-        source = source.with_options(dtype="float64")
-    source = source.by(stream, cache)
-    begin = Beginning(recipe, start, scale)
-    return fit_file(source, model, begin, checkpoint=checkpoint, json=json)

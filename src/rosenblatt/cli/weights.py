@@ -15,18 +15,18 @@ from rosenblatt.data.read import read_whole
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.sources import contents
 from rosenblatt.data.tables_layout import hashed
-from rosenblatt.data.vowpal_lines import column_of
+from rosenblatt.data.vowpal import column_of
 from rosenblatt.errors import InputError
 from rosenblatt.names import Columns, TableColumns, wanted_by
 
 WORD = re.compile(r"\w+")
 
 
-def weights_file(path: Path, top: int, data: str | None, *, json: bool) -> None:
+def weights(model: Path, top: int, data: str | None, json: bool) -> None:
     """Print them."""
-    learner, notes, scaling = read_model(path)
+    learner, notes, scaling = read_model(model)
     if not hasattr(learner, "coef_") or getattr(learner, "output", None) == "voted":
-        raise InputError(f"{path}, a {kind_of(learner)}, has no hyperplane whose weights to tell")
+        raise InputError(f"{model}, a {kind_of(learner)}, has no hyperplane whose weights to tell")
     coef, intercept = learner.coef_, learner.intercept_
     if scaling:
         coef, intercept = scaling.hyperplanes(learner)
@@ -44,7 +44,11 @@ def weights_file(path: Path, top: int, data: str | None, *, json: bool) -> None:
         if signed:  # then the sign of a weight speaks for no class
             heads = dict.fromkeys(heads, "column" if len(coef) == 1 else "column, {}")
     found = _largest(names, coef, learner.classes_.tolist(), top)
-    facts = {"model": str(path), "columns": learner.n_features_in_, "intercept": intercept.tolist()}
+    facts = {
+        "model": str(model),
+        "columns": learner.n_features_in_,
+        "intercept": intercept.tolist(),
+    }
     if json:
         show({**facts, "weights": found}, json)
         return

@@ -12,13 +12,13 @@ from scipy import sparse
 from rosenblatt.bounds.theorem import MistakeBound, check_radius, named_run
 from rosenblatt.certificates import MistakeProof
 from rosenblatt.cluster.connecting import on_engine
-from rosenblatt.cluster.dual import Solver
 from rosenblatt.cluster.engine import Engine
 from rosenblatt.cluster.inputs import shards_of
 from rosenblatt.cluster.looks import Sides, hinge_parts
 from rosenblatt.cluster.proofs import Coordinator, exactly
 from rosenblatt.cluster.shards import Shard
 from rosenblatt.cluster.survey import Survey, widened
+from rosenblatt.cluster.svm import solver_for
 from rosenblatt.data.info import Info
 from rosenblatt.data.info import info as info_of
 from rosenblatt.decide.answers import SEPARABLE, Clock
@@ -59,8 +59,8 @@ def mistake_bound(
     lift : float, default=1.0
         That constant.
     passes : int or None, default=1
-        How often a row is presented at most; None for any number of times, which needs separable
-        classes.
+        The maximum number of times that a row is presented; None for any number, which needs
+        separable classes.
 
     Returns
     -------
@@ -120,7 +120,8 @@ def _comparator(on: Coordinator, lift: float, passes: int) -> np.ndarray:
     learner = SoftMarginSVM(
         lam=square / (2 * passes), intercept=kind, lift=lift or 1.0, tol=0.005, max_iter=ROUNDS
     )
-    answer = Solver(learner, on.engine, on.survey, 1, kind, None, None, math.inf).solve()
+    solver = solver_for(on.survey.width)
+    answer = solver(learner, on.engine, on.survey, 1, None, None, math.inf).solve()
     w = answer.w[0]
     w[-1] = w[-1] / lift if lift else 0.0
     losses = np.sum(list(on.engine.map(losses_of, (on.sides, w, lift))), axis=0)

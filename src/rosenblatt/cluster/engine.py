@@ -176,7 +176,7 @@ class RoundFile:
                 about = (file.metadata() or {}).get("about")
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, OSError) as error:
-            raise ModelFileError(f"{self.path} is no checkpoint: {error}") from error
+            raise ModelFileError(f"{self.path} is not a checkpoint: {error}") from error
         if about != self.about:
             raise ModelFileError(
                 f"{self.path} is a checkpoint of other data or of other options; delete it to "

@@ -58,7 +58,7 @@ class ClusterPerceptron(OnCluster, Perceptron):  # type: ignore[misc]
         return made
 
 
-class ClusterSVM(OnCluster, SoftMarginSVM):  # type: ignore[misc]
+class ClusterSVM(OnCluster, SoftMarginSVM):
     """`SoftMarginSVM` on a cluster: the same options; set `client` unless the current is meant."""
 
     def local(self) -> SoftMarginSVM:

@@ -81,7 +81,7 @@ def _pair(k: int, item: Any) -> RowsShard:
     if hasattr(item, "shape"):
         return RowsShard(f"shard {k}", Examples(item, None))
     if not isinstance(item, list | tuple) or len(item) != 2:
-        raise InputError(f"shard {k} is no pair (X, y): {item!r:.60}; {FORMS}")
+        raise InputError(f"shard {k} is not a pair (X, y): {item!r:.60}; {FORMS}")
     return RowsShard(f"shard {k}", Examples(*item))
 
 

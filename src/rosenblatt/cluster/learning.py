@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rosenblatt.cluster.connecting import on_engine
-from rosenblatt.cluster.dual import solve
 from rosenblatt.cluster.engine import Engine, RoundFile
 from rosenblatt.cluster.inputs import shards_of
 from rosenblatt.cluster.mixing import Mixing, Watch
 from rosenblatt.cluster.survey import Survey
+from rosenblatt.cluster.svm import solve
 from rosenblatt.data.reading import Reading
 from rosenblatt.errors import InputError
 from rosenblatt.learners.perceptron import Perceptron
@@ -28,10 +28,10 @@ def fit(
 ) -> Any:
     """Train a learner on many machines; it is then an ordinary fitted learner.
 
-    The perceptron learns by iterative parameter mixing, the SVM by dual steps on each shard. What
-    is learned depends on the shards and their order, not on the number of workers or on which of
-    them ends first; a worker that is lost costs a retry. With one shard, it is what one machine
-    learns.
+    The perceptron learns by iterative parameter mixing, the SVM by Newton steps over all shards or,
+    with many columns, by dual steps on each. What is learned depends on the shards and their order,
+    not on the number of workers or on which of them ends first; a worker that is lost costs a
+    retry. With one shard, a perceptron is that of one machine.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class LocalEngine(Engine):
     def _put(self) -> None:
         token = uuid.uuid4().hex
         self.keys = [f"{token}-{k}" for k in range(len(self.descriptions))]
-        self.processes = self.copies = min(self.processes, len(self.keys))
+        self.processes = self.copies = min(len(self.pools), len(self.keys))
 
     def _keep(self, places: Sequence[int]) -> None:
         self.keys = [self.keys[k] for k in places]

@@ -34,7 +34,7 @@ from rosenblatt.errors import InputError, RosenblattError
 from rosenblatt.exact.extremes import joined
 from rosenblatt.learners.perceptron import Perceptron
 from rosenblatt.online.averaging import mean_weights
-from rosenblatt.online.growth import Length, length_of, stalled
+from rosenblatt.online.growth import Length, keeps_growing, length_of, stalled
 from rosenblatt.online.perceptron import (
     ALL_ONE,
     CLOCK,
@@ -141,10 +141,21 @@ class Mixing:
         if learner.max_seconds is not None and elapsed >= learner.max_seconds:
             return Stop.SECONDS
         patience = learner.passes_without_progress()
-        shape = (self.survey.rows, self.survey.width)
-        if patience is not None and stalled(self.updates, self.lengths, shape, patience):
+        if patience is not None and self._stalled(patience):
             return Stop.STALLED
         return None
+
+    def _stalled(self, patience: int) -> bool:
+        """Tell whether rounds make no progress.
+
+        A mixture is slow to get the last rows right, and may long have no round with fewer mistakes
+        than before: as long as w grows as it does where something separates the data, it goes on.
+        """
+        rows, columns = shape = self.survey.rows, self.survey.width
+        if not stalled(self.updates, self.lengths, shape, patience):
+            return False
+        alone, many_columns = len(self.seeds) == 1, columns >= rows
+        return alone or many_columns or not keeps_growing(self.lengths, patience)
 
     # ---- a round
 

@@ -22,7 +22,15 @@ from scipy import sparse
 from rosenblatt.data.formats import format_of
 from rosenblatt.data.read import read_whole
 from rosenblatt.data.reading import Reading
-from rosenblatt.data.sources import after_line, contents, files, is_compressed, is_pipe, shown
+from rosenblatt.data.sources import (
+    after_line,
+    contents,
+    files,
+    is_compressed,
+    is_pipe,
+    let_go,
+    shown,
+)
 from rosenblatt.data.store import open_store, read_header
 from rosenblatt.data.svmlight import parse_svmlight
 from rosenblatt.data.vowpal import parse_vowpal
@@ -180,7 +188,11 @@ def bytes_of(X: Matrix) -> int:
 def described(names: Any, reading: Reading, shard_bytes: int = SHARD_BYTES) -> list[Description]:
     """Give the shards of files, folders, patterns and stores, in the order given."""
     listed = [names] if isinstance(names, str | os.PathLike) else list(names)
-    return [each for name in listed for each in _of_one(os.fsdecode(name), reading, shard_bytes)]
+    try:
+        found = (_of_one(os.fsdecode(name), reading, shard_bytes) for name in listed)
+        return [each for shards in found for each in shards]
+    finally:
+        let_go()  # workers open the files themselves
 
 
 def _of_one(name: str, reading: Reading, shard_bytes: int) -> Iterator[Description]:

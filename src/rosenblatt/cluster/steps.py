@@ -7,25 +7,32 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.cluster.passes import STEP, Difference
+from rosenblatt.cluster.problems import Basis
 from rosenblatt.cluster.shards import Shard
-from rosenblatt.cluster.survey import Labelling
 from rosenblatt.margin.descent import GAP, DualRows, sweep
-from rosenblatt.matrices import as_rows, without_duplicates
 from rosenblatt.online.plan import shuffle
-from rosenblatt.rows import combine, fill_squares, scores
+from rosenblatt.rows import combine, scores
 
 
 class Given(NamedTuple):
     """What all shards begin a round with."""
 
-    token: str
+    basis: Basis
     number: int
-    labelled: Labelling
-    place: int  # the class that is positive
-    factors: np.ndarray  # of the caps of each class
-    lift: float
     centre: float  # of the penalty on a free intercept
     w: np.ndarray
+
+    def of(self, shard: Shard) -> DualRows:
+        """Give the rows of a shard, with targets by the centre."""
+        made = self.basis.of(shard)
+        np.multiply(made.signs, -self.centre, out=made.targets)
+        made.targets[:] += 1.0
+        return made
+
+    @property
+    def token(self) -> str:
+        """What tells problems apart."""
+        return self.basis.token
 
 
 class Own(NamedTuple):
@@ -72,25 +79,6 @@ MISSING = "missing"
 WAYS = 4  # the duals of each sign that shrink, and those that grow
 
 
-def problem_of(shard: Shard, given: Given) -> DualRows:
-    """Give the rows of a shard as the sweep takes them."""
-
-    def make() -> DualRows:
-        shown, codes = given.labelled.of(shard)
-        signs = np.where(codes == given.place, np.int8(1), np.int8(-1))
-        rows = as_rows(without_duplicates(shown.X), given.lift)
-        squares = np.empty(signs.size)
-        fill_squares(rows._replace(lift=0.0), squares)
-        squares += given.lift**2
-        caps = given.factors[codes] * (shown.weights if shown.weighted else 1.0)
-        return DualRows(shown.X.shape[1], rows, signs, np.ones(signs.size), squares, caps)
-
-    made: DualRows = shard.keep("problem", given.token, make)
-    np.multiply(made.signs, -given.centre, out=made.targets)
-    made.targets[:] += 1.0
-    return made
-
-
 def duals_of(shard: Shard, given: Given, problem: DualRows, own: Own) -> Any:
     """Give the duals of a shard at the beginning of a round, or say that they are missing."""
     if own.betas is not None:
@@ -106,7 +94,7 @@ def duals_of(shard: Shard, given: Given, problem: DualRows, own: Own) -> Any:
 
 def local_steps(shard: Shard, given: Given, own: Own) -> Moved | str:
     """Sweep over a shard; keep the steps, and tell what they do."""
-    problem = problem_of(shard, given)
+    problem = given.of(shard)
     before = duals_of(shard, given, problem, own)
     if isinstance(before, str):
         return MISSING
@@ -146,7 +134,7 @@ class Look(NamedTuple):
 
 def sums_of(shard: Shard, given: Given, own: Own) -> Look | str:
     """Add up the rows of each class, by the duals as they are."""
-    problem = problem_of(shard, given)
+    problem = given.of(shard)
     betas = duals_of(shard, given, problem, own)
     if isinstance(betas, str):
         return MISSING
@@ -161,7 +149,7 @@ def sums_of(shard: Shard, given: Given, own: Own) -> Look | str:
 def losses_of(shard: Shard, given: tuple[Given, np.ndarray, np.ndarray], _: None) -> np.ndarray:
     """Give Σ C·max(0, 1 - s(w·x + b)) for some b."""
     basis, w, intercepts = given
-    problem = problem_of(shard, basis)
+    problem = basis.of(shard)
 
     def make() -> np.ndarray:
         found = np.empty(problem.signs.size)
@@ -176,9 +164,9 @@ def losses_of(shard: Shard, given: tuple[Given, np.ndarray, np.ndarray], _: None
 
 def caps_of(shard: Shard, given: Given, _: None) -> np.ndarray:
     """Give the largest dual of each row that counts."""
-    return problem_of(shard, given).caps
+    return given.of(shard).caps
 
 
 def positive_bits(shard: Shard, given: Given, _: None) -> np.ndarray:
     """Give a bit for each row that counts: whether it is positive."""
-    return np.packbits(problem_of(shard, given).signs > 0)
+    return np.packbits(given.of(shard).signs > 0)

@@ -7,6 +7,8 @@ The rules
   is zero, and one that the model has not seen says nothing.
 - Columns without names are found by place. Sparse rows may have columns beyond the model's, which
   weigh nothing (as in LIBLINEAR) and are told once, and need not reach its last one.
+- The label of a table is the column that the caller names, else the one that the model was fitted
+  with, else one of those that are left: the one with a usual name, or the only one.
 - Hashed words fit a model of words that were hashed in the same way, and nothing else does.
 - Whatever else is asked of a model is refused, unless the caller says that columns match by place.
 """
@@ -20,11 +22,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.data.tables_match import tell_strangers
+from rosenblatt.data.reading import Reading
+from rosenblatt.data.tables_layout import Layout, label_column, usual_labels
+from rosenblatt.data.tables_text import quoted
 from rosenblatt.errors import InputError, UnknownColumnsWarning, levels_inside
 from rosenblatt.examples import Examples
-from rosenblatt.names import HASHED, Columns, Wanted
+from rosenblatt.names import HASHED, Columns, TableColumns, Wanted
 
+FEW = 5
 Feature = tuple[str, str | None]  # a column, and the word of it that the feature stands for
 
 
@@ -132,3 +137,91 @@ def _lacking(known: Columns, own: Columns) -> list[str]:
     numbers = own.names or () if own.table is None else own.table.numbers
     present = set(known.names or ())
     return [name for name in numbers if name not in present]
+
+
+# ---- tables, which are read by the columns of the model from the start
+
+
+def matched(names: list[str], header: bool, reading: Reading) -> Layout:
+    """Find the columns of a model in a table of such names.
+
+    By place, the column of the label is left out.
+    """
+    wanted = reading.wanted
+    assert wanted is not None
+    table = wanted.as_table(names)
+    by_place = reading.by_place or not (header or table.header)
+    if header != table.header and not reading.by_place:
+        raise InputError(_unnamed(header, reading))
+    label = _label(names, table, by_place, reading)
+    rest = [name for name in names if name != label]
+    if by_place and len(rest) == len(table.inputs):
+        called = dict(zip(table.inputs, rest, strict=True))
+    elif reading.by_place:
+        raise InputError(
+            f"{reading.file} has {len(rest)} columns without the label, but the model has "
+            f"{len(table.inputs)}; give it as many"
+        )
+    else:
+        called = _by_name(names, table, reading)
+        tell_strangers([name for name in rest if name not in called], reading.file)
+    return Layout.of(table, called, label if reading.labels else None)
+
+
+def _unnamed(header: bool, reading: Reading) -> str:
+    if header:
+        return (
+            f"{reading.file} names its columns, but the model was fitted on columns without names, "
+            "so that their order is not known; if they stand in the model's order, pass "
+            "by_place=True"
+        )
+    return (
+        f"{reading.file} has no header, but the model was fitted on columns with names; give it a "
+        "header, or pass by_place=True if the columns stand in the model's order"
+    )
+
+
+def _label(names: list[str], table: TableColumns, by_place: bool, reading: Reading) -> str | None:
+    if reading.label is not None:
+        return label_column(names, reading)
+    if by_place and len(names) == len(table.inputs):
+        return None
+    if table.label in names:
+        return table.label
+    if by_place:
+        return label_column(names, reading)
+    strangers = [name for name in names if name not in table.inputs]
+    likely = usual_labels(strangers) or strangers
+    if not reading.labels or not likely:
+        return None
+    if len(likely) > 1:
+        some = ", ".join(map(quoted, likely[:FEW]))
+        raise InputError(
+            f"{reading.file} has several columns that the model does not know ({some}), and each "
+            "could be the label; name it with label="
+        )
+    return likely[0]
+
+
+def _by_name(names: list[str], table: TableColumns, reading: Reading) -> dict[str, str]:
+    lacking = [name for name in table.inputs if name not in names]
+    if lacking:
+        raise InputError(
+            f"{reading.file} has no column {quoted(lacking[0])}, which the model was fitted with; "
+            "add it, or check that the file belongs to the model"
+        )
+    return {name: name for name in table.inputs}
+
+
+def tell_strangers(strangers: list[str], file: str) -> None:
+    """Tell which columns are left out because a model was not fitted with them."""
+    if not strangers:
+        return
+    several = len(strangers) > 1
+    some = ", ".join(map(quoted, strangers[:FEW])) + (", ..." if len(strangers) > FEW else "")
+    warnings.warn(
+        f"{file} has {f'{len(strangers)} columns' if several else 'a column'} that the "
+        f"model was not fitted with, left out: {some}",
+        UnknownColumnsWarning,
+        stacklevel=levels_inside() + 1,
+    )

@@ -100,7 +100,7 @@ def npz_arrays(content: Any, file: str, made_of: str) -> Iterator[dict[str, np.n
         raise
     except UNUSABLE as error:
         raise InputError(
-            f"{file} is not a usable .npz file: {error}; write it anew with numpy.savez"
+            f"{file} is not a usable .npz file: {error}; write it again with numpy.savez"
         ) from error
 
 
@@ -161,7 +161,7 @@ def _names(arrays: dict[str, np.ndarray], X: Any) -> tuple[str, ...] | None:
     if found is None:
         return None
     if found.dtype.kind != "U" or found.shape != X.shape[-1:]:
-        raise ValueError(f"its names are no {X.shape[-1]} strings, one for each column")
+        raise ValueError(f"its names must be {X.shape[-1]} strings, one for each column")
     return tuple(found.tolist())
 
 
@@ -197,7 +197,7 @@ def _read_array(path: Name, kinds: str) -> np.ndarray:
         return np.asarray(_checked(npy_array(np.asarray(content)), kinds))
     except UNUSABLE as error:
         raise InputError(
-            f"{shown(path)} is not a usable .npy file: {error}; write it anew with numpy.save"
+            f"{shown(path)} is not a usable .npy file: {error}; write it again with numpy.save"
         ) from error
 
 

@@ -36,6 +36,7 @@ def export(
     strict: Any = False,
     equal: Any = None,
     bounds: Any = None,
+    family: str | None = None,
 ) -> None:
     """Write a fitted learner as a hyperplane, or a certificate as a proof, for other programs.
 
@@ -59,7 +60,7 @@ def export(
         The file to write; it ends in ``.json``, or in ``.onnx``, which needs
         ``pip install 'rosenblatt[onnx]'``; for a certificate, in ``.v``, ``.smt2`` or ``.vipr``.
     X : array-like or sparse matrix, or None, default=None
-        The rows that a certificate speaks of, or the A of a system.
+        The rows that a certificate is about, or the A of a system.
     y : array-like or None, default=None
         Their labels, or the b of a system.
     strict : bool or array-like of bool, default=False
@@ -68,6 +69,12 @@ def export(
         Which rows of a system are equations.
     bounds : pair, sequence of pairs or None, default=None
         The bounds of its unknowns.
+    family : {"binomial", "poisson"} or None, default=None
+        What y counts, if it holds no labels, as in `separate`.
+
+    See Also
+    --------
+    save : Write a learner so that training can go on.
 
     Examples
     --------
@@ -81,7 +88,8 @@ def export(
     """
     suffix = Path(path).suffix.lower()
     if suffix in PROOFS or X is not None:
-        _export_certificate(model, path, X, y, strict=strict, equal=equal, bounds=bounds)
+        how = {"strict": strict, "equal": equal, "bounds": bounds}
+        _export_certificate(model, path, X, y, family, **how)
         return
     model, scaling = taken_apart(model)
     writers = {".json": as_json, ".onnx": as_onnx}
@@ -93,20 +101,24 @@ def export(
     if getattr(model, "output", None) == "voted":
         raise InputError("a vote is not one hyperplane; train with output='averaged' to export")
     if not hasattr(model, "coef_"):
-        raise InputError(f"a {type(model).__name__} has no hyperplane to export; save it instead")
+        raise InputError(f"a {type(model).__name__} has no hyperplane to export; use rb.save")
     coef, intercept = scaling.hyperplanes(model) if scaling else (model.coef_, model.intercept_)
     write_atomically(path, writers[suffix](model, coef, intercept))
 
 
-def _export_certificate(given: Any, path: Name, X: Any, y: Any, **how: Any) -> None:
+def _export_certificate(
+    given: Any, path: Name, X: Any, y: Any, family: str | None, **how: Any
+) -> None:
     """Write a proof of what a certificate claims of data in hand."""
-    from rosenblatt.check.verification import as_certificate, held_against
+    from rosenblatt.check.verification import as_certificate, as_classes, held_against
     from rosenblatt.proofs.statement import rows_of
     from rosenblatt.proofs.writers import only_true
 
     claim = as_certificate(given)
     if X is None or y is None:
         raise InputError("a proof is about data: give those of the certificate as X and y")
+    if family is not None:
+        X, y = as_classes(X, y, family)
     with only_true():
         data = held_against(claim, X, y, **how)
     write_proof(claim, path, *rows_of(data))
@@ -120,7 +132,7 @@ def write_proof(claim: Certificate, path: Name, rows: Sequence[Row], bounds: Bou
     if suffix not in WRITERS:
         raise InputError(f"{path} cannot hold a proof: end its name in {', '.join(WRITERS)}")
     if suffix == ".v" and not (stem.isidentifier() and stem.isascii()):
-        raise InputError(f"{path} is no name for Coq: use letters, digits and _ before .v")
+        raise InputError(f"{path} is not a name for Coq: use letters, digits and _ before .v")
     write_atomically(path, proof_text(suffix, claim, rows, bounds).encode())
 
 

@@ -70,8 +70,9 @@ def format_of(path: Name, reading: Reading = DEFAULT) -> str:
 
 
 def _looked_up(path: Name) -> str:
-    if folder_format(path) is not None:
-        return found_format(path, b"")
+    folder = folder_format(path)
+    if folder is not None:
+        return folder
     if isinstance(path, Several) and any(map(folder_format, path.names)):
         raise InputError("a folder of arrays is a data set of its own; give it alone")
     names = files(path)
@@ -107,10 +108,7 @@ def is_svmlight(head: bytes) -> bool:
 
 
 def found_format(path: Name, head: bytes) -> str:
-    """Give the format of a data set, by its name and by how it begins."""
-    folder = folder_format(path)
-    if folder is not None:
-        return folder
+    """Give the format of files, by their name and by how they begin."""
     extension = extension_of(files(path)[0])
     if extension in (".npy", ".npz"):
         return extension[1:]

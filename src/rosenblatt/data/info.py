@@ -70,6 +70,11 @@ def info(X: Any, y: Any = None) -> Info:
     Info
         Size, classes, density, duplicates and contradictions.
 
+    See Also
+    --------
+    read : Read a data set.
+    separate : Whether the classes are separable.
+
     Examples
     --------
     >>> import numpy as np, rosenblatt as rb

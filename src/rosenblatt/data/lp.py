@@ -31,7 +31,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificate_fields import Number
-from rosenblatt.data.program import (
+from rosenblatt.data.programs import (
     INFINITIES,
     Ends,
     LinearProgram,
@@ -124,7 +124,7 @@ class _LpReader:
             if section == "end":
                 return
             if section == "refused":
-                self._refuse(match.start(1), f"{match[1]!r} is no section of a linear program")
+                self._refuse(match.start(1), f"{match[1]!r} is not a section of a linear program")
             end = found[k + 1].start(1) if k + 1 < len(found) else len(self.text)
             yield section, match.end(1), end
         self._refuse(len(self.text), "there is no End; the file may be cut off")

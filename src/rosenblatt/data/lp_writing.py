@@ -17,7 +17,7 @@ from rosenblatt.certificate_fields import Number
 from rosenblatt.check.subjects import System
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.lp import KEYWORD
-from rosenblatt.data.program import INFINITIES
+from rosenblatt.data.programs import INFINITIES
 from rosenblatt.data.written import decimal_text
 from rosenblatt.decide.systems.wording import Wording
 from rosenblatt.errors import InputError
@@ -97,7 +97,7 @@ def _end(end: Number, name: str) -> str:
     try:
         return _plain(end)
     except InputError:
-        raise InputError(f"the bound {end} of {name} is no decimal; write .csv") from None
+        raise InputError(f"the bound {end} of {name} is not a decimal; write .csv") from None
 
 
 def _names(given: Iterable[str], letter: str) -> list[str]:

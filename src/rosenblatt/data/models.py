@@ -24,11 +24,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.certificate_base import Certificate
 from rosenblatt.data.files import write_atomically
 from rosenblatt.data.scaling import Scaling, taken_apart
 from rosenblatt.data.sources import contents, is_pipe
 from rosenblatt.errors import InputError, ModelFileError
-from rosenblatt.learners.base import Learner
+from rosenblatt.learners.base import Learner, join
 from rosenblatt.names import Columns
 
 VERSION, OLDER = 3, 2
@@ -73,17 +74,24 @@ MISFITS = (KeyError, TypeError, ValueError, AttributeError, IndexError, Overflow
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted learner to a file, replacing an earlier one atomically.
+    """Write a fitted learner or a certificate to a file, replacing an earlier one atomically.
 
-    The file holds safetensors and JSON: data, never code.
+    The file holds safetensors and JSON, for a certificate JSON alone: data, never code. `load`
+    reads learners again, and `verify` takes the path of a certificate.
 
     Parameters
     ----------
-    model : Perceptron, OnlineSVM, KernelPerceptron, SoftMarginSVM or HardMarginSVM, or a Pipeline
+    model : Perceptron, OnlineSVM, KernelPerceptron, SoftMarginSVM, HardMarginSVM, Pipeline or \
+certificate
         A fitted learner, or a scikit-learn ``Pipeline`` of a ``StandardScaler`` or a
-        ``MaxAbsScaler`` and one.
+        ``MaxAbsScaler`` and one; or what an answer has as its ``certificate``.
     path : str or path
         The file to write.
+
+    See Also
+    --------
+    load : Read a learner again.
+    export : Write hyperplanes and proofs for other programs.
 
     Examples
     --------
@@ -96,6 +104,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.coef_ == learner.coef_).all())
     True
     """
+    if isinstance(model, Certificate):
+        write_atomically(path, model.to_json().encode())
+        return
     learner, scaling = taken_apart(model)
     write_model(learner, path, {}, scaling)
 
@@ -160,8 +171,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     Perceptron, OnlineSVM, KernelPerceptron, SoftMarginSVM or HardMarginSVM, or a Pipeline
         The fitted learner, behind its scaler if it was learned from scaled columns.
     """
-    from rosenblatt.learners.estimator import join
-
     join()
     held = read_model(path)
     if held.scaling is None:

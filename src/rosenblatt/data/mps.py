@@ -31,7 +31,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificate_fields import Number
-from rosenblatt.data.program import (
+from rosenblatt.data.programs import (
     NUMBERED,
     UNNUMBERED,
     LinearProgram,
@@ -108,7 +108,7 @@ class _MpsReader:
             if len(words) > 1 and word not in WITH_TEXT:
                 continue
             if word not in (*SECTIONS, *IDLE, "ENDATA"):
-                self._refuse(i, f"{words[0][:40]!a} is no section of a linear program")
+                self._refuse(i, f"{words[0][:40]!a} is not a section of a linear program")
             if word in found or word == section:
                 self._refuse(i, f"the section {word} comes twice")
             found[section], section, begin = (begin, i), word, i + 1
@@ -318,4 +318,6 @@ def _number(text: str, place: int, infinite: bool = False) -> Number:
 
 def _misplaced(place: int, line: list[str], section: str) -> MisreadError:
     words = " ".join(line)[:60]
-    return MisreadError(place, f"{words!a} is no line of {section}, which is: {USES[section]}")
+    return MisreadError(
+        place, f"{words!a} is not a line of {section}, which reads: {USES[section]}"
+    )

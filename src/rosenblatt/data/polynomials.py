@@ -27,7 +27,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from rosenblatt.blocks import cores, in_blocks
@@ -39,6 +38,7 @@ from rosenblatt.data.polynomial_loops import (
     multinomials,
 )
 from rosenblatt.data.reading import checked_whole
+from rosenblatt.data.transformer import Transformer
 from rosenblatt.decide.equals import without_zeros
 from rosenblatt.errors import InputError
 from rosenblatt.matrices import (
@@ -76,7 +76,7 @@ class Polynomials(NamedTuple):
         return math.comb(columns + self.degree - 1, self.degree - 1)
 
 
-class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PolynomialFeatures(Transformer):
     """Products of features as new features, so that a linear classifier learns a polynomial.
 
     The inner product of two transformed samples is (c + x·z)^degree: a `Perceptron` on them makes
@@ -99,6 +99,10 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Features of the output.
     feature_names_in_ : ndarray of str
         Names of the input's features, if they have any.
+
+    See Also
+    --------
+    KernelPerceptron : The same mistakes without computing the features.
 
     Notes
     -----
@@ -135,7 +139,7 @@ class PolynomialFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples.
         y : ignored, default=None
-            For scikit-learn's sake.
+            Present for scikit-learn's API.
 
         Returns
         -------

@@ -106,7 +106,7 @@ def read(
     exact : bool, default=False
         Whether numbers of svmlight, CSV, TSV and JSON lines stand for the decimals that are
         written, as `as_decimals` has it, for `separate`, `max_margin`, `mistake_bound` and
-        `verify`; they are float64 then. What comes from a pipe stays floats.
+        `verify`; they are float64 then.
 
     Returns
     -------
@@ -114,6 +114,12 @@ def read(
         They unpack as ``X, y``; y is None where there are no labels. Tables also have ``names``,
         Vowpal Wabbit's text ``weights``: ``learner.fit(d.X, d.y, d.weights)``. A learner that is
         fitted on this X keeps the names as ``feature_names_in_``.
+
+    See Also
+    --------
+    save : Write learners and certificates.
+    info : Facts about what was read.
+    Examples : What is returned.
 
     Examples
     --------
@@ -148,9 +154,9 @@ def read_whole(path: Any, reading: Reading = DEFAULT) -> Examples:
 
 def _read(path: Name, reading: Reading) -> Examples:
     reading, alike = _prepared(path, reading)
-    text = sources.contents_kept(path) if reading.exact and reading.format in TEXTS else None
+    text = contents(path) if reading.exact and reading.format in TEXTS else None
     if reading.format in TABLES:
-        examples = read_table(path, reading)
+        examples = read_table(_unread(path, text), reading)
     elif reading.format == "store":
         examples = open_store(path)
     elif reading.format == "npy":
@@ -159,11 +165,18 @@ def _read(path: Name, reading: Reading) -> Examples:
     elif reading.format == "idx":
         examples = read_idx(path, dtype=reading.dtype)
     else:
-        examples = _parsed(contents(path), reading)
+        examples = _parsed(contents(path) if text is None else text, reading)
     examples = _finished(examples, reading, alike)
     if alike is not None:
         alike.tell()
     return examples if text is None else exactly(examples, text, reading)
+
+
+def _unread(path: Name, text: np.ndarray | None) -> Name | bytes:
+    """Give a path for Polars to read, or the text of a pipe or compressed file, read already."""
+    if text is None or len(files(path)) > 1:
+        return path
+    return path if isinstance(text, np.memmap) and not sources.is_pipe(path) else text.tobytes()
 
 
 def _prepared(path: Name, reading: Reading) -> tuple[Reading, Alike | None]:

@@ -124,14 +124,6 @@ def contents(path: Name) -> np.ndarray:
     return _gathered(_pieces(names[0], 1 << 22), path) if mapped is None else mapped
 
 
-def contents_kept(path: Name) -> np.ndarray:
-    """Give all bytes of what a path stands for; a pipe is held in memory to be read again."""
-    text = contents(path)
-    if is_pipe(path):
-        _held[_identity(os.fsdecode(path))] = iter([text.tobytes()] if text.size else [])
-    return text
-
-
 def _mapped(name: str) -> np.ndarray | None:
     """Map a plain file, or the one that standard input comes from; None if it must be read."""
     if name != STANDARD_INPUT and not os.path.isfile(name):

@@ -134,7 +134,7 @@ def open_store(path: str | os.PathLike[str], verify: bool = False) -> Examples:
 
 def damaged(file: Path, fault: str) -> InputError:
     """Say what is wrong with a file of a store."""
-    return InputError(f"{file} {fault}; the store is damaged, so write it anew")
+    return InputError(f"{file} {fault}; the store is damaged, so write it again")
 
 
 def read_header(folder: Path) -> Header:
@@ -149,7 +149,7 @@ def read_header(folder: Path) -> Header:
         sound = header.makes_sense()
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(
-            f"{file} is not the header of a store: {error!r}; write the store anew"
+            f"{file} is not the header of a store: {error!r}; write the store again"
         ) from error
     if not sound:
         raise damaged(file, "contradicts itself")
@@ -165,7 +165,7 @@ def parse_header(file: Path) -> dict[str, Any]:
             )
         if not file.is_file() or file.stat().st_size > LARGEST_HEADER:
             raise InputError(
-                f"{file.parent} is not a store: it has no usable {HEADER_FILE}; write it anew"
+                f"{file.parent} is not a store: it has no usable {HEADER_FILE}; write it again"
             )
         parts = dict(json.loads(file.read_bytes()))
         found = digest_of({key: parts[key] for key in parts if key != "digest"})
@@ -175,13 +175,13 @@ def parse_header(file: Path) -> dict[str, Any]:
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"{file} is not the header of a store: it is no JSON object; write the store anew"
+            f"{file} is not the header of a store: it is not a JSON object; write the store again"
         ) from error
     says = (parts.get("format"), parts.get("version"))
     if says != (FORMAT, VERSION):
         raise InputError(
             f"{file} is not the header of a store that this version reads "
-            f"(it says {str(says)[:80]}, not {(FORMAT, VERSION)}); write the store anew with "
+            f"(it says {str(says)[:80]}, not {(FORMAT, VERSION)}); write the store again with "
             "`rosenblatt convert`"
         )
     if parts.get("digest") != found:
@@ -198,7 +198,7 @@ def map_array(folder: Path, name: str, said: Array) -> np.ndarray:
         found = npy_array(np.memmap(file, np.uint8, "r")) if file.is_file() else None
     except OSError as error:
         raise InputError(
-            f"cannot read {file}: {error.strerror or error}; write the store anew"
+            f"cannot read {file}: {error.strerror or error}; write the store again"
         ) from error
     except ValueError:
         found = None

@@ -86,7 +86,7 @@ class Checkpoint:
         if notes.get("data") != self.data:
             raise ModelFileError(
                 f"{self.path} is a checkpoint of other data or of another way to read them; "
-                "delete it to start anew"
+                "delete it to start again"
             )
         place = Place(**notes["place"])
         lengths = tuple(Length(*length) for length in place.lengths)
@@ -145,7 +145,7 @@ def _check_same_options(learner: OnlineLearner, found: OnlineLearner) -> None:
         if not np.array_equal(value, found.options()[name]):
             raise InputError(
                 f"the checkpoint was made with {name}={found.options()[name]!r}, not {value!r}; "
-                "delete it to start anew"
+                "delete it to start again"
             )
 
 

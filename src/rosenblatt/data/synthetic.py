@@ -40,6 +40,10 @@ def make_separable(
     w : ndarray of shape (d,)
         The planted unit vector.
 
+    See Also
+    --------
+    mistake_bound : The bound that such data meet.
+
     Examples
     --------
     >>> import rosenblatt as rb

@@ -24,17 +24,16 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.certificate_fields import Number
 from rosenblatt.check.subjects import System
 from rosenblatt.checker import RELATIONS, csv_cells
 from rosenblatt.data.arrays import npz_arrays, numbers_of
 from rosenblatt.data.files import replacing
-from rosenblatt.data.programs import ProgramRows, program_of_model, read_program
+from rosenblatt.data.programs import Bound, SystemFile, program_of_model, read_program
 from rosenblatt.data.sources import beginning, contents, extension_of, files, is_pipe, shown
 from rosenblatt.data.written import decimal_text, floats_of, kept_beside
 from rosenblatt.decide.answers import less_reading
@@ -43,13 +42,11 @@ from rosenblatt.decide.systems.wording import Wording
 from rosenblatt.decimals import Written, is_decimal, is_whole, marked
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import AT_LEAST, EQUAL, LOWER, MORE_THAN
-from rosenblatt.matrices import Matrix
 from rosenblatt.names import names_of, row_names
 
 __all__ = ["SystemFile", "read_system", "solve", "system_format", "write_system_csv"]
 
 Name = str | os.PathLike[str]
-Bound = Number | None
 
 OTHER_RIGHTS = ("rhs", "right", "right-hand side", "right_hand_side")
 WRITTEN = {AT_LEAST: ">=", MORE_THAN: ">", EQUAL: "="}
@@ -61,44 +58,6 @@ BEGINNINGS = {
         rb"(?:\s*\\.*\n)*+\s*(?:max|min|s\.?t\.?|subject|such)[^,\n]*\n", re.IGNORECASE
     ),
 }
-
-
-class SystemFile(NamedTuple):
-    """A system A w >= b as a file holds it.
-
-    Attributes
-    ----------
-    A, b : coefficients and right-hand sides.
-    strict, equal : which rows are a·w > b, and which a·w = b.
-    bounds : a pair (lower, upper) for each unknown, None for no bound; None if there are none.
-    names, rows : names of the unknowns, and of the rows if the file names them.
-    notes : sentences about what was left out, or taken in a way that others do not.
-    negated : which rows were written with <= or <.
-    """
-
-    A: Matrix
-    b: np.ndarray
-    strict: np.ndarray
-    equal: np.ndarray
-    bounds: list[tuple[Bound, Bound]] | None
-    names: list[str]
-    rows: Sequence[str] = ()
-    notes: tuple[str, ...] = ()
-    negated: np.ndarray | None = None
-
-    @property
-    def wording(self) -> Wording:
-        """The names of all."""
-        return Wording(self.names, self.rows, self.negated)
-
-    def solved(self, strict: Any = False, **options: Any) -> Solution:
-        """Find a solution, or prove that there is none; the options are those of `solve`."""
-        strict = self.strict if strict is False else strict
-        parts = self.A, self.b, strict, self.equal, self.bounds
-        found = solve_system(lambda: System(*parts), **options)
-        return replace(
-            found, names=tuple(self.names), notes=tuple(self.notes), wording=self.wording
-        )
 
 
 def read_system(path: Name, *, floats: bool = False) -> SystemFile:
@@ -124,13 +83,8 @@ def read_system(path: Name, *, floats: bool = False) -> SystemFile:
 
 def _read(path: Name, kind: str) -> SystemFile:
     if kind in ("mps", "lp"):
-        program = read_program(path, kind)
-        return _of_program(program)
+        return read_program(path, kind)
     return (_read_npz if kind == "npz" else _read_csv)(contents(path), shown(path))
-
-
-def _of_program(program: ProgramRows) -> SystemFile:
-    return SystemFile(program.A, program.b, np.zeros(program.b.size, bool), *program[2:])
 
 
 def _rounded(found: SystemFile) -> SystemFile:
@@ -178,7 +132,7 @@ def solve(
         (lower, upper) for each unknown, or one pair for all; None or infinity for no bound.
     A_ub : array-like, sparse matrix or None, default=None
         In place of A and b, as for `scipy.optimize.linprog`: A_ub w <= b_ub and A_eq w = b_eq.
-        Unknowns are then at least 0 unless bounds says else, as they are there.
+        Unknowns are then at least 0 unless `bounds` says otherwise, as in SciPy.
     b_ub : array-like or None, default=None
         The right-hand sides of A_ub.
     A_eq : array-like, sparse matrix or None, default=None
@@ -189,9 +143,9 @@ def solve(
         The time limit, after which the verdict is "undecided", as it is after Ctrl-C.
     method : {"auto", "perceptron", "rescaled", "smoothed"}, default="auto"
         ``"auto"`` always decides, given time. The others are the methods of theory D11 and D13,
-        to be studied: they search for a point and may not find one.
+        for study: they search for a point and may not find one.
     max_steps : int or None, default=None
-        The most steps of such a method, after which the verdict is "undecided".
+        Maximum number of steps of such a method, after which the verdict is "undecided".
     floats : bool, default=False
         Whether the numbers of a text file stand for their nearest floats, not for the decimals
         that are written. Numbers that are no text are exact as they are; see `as_decimals`.
@@ -200,6 +154,12 @@ def solve(
     -------
     Solution
         A point or a proof that there is none.
+
+    See Also
+    --------
+    separate : The same about two classes.
+    verify : Check the certificate.
+    as_decimals : Let floats stand for the decimals that they print as.
 
     Examples
     --------
@@ -224,7 +184,7 @@ def solve(
                 f"{what} holds its own right-hand sides, equations and bounds; leave out b, "
                 "equal and bounds"
             )
-        system = read_system(A, floats=floats) if whole else _of_program(program_of_model(A))
+        system = read_system(A, floats=floats) if whole else program_of_model(A)
         return system.solved(strict, **less_reading(options, began))
     if A is None:
         raise InputError("there is no system; give A, a file, or A_ub and A_eq")
@@ -349,7 +309,7 @@ class _Header:
             return ">="
         found = cells.pop(self.names.index("relation"))
         if found not in RELATIONS:
-            raise ValueError(f"{found[:40]!a} is none of the relations {' '.join(RELATIONS)}")
+            raise ValueError(f"{found[:40]!a} is not one of the relations {' '.join(RELATIONS)}")
         return found
 
 

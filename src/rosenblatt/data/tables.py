@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data import tables_layout, tables_text
+from rosenblatt.data.alike import matched
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.sources import (
     BYTE_ORDER_MARK,
@@ -62,7 +63,6 @@ from rosenblatt.data.sources import (
 )
 from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import ANYTHING, Layout
-from rosenblatt.data.tables_match import matched
 from rosenblatt.data.tables_text import WORDS, Dialect, ForeignTextError, quoted, separator_of
 from rosenblatt.errors import GuessWarning, InputError, ParseError, ReadTwiceWarning, levels_inside
 from rosenblatt.examples import Examples
@@ -173,7 +173,7 @@ def _reported(sources: list[Named], reading: Reading) -> Iterator[None]:
 
 
 def _empty(file: str) -> InputError:
-    return InputError(f"{file} holds no examples; it is empty, so write it anew")
+    return InputError(f"{file} holds no examples; it is empty, so write it again")
 
 
 def _explained(error: BaseException, sources: list[Named], reading: Reading) -> InputError:
@@ -189,7 +189,7 @@ def _explained(error: BaseException, sources: list[Named], reading: Reading) -> 
     elif not any(_size(source) for _, source in sources):
         return _empty(file)
     reason = str(error).strip().partition("\n")[0][:LONGEST_REASON]
-    advice = "check the format, or write the file anew"
+    advice = "check the format, or write the file again"
     return InputError(f"{file} cannot be read as {format}: {reason}; {advice}")
 
 

@@ -55,7 +55,7 @@ def _wrong_bytes(text: Any) -> Fault | None:
     assert line is not None
     nul = line.group().find(b"\0")
     if nul >= 0:
-        message = "a NUL byte is no text; decompress or convert the file first"
+        message = "a NUL byte is not text; decompress or convert the file first"
         return Fault(line.start() + nul, message)
     stranger = quote(text[offset : offset + 1])
     return Fault(offset, f"invalid utf-8, {stranger}; convert the file to UTF-8")
@@ -139,11 +139,11 @@ def _wrong_json(text: str) -> Fault | None:
         if word is not None and NOT_FINITE.fullmatch(word.group().encode()):
             return _not_finite(text, error.pos, word.group())
         offset = len(text[: error.pos].encode())
-        return Fault(offset, f"no JSON ({error.msg.lower()}); {JSON_ADVICE}")
+        return Fault(offset, f"not JSON ({error.msg.lower()}); {JSON_ADVICE}")
     except RecursionError:
         return Fault(start, f"values are nested too deeply; {JSON_ADVICE}")
     if not isinstance(found, dict):
-        return Fault(start, f"this is no object; {JSON_ADVICE}")
+        return Fault(start, f"this is not an object; {JSON_ADVICE}")
     return None
 
 

@@ -60,7 +60,7 @@ def examine(source: str | bytes, reading: Reading) -> Dialect:
     head, header, decimal = _head(source), reading.header, reading.decimal
     separator = separator_of(reading) or ","
     if b"\0" in head or (b"\n" not in head and LONE_RETURN.search(head)):
-        raise ForeignTextError("bytes that are no text")
+        raise ForeignTextError("bytes that are not text")
     sampled = partial(_sample, source, head, separator)
     if header is None:
         header = _has_header(sampled, decimal, _known(reading))

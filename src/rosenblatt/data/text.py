@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin
 
 from rosenblatt.blocks import cores
 from rosenblatt.data import text_batches, text_loops
@@ -26,6 +25,7 @@ from rosenblatt.data.reading import MOST_COLUMNS, checked_whole, float_type, is_
 from rosenblatt.data.sources import as_text
 from rosenblatt.data.text_batches import Batch
 from rosenblatt.data.text_loops import HashRoom, HashRules
+from rosenblatt.data.transformer import Transformer
 from rosenblatt.data.unicode_words import case_steps
 from rosenblatt.data.workers import in_order
 from rosenblatt.errors import InputError
@@ -76,7 +76,7 @@ class Part(NamedTuple):
     values: np.ndarray
 
 
-class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TextHasher(Transformer):
     """Turn documents into sparse features by hashing their words; there is nothing to fit.
 
     A word is a longest run of letters, marks, numbers (of Unicode 14) and underscores; words of
@@ -105,6 +105,11 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The type of the values.
     n_jobs : int or None, default=None
         The number of threads; None or -1 for one per core. It does not change the result.
+
+    See Also
+    --------
+    Perceptron : Learns from its rows, in blocks or one by one.
+    read : Hashes files of ``label<TAB>text``.
 
     Notes
     -----
@@ -148,7 +153,7 @@ class TextHasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : ignored, default=None
-            For scikit-learn's sake.
+            Present for scikit-learn's API.
         y : ignored, default=None
             Likewise.
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from rosenblatt.data.numbers import HARD, MALFORMED, ONE, TEN, ZERO_DIGIT, read_number
 from rosenblatt.data.svmlight_loop import BLANK, COLON, NEWLINE, NUL, RETURN, TAB, skip_blanks
-from rosenblatt.data.vowpal_lines import FNV_OFFSET, FNV_PRIME, MIXERS
 from rosenblatt.loops import exact_loop, exact_part
 
+FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+MIXERS = (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53)
 APOSTROPHE, BAR = ord("'"), ord("|")
 ZERO = np.uint64(0)
 OFFSET, PRIME = np.uint64(FNV_OFFSET), np.uint64(FNV_PRIME)

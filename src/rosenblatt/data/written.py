@@ -108,7 +108,7 @@ def decimal_text(value: Number) -> str:
             rest //= prime
     if rest > 1 or not -sys.float_info.max <= value <= sys.float_info.max:
         raise InputError(
-            f"{value} is no decimal of a size that can be written; multiply the numbers by a "
+            f"{value} is not a decimal of a size that can be written; multiply the numbers by a "
             "common denominator"
         )
     context = Context(top.bit_length() + bottom.bit_length() + 1, traps=[Inexact])

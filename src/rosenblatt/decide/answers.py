@@ -24,7 +24,7 @@ UNPROVEN = "the proof did not pass the check"
 REASONS = {
     OUT_OF_TIME: "the time limit was reached; allow more seconds",
     INTERRUPTED: "it was interrupted; ask again and let it run",
-    UNPROVEN: "the proof that was found did not pass the check; bring the columns to one scale",
+    UNPROVEN: "the proof that was found did not pass the check; scale the columns",
 }
 
 

@@ -37,6 +37,9 @@ from rosenblatt.names import Columns, column_names, in_words, names_of, remember
 from rosenblatt.pauses import pause
 
 MANTISSA = 53
+DIGIT, FEW_ROWS = 21, 2**10  # binary digits: sums of so many products are below 2^53
+LAST_DIGIT, IN_CACHE = 2**DIGIT - 1, 64
+MOST_DIGITS = 8 * DIGIT  # of longer numbers, Python's own integers are as quick
 WHOLE: int = 2**MANTISSA  # integers up to this one are float64
 
 Totals = dict[int, int]  # sums by column
@@ -120,7 +123,7 @@ def is_exact(X: Matrix) -> bool:
 def as_decimals(X: Any) -> Matrix:
     """Take floats for the decimals that they are printed as, so that 0.1 stands for 1/10.
 
-    `separate`, `solve`, `max_margin`, `mistake_bound` and `verify` then speak of these numbers;
+    `separate`, `solve`, `max_margin`, `mistake_bound` and `verify` are then about these numbers;
     learners see floats, as ever.
 
     Parameters
@@ -132,6 +135,10 @@ def as_decimals(X: Any) -> Matrix:
     -------
     ndarray or CSR matrix of float64
         The same floats, marked as decimals; not copied if they are float64 already.
+
+    See Also
+    --------
+    read : ``read(path, exact=True)`` reads decimals.
 
     Examples
     --------
@@ -219,7 +226,7 @@ def _exact_objects(table: np.ndarray, name: str, names: list[Any] | None = None)
             where = f"{name}{list(place)}"
             if names is not None:
                 where = f"row {place[0]}, {in_words(place[1], names)} of {name}"
-            raise InputError(f"{where} is {value!r:.80}, which is no finite number; give one")
+            raise InputError(f"{where} is {value!r:.80}, which is not a finite number; replace it")
         exact[place] = number
     rows = rows_of(exact.reshape(len(exact), -1))
     floats = np.array([_nearest(value) for row in rows for value in row]).reshape(table.shape)
@@ -287,8 +294,8 @@ def weighted_sum(X: Matrix, rows: Sequence[int], factors: Sequence[int]) -> tupl
         return dict(zip(sums, numbers, strict=True)), common
     chosen, weights = X[np.asarray(rows, np.int64)], np.array(factors, object)
     if not sparse.issparse(chosen):
-        integers, common = _integers(chosen)
-        pairs: Iterable[tuple[int, int]] = enumerate((weights @ integers).tolist())
+        added, common = _dense_sum(chosen, factors)
+        pairs: Iterable[tuple[int, int]] = enumerate(added.tolist())
     else:
         integers, common = _integers(chosen.data)
         terms = integers * np.repeat(weights, np.diff(chosen.indptr))
@@ -299,18 +306,57 @@ def weighted_sum(X: Matrix, rows: Sequence[int], factors: Sequence[int]) -> tupl
     return {column: total for column, total in pairs if total}, common
 
 
-def _integers(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Give floats as Python's integers over one power of two."""
+def _dense_sum(X: np.ndarray, weights: Sequence[int]) -> tuple[np.ndarray, int]:
+    """Give Σ weight·x and a denominator: digit by digit, in floats that hold all partial sums."""
+    numbers, shifts, power = _parts(X)
+    width = MANTISSA + int(shifts.max(initial=0))
+    longest = max(map(abs, weights), default=0).bit_length()
+    if max(width, longest) > MOST_DIGITS:
+        integers, common = _integers(X)
+        return np.asarray(np.array(weights, object) @ integers), common
+    digits = np.array([[_digit(y, at) for y in weights] for at in range(0, longest, DIGIT)])
+    totals = np.zeros(X.shape[1], object)
+    for start in range(0, len(weights) if longest else 0, FEW_ROWS):
+        sums = np.zeros((-(-width // DIGIT), len(digits), X.shape[1]))
+        for first in range(start, min(start + FEW_ROWS, len(weights)), IN_CACHE):
+            at = slice(first, min(first + IN_CACHE, start + FEW_ROWS))
+            for place, found in enumerate(sums):
+                found += digits[:, at] @ _digits_at(numbers[at], shifts[at], place * DIGIT)
+        for place, found in enumerate(sums):
+            for other, row in enumerate(found):
+                totals += row.astype(np.int64).astype(object) << DIGIT * (place + other)
+    return (totals << power, 1) if power > 0 else (totals, 1 << -power)
+
+
+def _digit(value: int, at: int) -> float:
+    digit = float((abs(value) >> at) & LAST_DIGIT)
+    return digit if value > 0 else -digit
+
+
+def _digits_at(numbers: np.ndarray, shifts: np.ndarray, at: int) -> np.ndarray:
+    """Give the digits of numbers·2^shift from some place on, with the signs of the numbers."""
+    sizes, down = np.abs(numbers), at - shifts
+    above = sizes >> np.clip(down, 0, 63)
+    below = (sizes & LAST_DIGIT) << np.clip(-down, 0, DIGIT)
+    return np.asarray(np.copysign(np.where(down >= 0, above, below) & LAST_DIGIT, numbers))
+
+
+def _parts(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Give integers, and shifts to the left, that make floats over one power of two."""
     mantissas, powers = np.frexp(values.astype(np.float64))
     numbers = np.ldexp(mantissas, MANTISSA).astype(np.int64)
     used = numbers != 0
     lowest = int(powers.min(where=used, initial=1100))
-    shifts = np.where(used, powers - lowest, 0)
+    return numbers, np.where(used, powers - lowest, 0), lowest - MANTISSA if used.any() else 0
+
+
+def _integers(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Give floats as Python's integers over one power of two."""
+    numbers, shifts, power = _parts(values)
     if shifts.max(initial=0) < 63 - MANTISSA:
         scaled = (numbers << shifts).astype(object)
     else:
         scaled = numbers.astype(object) << shifts.astype(object)
-    power = lowest - MANTISSA if used.any() else 0
     return (scaled << power, 1) if power > 0 else (scaled, 1 << -power)
 
 

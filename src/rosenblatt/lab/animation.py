@@ -1,7 +1,8 @@
 """The animation of a run in the plane, as a page, as a piece of a page and as GIF.
 
 Matplotlib makes its player, of pictures that are part of the page. The player would fetch the signs
-on its buttons from the network; here they are letters.
+on its buttons from the network; here they are letters. Screen readers get names for the picture
+and the slider.
 """
 
 from __future__ import annotations
@@ -40,8 +41,17 @@ h1 {{ font-size: 22px; }}
 </body>
 </html>
 """
-STYLE = "<style>.animation img { width: 100%; height: auto; }</style>"
+STYLE = """<style>
+.animation { max-width: 100%; }
+.animation img { width: 100%; height: auto; }
+.anim-slider { max-width: 100%; }
+.anim-buttons { display: flex; flex-wrap: wrap; justify-content: center; }
+</style>"""
 NETWORK = re.compile(r"<link[^>]*>")
+NAMELESS = {
+    "<img id=": f'<img alt="{TITLE}" id=',
+    '<input id="_anim_slider': '<input aria-label="mistakes" id="_anim_slider',
+}
 SIGN = re.compile(r'<i class="fa fa-([^"]+)"></i>')
 SIGNS = {
     **{"minus": "−", "plus": "+", "pause": "❚❚", "play": "▶", "play fa-flip-horizontal": "◀"},
@@ -62,7 +72,7 @@ def animate(
 
     The run starts at zero and goes through the points in stored order. It is shown mistake by
     mistake: w turns, and ‖w‖² and w·w* grow between their bounds (theory F6). A run that does not
-    end is shown up to its 300th mistake; of more than 60 mistakes some are left out.
+    end is shown up to its 300th mistake; of more than 60 mistakes only some are shown.
 
     Parameters
     ----------
@@ -80,6 +90,11 @@ def animate(
         and products are those of (w, b).
     names : sequence of str or None, default=None
         Names of the features; those of a data frame are known.
+
+    See Also
+    --------
+    playground : Points that can be dragged.
+    plot_learning_curve : The same quantities for any number of features.
 
     Examples
     --------
@@ -117,6 +132,9 @@ def player(frames: Frames) -> str:
         made = Path(folder, "run.html")
         shoot(frames, HTMLWriter(FRAMES_PER_SECOND, embed_frames=True, default_mode="once"), made)
         text = made.read_text("utf-8")
+    for nameless, named in NAMELESS.items():
+        assert nameless in text
+        text = text.replace(nameless, named)
     return SIGN.sub(lambda sign: SIGNS[sign[1]], NETWORK.sub(STYLE, text))
 
 

@@ -24,8 +24,10 @@ from __future__ import annotations
 
 import math
 import operator
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from timeit import Timer
 from typing import Any
 
 Vector = Sequence[Any]
@@ -33,6 +35,7 @@ Matrix = Sequence[Sequence[Any]]
 
 
 Tally = Counter[str]  # how many operations of each kind there were
+ROUNDS = 4  # of timing
 KINDS = ("multiplications", "divisions", "additions", "comparisons", "square_roots")
 
 
@@ -175,3 +178,19 @@ COSTS: dict[Callable[..., Any], Callable[..., Tally]] = {
         comparisons=n,
     ),
 }
+
+
+# ---- times
+
+
+def seconds_of(call: Callable[[], Any], at_least: float) -> float:
+    """Give the processor seconds of a call, after one that is not timed: the best of some rounds.
+
+    All rounds together take so many seconds; a call that takes longer is timed once.
+    """
+    call()
+    timer, calls = Timer(call, timer=time.process_time), 1
+    while (spent := timer.timeit(calls)) < at_least / ROUNDS:
+        calls *= 2
+    further = 0 if spent > at_least else ROUNDS - 1
+    return min([spent, *timer.repeat(further, calls)]) / calls

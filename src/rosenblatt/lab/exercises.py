@@ -52,9 +52,9 @@ def check_exercise(number: int, answer: Any = "?") -> Checked | str:
     Parameters
     ----------
     number : int
-        Which of the exercises, from 1 to 11.
+        The number of the exercise, from 1 to 11.
     answer : object, default="?"
-        The answer, in the form that the question asks for; "?" to be told the question.
+        The answer, in the form that the question asks for; "?" gives the question.
 
     Returns
     -------
@@ -183,13 +183,13 @@ def _quadratic(answer: Any) -> str:
 def _farkas(answer: Any) -> str:
     y = _numbers(answer, len(SYSTEM))
     if any(value < 0 for value in y):
-        return "a negative multiplier turns an inequality round."
+        return "a negative multiplier reverses an inequality."
     for column in range(2):
         total = _dot(y, [row[column] for row, _ in SYSTEM])
         if total:
             return f"the coefficients of {'xy'[column]} add up to {total}, not 0."
     right = _dot(y, [b for _, b in SYSTEM])
-    return "" if right > 0 else f"0 ≥ {right} is no contradiction."
+    return "" if right > 0 else f"0 ≥ {right} is not a contradiction."
 
 
 def _street(answer: Any) -> str:

@@ -220,7 +220,7 @@ def record(
     >>> print(frames.caption(2))
     Mistake 2 of 3 (pass 1): row 2 (from 0) was answered -1, but is 1 (w·x = −1); w becomes w + x.
     """
-    points, labels, classes = _taken(X, y)
+    points, labels, classes = points_of_the_plane(X, y, "an animation", MOST_POINTS)
     lift = float(flag("fit_intercept", fit_intercept))
     rows = np.insert(points, 2, lift, axis=1) if lift else points
     if w_star is None:
@@ -257,21 +257,22 @@ def record(
     )
 
 
-def _taken(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Take points of the plane and labels of two classes, or say what is wrong with them."""
+def points_of_the_plane(
+    X: Any, y: Any, shown: str, most: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Take points that can be drawn, and labels of two classes, or say what is wrong with them."""
     matrix = as_matrix(X)
     rows, columns = matrix.shape
     if columns != 2:
         names = names_of(X)
         some = ":, :2" if names is None else names[:2]
         raise InputError(
-            f"an animation shows points of the plane, but X has {columns} "
+            f"{shown} shows points of the plane, but X has {columns} "
             f"column{'s' if columns > 1 else ''}; choose two, such as X[{some}]"
         )
-    if rows > MOST_POINTS:
+    if rows > most:
         raise InputError(
-            f"an animation shows at most {MOST_POINTS:,} points, but X has {rows:,} rows; give a "
-            "part of them"
+            f"{shown} shows at most {most:,} points, but X has {rows:,} rows; give a part of them"
         )
     check_finite(matrix)
     points = np.ascontiguousarray(

@@ -87,6 +87,10 @@ def plot_margins(model: Any, X: Any, y: Any, path: Name | None = None, *, ax: An
     matplotlib Figure or Axes
         The new figure, or `ax`.
 
+    See Also
+    --------
+    plot_regions : The plane itself, for few features.
+
     Examples
     --------
     >>> import rosenblatt as rb

@@ -59,7 +59,7 @@ def plot_path(
 
     Two weights are drawn as they are; of more, the part along the direction of the last ones and
     the length of the rest. The run must have a history: ``fit(X, y, comparator=w)``, with any w.
-    Of more than 400 updates some are drawn, and the caption says so.
+    Of more than 400 updates only some are drawn, and the caption says so.
 
     Parameters
     ----------
@@ -80,6 +80,10 @@ def plot_path(
     -------
     matplotlib Figure or Axes
         The new figure, or `ax`.
+
+    See Also
+    --------
+    plot_learning_curve : Mistakes instead of weights.
 
     Examples
     --------

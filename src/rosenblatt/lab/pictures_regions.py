@@ -11,8 +11,7 @@ from scipy.ndimage import distance_transform_edt
 from rosenblatt.errors import InputError
 from rosenblatt.lab import pictures
 from rosenblatt.lab.pictures import Name
-from rosenblatt.lab.pictures_fields import UNSURE, Field, Told, View
-from rosenblatt.lab.pictures_planes import PicturePlane, plane_of
+from rosenblatt.lab.pictures_planes import UNSURE, Field, PicturePlane, Told, View, plane_of
 from rosenblatt.lab.style import BLACK, GREY
 from rosenblatt.labels import as_labels
 from rosenblatt.learners.hard_margin import HardMarginSVM
@@ -73,6 +72,10 @@ def plot_regions(
     matplotlib Figure or Axes
         The new figure, or `ax`.
 
+    See Also
+    --------
+    plot_margins : For more than two features.
+
     Examples
     --------
     >>> import rosenblatt as rb
@@ -108,7 +111,7 @@ class Scene:
     def of(cls, model: Any, X: Any, y: Any, columns: Any, names: Any) -> Scene:
         """Ask a model, and choose what is shown."""
         if getattr(pictures.last_step(model), "kernel", None) == "precomputed":
-            raise InputError("a precomputed kernel has no plane to draw: its rows are no points")
+            raise InputError("a precomputed kernel has no plane to draw: its rows are not points")
         matrix = pictures.usable(X)
         n, width = matrix.shape
         labels = None if y is None else as_labels(y, n)

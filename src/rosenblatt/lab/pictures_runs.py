@@ -77,6 +77,11 @@ def plot_learning_curve(
     matplotlib Figure or Axes
         The new figure, or `ax`.
 
+    See Also
+    --------
+    plot_path : Where the weights went.
+    mistake_bound : A bound to draw.
+
     Examples
     --------
     >>> import rosenblatt as rb
@@ -215,6 +220,10 @@ def plot_hardest(
     -------
     matplotlib Figure or Axes
         The new figure, or `ax`.
+
+    See Also
+    --------
+    Run : Its ``hardest`` gives the same rows.
 
     Examples
     --------

@@ -90,10 +90,15 @@ def run(plan: Schedule, watch: Callable[[CasesDone], None] | None = None) -> lis
     _check_names(plan.names)
     works = [work for name in plan.names for work in _works(name, plan)]
     found = sum(_remembered(work).check_call_in_cache(*_call(work)) for work in works)
-    progress = CasesDone(found, len(works), found)
+    progress, processes = CasesDone(found, len(works), found), cores()
     try:
-        # The memory is that of the processes: each one keeps what it has measured.
-        with Parallel(cores(), return_as="generator_unordered") as pool:
+        # The memory is that of the processes: each one keeps what it has measured. joblib ends
+        # those that have grown and starts others; its warning, where it is an error, would end
+        # the thread that waits for them, and leave this one waiting forever.
+        with (
+            warnings.catch_warnings(action="ignore", category=UserWarning),
+            Parallel(processes, return_as="generator_unordered") as pool,
+        ):
             results: dict[_Key, _Measured] = {}
             for key, measured in pool(map(delayed(_measured), _in_turn(works))):
                 results[key] = measured
@@ -118,7 +123,8 @@ def run(plan: Schedule, watch: Callable[[CasesDone], None] | None = None) -> lis
             f"what is done is kept in {plan.out}: the same command goes on from there"
         ) from None
     finally:  # else they wait for more, and keep the terminal
-        get_reusable_executor(reuse=True).terminate(kill_workers=True)
+        if processes > 1:  # of one core there are none
+            get_reusable_executor(reuse=True).terminate(kill_workers=True)
     return [outcomes[name] for name in plan.names]
 
 

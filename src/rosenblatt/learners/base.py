@@ -1,7 +1,7 @@
 """What all learners share: options, columns with their names, labels, and being asked.
 
 A learner is an estimator of scikit-learn, whose import takes longer than most commands. So its
-class gets scikit-learn's bases (`estimator.join`) when somebody asks for ``rosenblatt.Perceptron``
+class gets scikit-learn's bases (`join`) when somebody asks for ``rosenblatt.Perceptron``
 or loads a learner; commands, which import it from its file, do without. Nothing that it learns or
 answers depends on that.
 """
@@ -9,7 +9,7 @@ answers depends on that.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
@@ -22,7 +22,7 @@ from rosenblatt.errors import InputError, levels_inside
 from rosenblatt.labels import as_labels, some_weights
 from rosenblatt.learners.one_row import RowReader, as_one_row_matrix
 from rosenblatt.matrices import Matrix, as_matrix
-from rosenblatt.names import Columns, column_names, columns_of, names_of
+from rosenblatt.names import Columns, column_names, columns_of, names_of, refuse_disorder
 
 L = TypeVar("L", bound="Learner")
 P = ParamSpec("P")
@@ -81,8 +81,6 @@ class Learner(Unjoined):
         return {name: value for name, value in state.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        from rosenblatt.learners.estimator import join
-
         join()  # what was pickled is an estimator where it arrives
         super().__setstate__(state)
 
@@ -104,7 +102,28 @@ class Learner(Unjoined):
     # ---- learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from a data set; warn if the answer is not as good as was asked for."""
+        """Train on a data set; warn if the answer is not as good as was asked for.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples; float arrays in C order and CSR matrices are used without a copy.
+        y : array-like of shape (n_samples,)
+            The labels, of any hashable type; of two classes for a `HardMarginSVM`.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A factor of the hinge loss of each sample. Of a hard margin, samples of weight 0 are
+            left out, and all others count alike.
+
+        Returns
+        -------
+        self : learner
+            The learner itself.
+
+        Raises
+        ------
+        InseparableError
+            By a `HardMarginSVM`, if no hyperplane separates the classes; it carries the proof.
+        """
         self.train(X, y, sample_weight)
         self.warn()
         return self
@@ -202,7 +221,8 @@ class Learner(Unjoined):
         Returns
         -------
         label or None
-            None for *I don't know*: a score of 0, a tie of classes, or nothing learned yet.
+            None for *I don't know*: a score of 0, a tie of classes, one inside the band of learners
+            that have the option `unsure`, or nothing learned yet.
         """
         if not self.is_fitted:
             return None
@@ -278,9 +298,15 @@ class Learner(Unjoined):
 
     def _compare_frame(self, X: Any, *, reset: bool) -> None:
         """Take note of the columns of a frame, or require them, in scikit-learn's words."""
-        from rosenblatt.learners.estimator import compare_frame
+        from sklearn.utils.validation import validate_data
 
-        compare_frame(self, X, reset=reset)
+        join()
+        refuse_disorder(column_names(X) or [])
+        try:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except (TypeError, ValueError) as error:  # the former for names of which some are no text
+            other = str(error).startswith("The feature names should match")
+            raise InputError(f"{error}{PICK if other else ''}") from error
 
     def _check_columns(self, X: Any, matrix: Matrix, is_frame: bool) -> None:
         """Require the number of columns, and what was hashed to them; names that are known, too."""
@@ -340,6 +366,23 @@ class Learner(Unjoined):
         from rosenblatt.learners.checks import expected_failed_checks
 
         return expected_failed_checks(type(self).__name__, self.options())
+
+
+def join() -> None:
+    """Give learners the bases of scikit-learn's classifiers, once."""
+    if Unjoined not in Learner.__bases__:
+        return
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    Learner.__bases__ = (ClassifierMixin, BaseEstimator)
+    for kind in _derived(Learner):  # which makes set_fit_request and its like
+        super(Learner, kind).__init_subclass__()
+
+
+def _derived(kind: type[Learner]) -> Iterator[type[Learner]]:
+    for derived in kind.__subclasses__():
+        yield derived
+        yield from _derived(derived)
 
 
 def in_turn(learn: Callable[Concatenate[L, P], T]) -> Callable[Concatenate[L, P], T]:

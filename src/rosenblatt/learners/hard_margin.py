@@ -60,6 +60,11 @@ class HardMarginSVM(LinearLearner):
     columns_ : Columns or None
         All that is known about the features: names, categories, hashing; model files keep it.
 
+    See Also
+    --------
+    max_margin : The same hyperplane as an answer with a proof, not as a learner.
+    SoftMarginSVM : For classes that overlap.
+
     Examples
     --------
     >>> import rosenblatt as rb
@@ -103,30 +108,6 @@ class HardMarginSVM(LinearLearner):
 
     def _kind(self) -> str:
         return options.intercept_kind(self.intercept, self.fit_intercept)
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the hyperplane of largest margin.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples.
-        y : array-like of shape (n_samples,)
-            The labels, of two classes.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Samples of weight 0 are left out; all others count alike.
-
-        Returns
-        -------
-        self : HardMarginSVM
-            The learner itself.
-
-        Raises
-        ------
-        InseparableError
-            If no hyperplane separates the classes; it carries the proof.
-        """
-        return super().fit(X, y, sample_weight)
 
     def train(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve as `fit` does, and leave it to the caller to ask for the `complaint`."""

@@ -28,13 +28,13 @@ from rosenblatt.learners.stream import OUTPUTS
 from rosenblatt.learners.values import (
     Settings,
     Tensors,
+    array_of,
     classes_from,
     matrix_from,
     option_parts,
     options_from,
     put_matrix,
     require,
-    require_numbers,
     shared_parts,
     width_of,
 )
@@ -128,11 +128,8 @@ def _store(parts: Settings, tensors: Tensors, width: int) -> KeptRows:
     values = rows.data if parts["sparse"] else rows
     require(values.dtype in (np.float32, np.float64), "the stored rows are not floats")
     require(bool(np.isfinite(values).all()), "a stored row has NaN or infinity")
-    numbers, squares = tensors["store.numbers"], tensors["store.squares"]
-    require(numbers.shape == squares.shape == rows.shape[:1], "the stored rows are incomplete")
-    require(numbers.dtype == np.int64 and bool((numbers >= 0).all()), "a row has no number")
-    require_numbers(squares, "the squared norms")
-    return KeptRows.of(Block(rows, squares, numbers))
+    numbers = array_of(tensors, "store.numbers", rows.shape[0], dtype=np.int64)
+    return KeptRows.of(Block(rows, array_of(tensors, "store.squares", rows.shape[0]), numbers))
 
 
 # ---- what was learned
@@ -141,17 +138,9 @@ def _store(parts: Settings, tensors: Tensors, width: int) -> KeptRows:
 def _expansion(
     settings: Settings, tensors: Tensors, space: Space, store: KeptRows, classes: int
 ) -> Expansion:
-    alphas, drift = tensors["alphas"], tensors["drift"]
-    counts, tally = tensors["counts"], tensors["tally"]
     output, presented = settings["output"], settings["presented"]
-    require(alphas.shape == (classes, store.size), "the coefficients have another number")
     require(output in OUTPUTS, f"it has the unknown output {output!r}")
     averaged = store.size if output == "averaged" else 0
-    require(drift.shape == (classes, averaged), "the averages do not fit")
-    require(counts.shape == (store.size,) and counts.dtype == np.int64, "the counts do not fit")
-    require(tally.shape == (PLACES,), "the counters are incomplete")
-    for name, part in (("alphas", alphas), ("averages", drift), ("counters", tally)):
-        require_numbers(part, f"the {name}")
     require(type(presented) is int and presented >= 0, "it does not say what it has seen")
     if space.precomputed:
         width = settings["columns"]
@@ -160,10 +149,10 @@ def _expansion(
         space,
         output,
         store,
-        alphas.copy(),
-        drift.copy(),
-        counts.copy(),
-        tally.copy(),
+        array_of(tensors, "alphas", classes, store.size).copy(),
+        array_of(tensors, "drift", classes, averaged).copy(),
+        array_of(tensors, "counts", store.size, dtype=np.int64).copy(),
+        array_of(tensors, "tally", PLACES).copy(),
         presented,
         _ballots(tensors, store.size, classes) if output == "voted" else None,
         _budget(settings["budget"], tensors) if "budget" in settings else None,
@@ -171,24 +160,21 @@ def _expansion(
 
 
 def _ballots(tensors: Tensors, rows: int, classes: int) -> Ballots:
-    place, code, rival, seen, weight = columns = [tensors[f"ballots.{name}"] for name in BALLOTS]
-    require(len({column.shape for column in columns}) == 1, "the votes are incomplete")
-    limits = (("row", place, rows), ("class", code, classes), ("class", rival, classes))
-    for name, column, most in limits:
-        require(column.dtype == np.int64 and column.ndim == 1, "the votes are no lists of numbers")
-        fine = bool(((column >= 0) & (column < most)).all())
-        require(fine, f"a vote names a {name} that is not there")
-    require_numbers(seen, "the votes")
-    require_numbers(weight, "the weights of votes")
-    return Ballots(place, code, rival, seen, weight, place.size)
+    votes, limits = tensors["ballots.place"].size, (rows, classes, classes)
+    place, code, rival = (
+        array_of(tensors, f"ballots.{name}", votes, dtype=np.int64, below=most)
+        for name, most in zip(BALLOTS, limits, strict=False)
+    )
+    seen, weight = (array_of(tensors, f"ballots.{name}", votes) for name in BALLOTS[3:])
+    return Ballots(place, code, rival, seen, weight, votes)
 
 
 def _budget(parts: Settings, tensors: Tensors) -> Budget:
     budget = Budget.of(int(parts["most"]), parts["forget"], 0)
-    found = {name: tensors[f"budget.{name}"] for name in ("oldest", "seed", "factor")}
-    for name, part in found.items():
-        like = getattr(budget, name)
-        require(part.shape == like.shape and part.dtype == like.dtype, "the budget does not fit")
-    require(0 <= int(found["oldest"][0]) < budget.most, "the budget does not fit")
-    require_numbers(found["factor"], "the projections")
-    return Budget(budget.most, budget.forget, *(part.copy() for part in found.values()))
+    like = {name: getattr(budget, name) for name in ("oldest", "seed", "factor")}
+    limits = {"oldest": budget.most}
+    found = [
+        array_of(tensors, f"budget.{n}", *own.shape, dtype=own.dtype, below=limits.get(n)).copy()
+        for n, own in like.items()
+    ]
+    return Budget(budget.most, budget.forget, *found)

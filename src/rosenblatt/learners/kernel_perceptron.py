@@ -62,7 +62,7 @@ class KernelPerceptron(StreamLearner):
     fit_intercept : bool, default=True
         Whether to add a constant feature before the kernel: x·z becomes x·z + lift², and
         (c + x·z)^p becomes (c + lift² + x·z)^p. It changes neither kernels of differences, such as
-        the Gaussian, nor functions or kernel matrices of yours.
+        the Gaussian, nor your own functions or kernel matrices.
     lift : float or "radius", default=1.0
         That constant; ``"radius"`` is the largest norm of a training example.
     output : {"auto", "last", "averaged", "voted"}, default="auto"
@@ -70,16 +70,16 @@ class KernelPerceptron(StreamLearner):
         (D17). ``"auto"``: the last ones if the run converged, else the averaged ones; with a
         budget, and in streams, the last ones.
     budget : int or None, default=None
-        The most examples to store; None for all mistakes. It excludes averaged and voted output and
-        all orders but ``"cycle"`` and ``"shuffle"``, and such a run has no `bound`.
+        Maximum number of examples to store; None for all mistakes. A budget rules out averaged and
+        voted output, orders other than ``"cycle"`` and ``"shuffle"``, and `bound`.
     forget : {"oldest", "random", "project"}, default="oldest"
         What to do when the budget is full: drop the oldest example; drop a random one (the expected
         mistakes are at most (L + B·R·U) / ε for every comparator of norm U and hinge loss L with
         R·U <= (1 - ε)·√B); or project the new one onto the span of those stored (Projectron).
     max_iter : int or None, default=1000
-        The most passes (epochs) of one `fit`; None for no limit.
+        Maximum number of passes (epochs) of one `fit`; None for no limit.
     max_updates : int or None, default=None
-        The most updates of one `fit`.
+        Maximum number of updates of one `fit`.
     max_seconds : float or None, default=None
         The time limit of one `fit`.
     gram_bytes : int, default=2**30
@@ -90,7 +90,7 @@ class KernelPerceptron(StreamLearner):
     verbose : int, default=0
         1 prints a line of progress now and then during `fit`.
     intercept : {"lifted", "none"} or None, default=None
-        The SVMs' name for the same; None leaves it to `fit_intercept`.
+        The same choice as the SVMs spell it; None leaves it to `fit_intercept`.
 
     Attributes
     ----------
@@ -116,6 +116,12 @@ class KernelPerceptron(StreamLearner):
     columns_ : Columns or None
         All that is known about the features: names, categories, hashing; model files keep it.
 
+    See Also
+    --------
+    Perceptron : Without a kernel: much faster.
+    PolynomialFeatures : The features of a polynomial kernel, explicitly.
+    cheapest_counts : Decide whether a kernel separates two classes.
+
     Notes
     -----
     *A function as kernel* is called with two blocks of rows, both arrays, or both CSR matrices if
@@ -133,8 +139,8 @@ class KernelPerceptron(StreamLearner):
     `predict_one` gives None there, and `predict` the first of the tied classes.
 
     *Limits.* `fit` warns (`ConvergenceWarning`) if the default `max_iter` ended the run, or any
-    limit with ``output="last"``, whose weights still change. Averages and votes that a limit of
-    yours ended are what you asked for. ``run_.stop`` says why the run ended in any case.
+    limit with ``output="last"``, whose weights still change. No warning if you set the limit
+    yourself and predict with averages or votes. ``run_.stop`` always says why the run ended.
 
     Examples
     --------
@@ -353,7 +359,7 @@ class KernelPerceptron(StreamLearner):
 
         Notes
         -----
-        The theorem needs a positive semidefinite kernel. A function of yours is refused if
+        The theorem needs a positive semidefinite kernel. Your own function is refused if
         K(x, x) < 0 or K(x, z)² > K(x, x)·K(z, z) for an example x and a stored z, or if its values
         on up to 512 of the examples have a negative eigenvalue; more cannot be checked.
         """
@@ -367,7 +373,7 @@ class KernelPerceptron(StreamLearner):
         if (space.kernel, space.lift) != (given.space.kernel, given.space.lift):
             raise InputError("the comparator has another kernel or another lift")
         if given.ballots is not None:
-            raise InputError("a vote is no comparator; give a learner of another output")
+            raise InputError("a vote cannot be a comparator; give a learner with another output")
         if other.classes_.tolist() != self.classes_.tolist():
             raise InputError("the comparator has other classes")
         if space.precomputed:

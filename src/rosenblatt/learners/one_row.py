@@ -10,9 +10,11 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy import empty
 from scipy import sparse
 
 from rosenblatt.errors import InputError
@@ -22,6 +24,9 @@ from rosenblatt.online.linear_machine import OneRow
 
 MOST_COLUMNS = 2**31 - 1
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
+
+# What rows with all names share: how many, their columns, and how values are picked.
+Whole = tuple[int, np.ndarray, Callable[[dict[Any, Any]], Any]]
 
 
 class RowReader:
@@ -37,6 +42,7 @@ class RowReader:
         if names is not None:
             self.places = {}
             self._names = np.empty(16, object)
+            self._whole: Whole = 0, _places(0), itemgetter(None)
             self.adopt(names)
 
     @classmethod
@@ -78,7 +84,11 @@ class RowReader:
         A KeyError tells of a name that is new to a stream: see `read_known` and `meet`.
         """
         if isinstance(x, dict):
-            return _packed(x, x) if self.places is None else self._dict(x, self.places)
+            places = self.places
+            if places is None:
+                return _packed(x, x)
+            whole = len(x) == len(places) > 1
+            return self._whole_row(x, places) if whole else self._dict(x, places)
         if self.places is not None and (self.width is None or hasattr(x, "to_dict")):
             return self._dict(self._named(x), self.places)
         if type(x) is tuple and len(x) == 2:
@@ -171,6 +181,23 @@ class RowReader:
             raise InputError(
                 f"the row has the column {stranger.args[0]!r}, which the learner was not given"
             ) from None
+
+    def _whole_row(self, x: dict[Any, Any], places: dict[Any, int]) -> OneRow:
+        """Read a row of as many columns as there are: if it has them all, in half the time."""
+        length, columns, pick = self._whole
+        if length != len(places):
+            names = [*places]
+            length, columns, pick = self._whole = (
+                len(names),
+                _places(len(names)),
+                itemgetter(*names),
+            )
+        values: Any = empty(length)
+        try:
+            _packers(length)[1](values, 0, *pick(x))
+        except (KeyError, struct.error, OverflowError):
+            return self._dict(x, places)
+        return columns, values
 
     def _named(self, x: Any) -> dict[str, Any]:
         """Give a row as a dict from names; refuse numbers where columns have names."""

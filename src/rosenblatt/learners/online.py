@@ -7,6 +7,7 @@ rule.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from typing import Any, Self
@@ -37,6 +38,7 @@ from rosenblatt.online.perceptron import LOST, Rule
 from rosenblatt.run import Run, Stop
 
 NARROW = 2**14  # columns of rows that are faster dense than sparse, one at a time
+INF = math.inf
 UNKNOWN = np.zeros(0, np.int8)  # the codes of a stream, most of which are still to come
 
 
@@ -197,24 +199,11 @@ class OnlineLearner(StreamLearner):
     def _scores(self, matrix: Matrix) -> np.ndarray:
         return self._widened(matrix.shape[1]).scores(matrix)
 
-    def predict_one(self, x: Any) -> Any:
-        """Predict the label of one example.
-
-        Parameters
-        ----------
-        x : dict, pair of arrays, array-like or sparse row
-            One example: a dict from column (number or name) to value, a pair (columns, values), an
-            array or a sparse row.
-
-        Returns
-        -------
-        label or None
-            None for *I don't know*: a score of 0, a tie of classes, one inside the `unsure` band,
-            or nothing learned yet.
-        """
+    def predict_one(self, x: Any) -> Any:  # noqa: D102 (in Learner)
         label, lead = self.answer_one(x)
-        unsure = label is not None and self.unsure is not None and lead < self.threshold_
-        return None if unsure else label
+        if self.unsure is None:
+            return label
+        return None if label is not None and lead < self.threshold_ else label
 
     def answer_one(self, x: Any) -> tuple[Any, float]:
         """Give the label of one example, whatever `unsure` says, and the lead of its score.
@@ -226,16 +215,19 @@ class OnlineLearner(StreamLearner):
             separator = self._learned
         except AttributeError:
             return None, 0.0
-        row = self._reader.read_known(x)
+        try:
+            row = self._reader.read(x)
+        except KeyError:
+            row = self._reader.read_known(x)
         if not separator.is_halfspace:
             return self._best_class(separator, row)
-        score = np.nan if separator.votes else separator.score(row)
-        if not -np.inf < score < np.inf:
+        score = INF if separator.votes else separator.score(row)
+        if not -INF < score < INF:
             row = self._known_part(row)
-            score = separator.scores(_as_one_row(row, separator.width))[0]
+            score = float(separator.scores(_as_one_row(row, separator.width))[0])
         if score == 0.0:
             return (self._labels[1] if self.tie == "positive" else None), 0.0
-        return self._labels[bool(score > 0.0)], abs(float(score))
+        return self._labels[1 if score > 0.0 else 0], abs(float(score))
 
     def _best_class(self, separator: LinearMachine, row: OneRow) -> tuple[Any, float]:
         scores = np.full(1, np.nan) if separator.votes else separator.score(row)
@@ -253,6 +245,7 @@ class OnlineLearner(StreamLearner):
         Of more classes, to the lead of the best one.
         """
         columns, values = self._known_part(self._reader.read_known(x))
+        columns = columns.copy()  # which rows may share
         weights = np.atleast_2d(self._learned.weights()[..., columns])
         if len(weights) > 1:
             scores = self._learned.scores(_as_one_row((columns, values), self._learned.width))[0]
@@ -392,7 +385,7 @@ class OnlineLearner(StreamLearner):
     def _examples_of_the_run(self, X: Any, y: Any, sample_weight: Any) -> Presented:
         """Take examples that a bound may speak of."""
         if self._learned.rule.renormalize:
-            raise InputError("neither theorem speaks of runs that renormalise their weights")
+            raise InputError("neither theorem covers runs that renormalise their weights")
         matrix, width = self._take(X), self._learned.width
         if matrix.shape[1] < width:
             raise InputError(

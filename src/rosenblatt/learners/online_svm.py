@@ -52,13 +52,13 @@ class OnlineSVM(OnlineLearner):
     output : {"last", "averaged"}, default="last"
         Predict with the last weights, or with the average of all weight vectors (D17).
     unsure : float or None, default=None
-        The share of wrong answers, such as 0.01, that `predict_one` may give: it answers None where
-        the score is closer to a tie than a threshold, `threshold_`, which is the least one that
-        would have kept to that share in what was presented so far, each example predicted before
-        it was learned (D25). None: at ties alone.
+        The share of wrong answers, such as 0.01, that `predict_one` may give. It answers None (*I
+        don't know*) if the score is within `threshold_` of a tie: the smallest threshold that would
+        have kept to this share on the examples so far, each predicted before it was learned (D25).
+        Without it, only ties are answered None.
     max_iter : int or None, default=1
-        The most passes (epochs) of one `fit`; None for no limit. Each of them presents every
-        example as a new one.
+        Maximum number of passes (epochs) of one `fit`; None for no limit. Each pass presents the
+        examples as if they were new.
     max_seconds : float or None, default=None
         The time limit of one `fit`.
     warm_start : bool, default=False
@@ -70,7 +70,7 @@ class OnlineSVM(OnlineLearner):
     verbose : int, default=0
         1 prints a line of progress now and then during `fit`.
     intercept : {"lifted", "none"} or None, default=None
-        The SVMs' name for the same; None leaves it to `fit_intercept`.
+        The same choice as the SVMs spell it; None leaves it to `fit_intercept`.
 
     Attributes
     ----------
@@ -93,6 +93,11 @@ class OnlineSVM(OnlineLearner):
         The lead of a score below which `predict_one` answers None; 0 without `unsure`.
     columns_ : Columns or None
         All that is known about the features: names, categories, hashing; model files keep it.
+
+    See Also
+    --------
+    Perceptron : Cheaper updates, and the classical bound.
+    SoftMarginSVM : The same loss, solved to the optimum on a data set.
 
     Notes
     -----

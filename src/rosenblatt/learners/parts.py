@@ -15,13 +15,13 @@ from rosenblatt.learners.stream import OUTPUTS, StreamLearner
 from rosenblatt.learners.values import (
     Settings,
     Tensors,
+    array_of,
     classes_from,
     matrix_from,
     option_parts,
     options_from,
     put_matrix,
     require,
-    require_numbers,
     shared_parts,
     width_of,
 )
@@ -35,10 +35,7 @@ from rosenblatt.rows import Sparse
 from rosenblatt.run import History, Operations, Run, Stop
 
 RUN_NUMBERS = ("mistakes", "updates", "passes", "converged")
-
-
-WINDOW = {"codes": np.int64, "box": np.float64, "square": np.float64, "alpha": np.float64}
-WINDOW_ROWS = {"starts": np.uint64, "columns": np.uint32, "values": np.float64}
+WINDOW, WINDOW_ROWS = ("codes", "box", "square", "alpha"), ("starts", "columns", "values")
 
 
 def perceptron_parts(learner: OnlineLearner) -> tuple[Settings, Tensors]:
@@ -99,42 +96,39 @@ def online_svm_from(settings: Settings, tensors: Tensors) -> OnlineSVM:
 
 def _window(tensors: Tensors, separator: LinearMachine, classes: int) -> Window:
     """Give the newest examples as they were held; refuse rows, classes and shares that misfit."""
-    parts = {name: tensors[f"window.{name}"] for name in (*WINDOW, *WINDOW_ROWS)}
-    kinds = (WINDOW | WINDOW_ROWS).items()
-    require(all(parts[name].dtype == kind for name, kind in kinds), "the window has other types")
-    starts, columns, codes = parts["starts"], parts["columns"], parts["codes"]
-    size = codes.size
-    shapes = [(size,)] * 3 + [(size, classes)]
-    require([parts[name].shape for name in WINDOW] == shapes, "the window is incomplete")
-    fits = starts.shape == (size + 1,) and columns.shape == parts["values"].shape
-    rises = fits and starts[0] == 0 and bool((starts[1:] >= starts[:-1]).all())
-    require(rises and int(starts[-1]) == columns.size, "the rows of the window do not fit")
-    require(bool((columns < separator.width).all()), "a row of the window has no column")
-    require(bool(((codes >= 0) & (codes < classes)).all()), "the window names a strange class")
-    for name in ("box", "square", "alpha", "values"):
-        require_numbers(parts[name], "the numbers of the window")
-    alpha, most = parts["alpha"], parts["box"] * (1 + 1e-9)  # sums of shares are rounded
+    size, entries = tensors["window.codes"].size, tensors["window.columns"].size
+    starts = array_of(tensors, "window.starts", size + 1, dtype=np.uint64, below=entries + 1)
+    rises = starts[0] == 0 and bool((starts[1:] >= starts[:-1]).all())
+    require(rises and int(starts[-1]) == entries, "the rows of the window do not fit")
+    width = separator.width
+    columns = array_of(tensors, "window.columns", entries, dtype=np.uint32, below=width)
+    rows = Sparse(starts, columns, array_of(tensors, "window.values", entries), separator.lift)
+    codes = array_of(tensors, "window.codes", size, dtype=np.int64, below=classes)
+    box, square = (array_of(tensors, f"window.{name}", size) for name in ("box", "square"))
+    alpha, most = array_of(tensors, "window.alpha", size, classes), box * (1 + 1e-9)  # of rounding
     inside = bool((alpha >= 0).all() and (alpha.sum(axis=1) <= most).all())
     require(inside, "a share in the weights is outside the box of the window")
-    rows = Sparse(starts, columns, parts["values"], separator.lift)
-    held = {name: parts[name] for name in WINDOW}
-    return Window(rows, **held, ends=np.array([0, size]))
+    return Window(rows, codes, box, square, alpha, ends=np.array([0, size]))
 
 
 def _separator(settings: Settings, tensors: Tensors, classes: int, width: int) -> LinearMachine:
-    vectors = (classes,) if classes > 2 else ()
-    _check_state(settings, tensors, (*vectors, width + 1), (*vectors, 0))
+    output, vectors = settings["output"], (classes,) if classes > 2 else ()
+    require(output in OUTPUTS, f"it has the unknown output {output!r}")
+    require((output == "voted") == ("votes" in settings), "the votes do not fit")
     laid = np.asfortranarray if settings.get("by_column") else np.ascontiguousarray
-    w, drift, lift = laid(tensors["w"]), laid(tensors["drift"]), float(settings["lift"])
-    votes = None
+    w = laid(array_of(tensors, "w", *vectors, width + 1))
+    averaged = width + 1 if output in AVERAGING else 0
+    drift = laid(array_of(tensors, "drift", *vectors, averaged))
+    tally = array_of(tensors, "tally", PLACES)
+    votes, lift = None, float(settings["lift"])
     if "votes" in settings:
         votes = Votes(lift, (_ballot(settings["votes"], tensors, classes, width),))
     return LinearMachine(
         _rule(settings["rule"], tensors, classes),
         lift,
-        State(w, drift, tensors["tally"], np.zeros(vectors or 1), _band(settings, tensors)),
-        settings["output"],
-        tensors["start"],
+        State(w, drift, tally, np.zeros(vectors or 1), _band(settings, tensors)),
+        output,
+        array_of(tensors, "start", *vectors, width + 1),
         votes,
     )
 
@@ -143,10 +137,7 @@ def _band(settings: Settings, tensors: Tensors) -> np.ndarray:
     """Give the answers that were counted by their leads; none if nobody wanted them."""
     if settings["options"].get("unsure") is None:
         return NO_BAND
-    band = tensors["band"]
-    fits = band.shape == empty_band().shape and band.dtype == np.int64
-    require(fits and bool((band >= 0).all()), "the counts of answers do not fit")
-    return band
+    return array_of(tensors, "band", *empty_band().shape, dtype=np.int64)
 
 
 # Files name the weights of two classes, and give the steps of their votes a sign.
@@ -174,28 +165,7 @@ def _rule(parts: Settings, tensors: Tensors, classes: int) -> Rule:
     if classes <= 2:
         weights = np.array([parts.pop("negative_weight"), parts.pop("positive_weight")])
         return Rule(weights=weights, **parts)
-    weights = tensors["rule.weights"]
-    require(weights.shape == (classes,), "the weights of the classes have another number")
-    require_numbers(weights, "the weights of the classes")
-    return Rule(weights=weights, **parts)
-
-
-def _check_state(
-    settings: Settings, tensors: Tensors, shape: tuple[int, ...], empty: tuple[int, ...]
-) -> None:
-    """Refuse weights, averages and counters that do not fit the columns, classes and output."""
-    w, drift, tally = tensors["w"], tensors["drift"], tensors["tally"]
-    require(w.shape == shape, "the weights have another width")
-    require(drift.shape in (empty, shape), "the averages have another width")
-    require(tally.shape == (PLACES,), "the counters are incomplete")
-    require(tensors["start"].shape == shape, "the start has another width")
-    parts = (w, drift, tally)
-    require(all(part.dtype == np.float64 for part in parts), "the weights are not float64")
-    require(all(np.isfinite(part).all() for part in parts), "a weight is NaN or infinity")
-    output = settings["output"]
-    require(output in OUTPUTS, f"it has the unknown output {output!r}")
-    require((output in AVERAGING) == bool(drift.size), "the averages do not fit")
-    require((output == "voted") == ("votes" in settings), "the votes do not fit")
+    return Rule(weights=array_of(tensors, "rule.weights", classes), **parts)
 
 
 # ---- options
@@ -233,20 +203,18 @@ def _vote_parts(separator: LinearMachine, ballot: Ballot, tensors: Tensors) -> S
 
 def _ballot(parts: Settings, tensors: Tensors, classes: int, width: int) -> Ballot:
     support = matrix_from(parts, tensors, "votes.support", "votes.support", width)
-    row, step, norm, held = (tensors[f"votes.{name}"] for name in ("row", "step", "norm", "held"))
+    votes, whole = tensors["votes.row"].size, {"dtype": np.int64}
+    row = array_of(tensors, "votes.row", votes, below=support.shape[0], **whole)
+    step, norm = (array_of(tensors, f"votes.{name}", votes) for name in ("step", "norm"))
     if classes > 2:
-        code, rival = tensors["votes.code"], tensors["votes.rival"]
+        kinds = ("code", "rival")
+        code, rival = (
+            array_of(tensors, f"votes.{k}", votes, below=classes, **whole) for k in kinds
+        )
     else:
         code = (step > 0).astype(np.int64)
         step, rival = np.abs(step), 1 - code
-    sizes = {part.size for part in (row, step, norm, code, rival)}
-    require(sizes == {held.size - 1}, "the votes are incomplete")
-    require(
-        bool(np.all((row >= 0) & (row < support.shape[0]))), "a vote names a row that is not there"
-    )
-    for places in (code, rival):
-        known = (places >= 0) & (places < max(classes, 2))
-        require(bool(known.all()), "a vote names a class that is not there")
+    held = array_of(tensors, "votes.held", votes + 1)
     return Ballot(support, row, step, norm, np.cumsum(held)[:-1], code, rival)
 
 
@@ -326,10 +294,9 @@ def _counts(parts: Settings, tensors: Tensors) -> np.ndarray:
     given = tensors["run.counts"]
     if "examples" not in parts:  # as in files of version 0.1
         return given
-    size, places = parts["examples"], tensors["run.examples"]
+    size = parts["examples"]
     require(type(size) is int and size >= 0, "it does not say how many examples there were")
-    require(places.shape == given.shape and places.dtype == np.int64, "the counts do not fit")
-    require(bool(((places >= 0) & (places < size)).all()), "a count has no example")
+    places = array_of(tensors, "run.examples", given.size, dtype=np.int64, below=size)
     counts = np.zeros(size, np.uint32)
     counts[places] = given
     return counts

@@ -39,8 +39,8 @@ class Perceptron(OnlineLearner):
     """Perceptron classifier, for two classes (theory D1 to D8) or more (D18).
 
     By default `fit` passes over the data until a pass makes no mistake, which happens after at
-    most (R/γ)² mistakes if a hyperplane separates the data with margin γ, and ends when passes
-    make no progress any more. With more than two classes, each has its own weights, and the
+    most (R/γ)² mistakes if a hyperplane separates the data with margin γ; otherwise it stops when
+    passes make no more progress. With more than two classes, each has its own weights, and the
     largest score wins; on a mistake, the example is added to the weights of its class and
     subtracted from those of the best wrong class.
 
@@ -69,23 +69,23 @@ class Perceptron(OnlineLearner):
         misclassify less than 0.9 times as many training examples. Streams (`partial_fit`,
         `learn_one`) predict with the last weights, or continue as the `fit` before them chose.
     margin : float, default=0.0
-        Update also on right answers whose score leads by this much or less (D23): mistakes become
-        fewer on new examples, updates more. In units of scores: 0.3 is a good choice for rows of
-        norm 1.
+        Also update on correct answers whose score leads by at most this much (D23): more updates,
+        and usually fewer mistakes on new examples. In units of scores: 0.3 is a good choice for
+        rows of norm 1.
     unsure : float or None, default=None
-        The share of wrong answers, such as 0.01, that `predict_one` may give: it answers None where
-        the score is closer to a tie than a threshold, `threshold_`, which is the least one that
-        would have kept to that share in what was presented so far, each example predicted before
-        it was learned (D25). None: at ties alone.
+        The share of wrong answers, such as 0.01, that `predict_one` may give. It answers None (*I
+        don't know*) if the score is within `threshold_` of a tie: the smallest threshold that would
+        have kept to this share on the examples so far, each predicted before it was learned (D25).
+        Without it, only ties are answered None.
     max_iter : int or None, default=1000
-        The most passes (epochs) of one `fit`; None for no limit.
+        Maximum number of passes (epochs) of one `fit`; None for no limit.
     patience : int or None, default=5
-        End the run (``Stop.STALLED``) when this many passes made no progress (D8): the weights keep
-        changing, and do not grow; or, with as many features as examples, mistakes were not halved.
-        None to continue, as with ``max_iter=None``, with `renormalize`,
-        and in orders other than ``"cycle"`` and ``"shuffle"``.
+        Stop (``Stop.STALLED``) after this many passes without progress (D8): the weights keep
+        changing without growing, or, with as many features as examples, the mistakes are not
+        halved. None turns this off, and so do ``max_iter=None``, `renormalize`, and orders other
+        than ``"cycle"`` and ``"shuffle"``.
     max_updates : int or None, default=None
-        The most updates of one `fit`.
+        Maximum number of updates of one `fit`.
     max_seconds : float or None, default=None
         The time limit of one `fit`.
     warm_start : bool, default=False
@@ -100,7 +100,7 @@ class Perceptron(OnlineLearner):
         A score of 0 is a mistake whatever the label (D2), or, for two classes, counts as
         positive, as in some textbooks.
     intercept : {"lifted", "none"} or None, default=None
-        The SVMs' name for the same; None leaves it to `fit_intercept`.
+        The same choice as the SVMs spell it; None leaves it to `fit_intercept`.
 
     Attributes
     ----------
@@ -124,6 +124,13 @@ class Perceptron(OnlineLearner):
     columns_ : Columns or None
         All that is known about the features: names, categories, hashing; model files keep it.
 
+    See Also
+    --------
+    OnlineSVM : Fewer mistakes on noisy streams.
+    SoftMarginSVM : The optimum of margin and errors, for classes that overlap.
+    KernelPerceptron : The same rule with a kernel.
+    separate : Decide whether a hyperplane separates the classes at all.
+
     Notes
     -----
     *Boundary convention.* A score of exactly 0 is a mistake while learning; `predict_one` gives
@@ -132,8 +139,8 @@ class Perceptron(OnlineLearner):
     of these, and of equally good wrong classes the first one is corrected.
 
     *Limits.* `fit` warns (`ConvergenceWarning`) if the default `max_iter` ended the run, or any
-    limit with ``output="last"``, whose weights still change. Averages and votes that a limit of
-    yours ended are what you asked for. ``run_.stop`` says why the run ended in any case.
+    limit with ``output="last"``, whose weights still change. No warning if you set the limit
+    yourself and predict with averages or votes. ``run_.stop`` always says why the run ended.
 
     *Input.* Float32 and float64 arrays in C order and CSR matrices are used without a copy, also
     to add an intercept.

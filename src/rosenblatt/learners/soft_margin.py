@@ -46,7 +46,7 @@ class SoftMarginSVM(LinearLearner):
         Whether `fit` starts from the dual variables of the last fit, if that had as many samples
         and classes. It changes the time, not the result.
     max_iter : int or None, default=None
-        The most passes over the samples (Newton steps, where there are few features).
+        Maximum number of passes over the samples (Newton steps, where there are few features).
     max_seconds : float or None, default=None
         The time limit. If it or `max_iter` ends a fit early, a `ConvergenceWarning` says so.
     random_state : int, RandomState or None, default=0
@@ -82,6 +82,12 @@ class SoftMarginSVM(LinearLearner):
         Their names, if they have any.
     columns_ : Columns or None
         All that is known about the features: names, categories, hashing; model files keep it.
+
+    See Also
+    --------
+    HardMarginSVM : The maximum margin of separable classes.
+    Perceptron : Faster, without an optimum.
+    OnlineSVM : The same loss, one example at a time.
 
     Notes
     -----
@@ -131,25 +137,6 @@ class SoftMarginSVM(LinearLearner):
         self.fit_intercept = fit_intercept
 
     # ---- learning
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on a data set.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples; float arrays in C order and CSR matrices are used without a copy.
-        y : array-like of shape (n_samples,)
-            The labels of two or more classes, of any hashable type.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            A factor of the hinge loss of each sample.
-
-        Returns
-        -------
-        self : SoftMarginSVM
-            The learner itself.
-        """
-        return super().fit(X, y, sample_weight)
 
     def train(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Solve as `fit` does, and leave it to the caller to ask for the `complaint`."""
@@ -226,7 +213,7 @@ class SoftMarginSVM(LinearLearner):
         options.limit("max_iter", self.max_iter)
         if self.max_seconds is not None:
             options.positive("max_seconds", self.max_seconds)
-        options.random_numbers(self.random_state)
+        options.check_random_state(self.random_state)
 
     def settings(self) -> ClassSettings:
         """Give the options of the solver."""
@@ -236,7 +223,7 @@ class SoftMarginSVM(LinearLearner):
             tol=float(self.tol),
             max_passes=self.max_iter,
             max_seconds=self.max_seconds,
-            seed=int(options.random_numbers(self.random_state).randint(2**31 - 1)),
+            seed=options.seed(self.random_state),
         )
 
     def wanted_intercept(self) -> str:

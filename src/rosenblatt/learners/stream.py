@@ -214,7 +214,7 @@ class StreamLearner(Learner):
         options.limit("max_updates", self.max_updates)
         if self.max_seconds is not None:
             options.positive("max_seconds", self.max_seconds)
-        options.random_numbers(self.random_state)
+        options.check_random_state(self.random_state)
 
     def _check_stream(self, classes: np.ndarray) -> None:
         """Refuse options that would need to know beforehand what a stream is going to bring."""
@@ -241,7 +241,7 @@ class StreamLearner(Learner):
 
     def draw_seed(self) -> int:
         """Draw the seed of a run."""
-        return int(options.random_numbers(self.random_state).randint(2**31 - 1))
+        return options.seed(self.random_state)
 
     def _stream_output(self) -> str:
         """Give the output of a stream, which has no end at which to choose one (theory D1)."""

@@ -14,10 +14,10 @@ from rosenblatt.learners.soft_margin import SoftMarginSVM
 from rosenblatt.learners.values import (
     Settings,
     Tensors,
+    array_of,
     classes_from,
     options_from,
     require,
-    require_numbers,
     shared_parts,
     width_of,
 )
@@ -40,9 +40,8 @@ def soft_from(settings: Settings, tensors: Tensors) -> SoftMarginSVM:
     """Put a soft-margin SVM together again, checking that the parts fit."""
     learner = SoftMarginSVM(**options_from(settings["options"]))
     classes = _fill(learner, settings, tensors)
-    planes, alphas, parts = tensors["planes"], tensors["alphas"], settings["answer"]
-    require(alphas.shape[1:] == (() if classes.size == 2 else (classes.size,)), "duals do not fit")
-    require_numbers(alphas, "the dual variables")
+    planes, parts, rows = tensors["planes"], settings["answer"], len(tensors["alphas"])
+    alphas = array_of(tensors, "alphas", rows, *([classes.size] if classes.size > 2 else []))
     lam, primal, dual = (_finite(parts[name]) for name in ("lam", "primal", "dual"))
     passes, converged = parts["passes"], parts["converged"]
     require(type(passes) is int and passes >= 0, "the passes are not a number")
@@ -70,9 +69,7 @@ def hard_from(settings: Settings, tensors: Tensors) -> HardMarginSVM:
     learner = HardMarginSVM(**options_from(settings["options"]))
     classes = _fill(learner, settings, tensors)
     require(classes.size == 2, "it does not name two classes")
-    dual = tensors["dual"]
-    require(dual.ndim == 1, "the dual variables are not one for each row")
-    require_numbers(dual, "the dual variables")
+    dual = array_of(tensors, "dual", tensors["dual"].size)
     lower, upper = map(_finite, settings["margin"])
     require(0 < lower <= upper, "the margin is not an interval")
     certificate = from_json(settings["certificate"])
@@ -87,12 +84,9 @@ def _linear_parts(learner: LinearLearner) -> tuple[Settings, Tensors]:
 def _fill(learner: LinearLearner, settings: Settings, tensors: Tensors) -> np.ndarray:
     """Check options and weights, and let a learner know its columns; give the classes."""
     learner.check_options()
-    classes, planes = classes_from(settings["classes"]), tensors["planes"]
+    classes, width = classes_from(settings["classes"]), width_of(settings)
     require(classes.size >= 2, "it does not name two classes")
-    width = width_of(settings)
-    count = 1 if classes.size == 2 else classes.size
-    require(planes.shape == (count, width + 1), "the weights have another width")
-    require_numbers(planes, "the weights")
+    array_of(tensors, "planes", 1 if classes.size == 2 else classes.size, width + 1)
     learner._name_columns(settings["names"])
     learner.n_features_in_ = width
     learner._reader = RowReader(width, settings["names"])

@@ -26,10 +26,19 @@ def require(condition: bool, complaint: str) -> None:
         raise ModelFileError(complaint)
 
 
-def require_numbers(array: np.ndarray, name: str) -> None:
-    """Refuse arrays of anything but finite float64 numbers."""
-    require(array.dtype == np.float64, f"{name} are not float64")
-    require(bool(np.isfinite(array).all()), f"one of {name} is NaN or infinity")
+def array_of(
+    tensors: Tensors, name: str, *shape: int, dtype: Any = np.float64, below: int | None = None
+) -> np.ndarray:
+    """Give an array: finite numbers, or whole ones from 0 on and below a limit, of this shape."""
+    found = tensors[name]
+    require(found.dtype == dtype, f"{name} is {found.dtype}, not {np.dtype(dtype)}")
+    require(found.shape == shape, f"{name} has the shape {found.shape}, not {shape}")
+    if found.dtype.kind == "f":
+        require(bool(np.isfinite(found).all()), f"{name} holds NaN or infinity")
+    else:
+        inside = (found >= 0) & ((found < below) if below is not None else True)
+        require(bool(inside.all()), f"{name} leads outside")
+    return found
 
 
 def put_matrix(matrix: Matrix, tensors: Tensors, name: str, dense: str) -> Settings:

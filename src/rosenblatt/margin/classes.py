@@ -2,7 +2,8 @@
 
 Two classes     Σ c·max(0, 1 - s(w·x + b)) + λ‖w‖², s = -1 for the first class
 joint           Σ c·max over r of (score_r - score_y + [r ≠ y]) + λ Σ ‖w_r‖²; score_r = w_r·x + b_r
-one-vs-rest     the problem of two classes for each class against all others; objectives are summed
+one-vs-rest     the problem of two classes for each class against all others, several at a
+                time where there are several cores; objectives are summed
 Rows of weight 0 take no part; their dual variables are 0.
 Sources         Crammer & Singer 2001 (joint)
 """
@@ -16,10 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.blocks import WORTH_A_THREAD, cores
 from rosenblatt.margin.problem import Problem, Solution
-from rosenblatt.pauses import OutOfTimeError, until
+from rosenblatt.matrices import Matrix
+from rosenblatt.pauses import OutOfTimeError, in_threads, until
 
 MULTICLASS = ("joint", "one-vs-rest")
+SPARSE = 0.25  # share of entries that are not 0, below which rows are taken as sparse ones
 SMALL = 10_000  # entries times classes: some milliseconds for
 FINE = 1e-9  # such a gap, which
 FEW_PASSES = 5000  # passes reach, unless the problem is a hard one
@@ -49,6 +53,8 @@ def solve(problem: Problem, settings: ClassSettings, start: Solution | None) -> 
     solver = {"joint": _joint, "one-vs-rest": _one_vs_rest}[settings.multiclass]
     if problem.k == 2:
         solver = _two_classes
+    else:
+        problem = problem._replace(X=without_zeros(problem.X))
     if start is not None and not _fits(start, problem, settings):
         start = None
     if problem.caps.all():
@@ -59,6 +65,18 @@ def solve(problem: Problem, settings: ClassSettings, start: Solution | None) -> 
     alphas = np.zeros(problem.shape)
     alphas[kept] = answer.alphas
     return replace(answer, alphas=alphas)
+
+
+def without_zeros(X: Matrix) -> Matrix:
+    """Give dense rows that are mostly zeros, such as those of pictures, as sparse ones.
+
+    All classes share them: on MNIST, sweeps then take a fourth of the time.
+    """
+    if isinstance(X, np.ndarray) and np.count_nonzero(X) < SPARSE * X.size:
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix(X)
+    return X
 
 
 def _in_time(
@@ -117,21 +135,26 @@ def _two_classes(problem: Problem, settings: ClassSettings, start: Solution | No
 def _joint(problem: Problem, settings: ClassSettings, start: Solution | None) -> Solution:
     from rosenblatt.margin.joint import joint_margin
 
-    known = None if start is None else start.alphas
+    known = None if start is None else (_solver_weights(start.w, problem), start.alphas)
     found = joint_margin(problem, start=known, **settings.limits)
     return replace(found, w=_planes(found.w, problem))
 
 
 def _one_vs_rest(problem: Problem, settings: ClassSettings, start: Solution | None) -> Solution:
-    parts: list[Solution] = []
-    begin = time.perf_counter()
-    for place in range(problem.k):
+    begin, threads = time.perf_counter(), min(problem.k, cores())
+    if problem.X.size < WORTH_A_THREAD:
+        threads = 1
+
+    def part(place: int) -> Solution:
         mine = settings
         if settings.max_seconds is not None:  # an equal share of what is left
             left = settings.max_seconds - (time.perf_counter() - begin)
-            mine = replace(settings, max_seconds=max(left / (problem.k - place), 1e-6))
+            turns = -(-(problem.k - place) // threads)
+            mine = replace(settings, max_seconds=max(left / turns, 1e-6))
         before = None if start is None else _part(start, place)
-        parts.append(_two_classes(problem.against(place), mine, before))
+        return _two_classes(problem.against(place), mine, before)
+
+    parts = in_threads(part, problem.k, threads)
     return Solution(
         lam=problem.lam,
         w=np.concatenate([part.w for part in parts]),
@@ -151,8 +174,8 @@ def _part(answer: Solution, place: int) -> Solution:
 
 
 def _planes(w: np.ndarray, problem: Problem) -> np.ndarray:
-    """Give hyperplanes (w, b) in the user's coordinates."""
-    planes = np.array(w, np.float64, order="C")
+    """Give hyperplanes (w, b) in the user's coordinates, in the memory of the solver's weights."""
+    planes = np.ascontiguousarray(w, np.float64)
     if problem.intercept == "lifted":
         planes[:, -1] *= problem.lift
     return planes

@@ -5,8 +5,9 @@ Problem     min Σ c·max(0, max over wrong r of 1 + s_r - s_y) + λ Σ ‖w_r�
 Dual        max Σ α_y - ‖Σ α·x‖² / 4λ  over α_r <= 0 for wrong r, α_y <= c, Σ_r α_r = 0 for each
             row, and Σ_i α_r = 0 for each class if intercepts are free;  w_r = Σ α_r·x / 2λ
 Simplex     q = c·[r = y] - α: numbers >= 0 that sum to c, which is how the sweeps hold them
-Method      sweeps over the rows (`joint_sweeps`): all rows, then those that still matter until
-            their gap is a tenth, and again, until the gap of all is small
+Method      where there are few columns, Newton steps (`joint_newton`); else, or where rounding
+            stops them, sweeps over the rows (`joint_sweeps`): all rows, then those that still
+            matter until their gap is a tenth, and again, until the gap of all is small
 Intercept   none; lifted: rows are (x, lift), so that b_r = lift·v_r costs λv_r²; free: by proximal
             steps. Minimise with λ·ρ·(b_r - o_r)² in place of no cost, that is with offsets o and a
             lifted coordinate of size 1/√ρ; put o where b is; repeat. For the dual value, what the
@@ -22,15 +23,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from rosenblatt.blocks import one_blas_thread
 from rosenblatt.errors import InputError
 from rosenblatt.margin import joint_sweeps
+from rosenblatt.margin.class_products import class_scores, class_totals
 from rosenblatt.margin.class_rows import padded
+from rosenblatt.margin.joint_newton import joint_newton
 from rosenblatt.margin.joint_sweeps import Dual, JointRows, Leaps, Turns
 from rosenblatt.margin.problem import Effort, Problem, Solution, relative_gap
 from rosenblatt.matrices import as_rows
 from rosenblatt.rows import fill_squares
 
 MOST_PASSES = 100_000
+FEW_NUMBERS = 1000  # weights of all classes: Newton's matrix is solved in some ten milliseconds
 INNER = 0.1  # sweeps over the rows that matter end at this part of the gap of all rows
 SLACK = 2.0  # a sweep adds up gaps from before its steps: the gap behind it is smaller
 ROUNDING = 1e-13  # a smaller gap, relative to the objective, is lost in its rounding
@@ -41,45 +46,60 @@ def joint_margin(
     task: Problem,
     *,
     tol: float = 1e-3,
-    start: np.ndarray | None = None,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
     max_seconds: float | None = None,
     max_passes: int | None = None,
     seed: int = 0,
 ) -> Solution:
-    """Minimise the joint objective; `start` holds the duals of an earlier solution.
-
-    It sweeps over all rows, then over those that matter, until the gap is small or time is up.
-    """
+    """Minimise the joint objective; `start` holds weights and duals of an earlier solution."""
     effort = Effort.within(max_passes or MOST_PASSES, max_seconds)
-    descent = JointDescent(task, simplex_points(task, start), seed)
+    problem = lifted_problem(task)
+    q = simplex_points(task, None if start is None else start[1])
+    if task.k * (task.X.shape[1] + 1) > min(FEW_NUMBERS, task.X.shape[0]):
+        return _swept(task, problem, q, tol, effort, seed)
+    w = None if start is None else start[0]
+    with one_blas_thread, np.errstate(all="ignore"):
+        planes, q = joint_newton(task, tol, effort, w, q, seed)
+    best = judged(task, planes, balanced(task, planes, q), effort.passes, tol)
+    if best.converged or effort.is_over():
+        return best
+    more = _swept(task, problem, rescaled(q, task.caps), tol, effort, seed)
+    return min(best, more, key=lambda answer: answer.gap)
+
+
+def _swept(
+    task: Problem, problem: JointRows, q: np.ndarray, tol: float, effort: Effort, seed: int
+) -> Solution:
+    """Sweep over all rows, then over those that matter, until the gap is small or time is up."""
+    descent = JointDescent(task, problem, q, seed)
     while not effort.is_over():
         descent.look_at_all()
         descent.sweep_until(np.inf, effort)
         gap, primal = descent.found[joint_sweeps.GAP], descent.objective()
         lost = gap <= ROUNDING * primal
-        result = judged(task, descent, tol) if lost or descent.promises(tol) else None
+        result = descent.judged(effort, tol) if lost or descent.promises(tol) else None
         if result is not None and (result.converged or lost):
             return result
         if task.intercept == "free":
             descent.shift_offsets()
         descent.sweep_until(max(INNER * gap, tol * primal), effort)
         if descent.promises(tol):
-            result = judged(task, descent, tol)
+            result = descent.judged(effort, tol)
             if result.converged:
                 return result
-    return judged(task, descent, tol)
+    return descent.judged(effort, tol)
 
 
 class JointDescent:
     """The state of the sweeps, and how far they may go."""
 
-    def __init__(self, task: Problem, q: np.ndarray, seed: int) -> None:
+    def __init__(self, task: Problem, problem: JointRows, q: np.ndarray, seed: int) -> None:
         n, places = task.X.shape[0], padded(task.k)
-        self.problem = lifted_problem(task)
+        self.task, self.problem = task, problem
         shape = (task.X.shape[1] + 1, places)
-        self.dual = Dual(q, np.zeros(shape), *np.zeros((3, places)))
-        joint_sweeps.fill_weights(self.problem, q, self.dual.steps, self.dual.weights)
         self.rows = settled(self.problem, q)
+        self.dual = Dual(q, np.zeros(shape), *np.zeros((3, places)))
+        self.dual.weights[:, : task.k] = weights_of(task, q, problem.rows.lift).T
         self.sweeps = Turns(
             np.empty(n, np.int64), np.zeros(7, np.int64), np.zeros(4), np.array([seed], np.uint64)
         )
@@ -115,14 +135,14 @@ class JointDescent:
 
     def sweep_until(self, target: float, effort: Effort) -> None:
         """Sweep over the active rows until one sweep finds no more gap than the target."""
-        tally = self.sweeps.tally
-        tally[joint_sweeps.LAST] = effort.most
+        tally, before = self.sweeps.tally, effort.passes - self.passes
+        tally[joint_sweeps.LAST] = effort.most - before
         ended = tally[joint_sweeps.ACTIVE] == 0 or tally[joint_sweeps.CURSOR] > 0
         while not ended and not effort.is_over():
             ended = joint_sweeps.descend(
                 self.problem, self.dual, self.sweeps, self.leaps, target, self.looks
             )
-            effort.passes = self.passes
+            effort.passes = before + self.passes
 
     def objective(self) -> float:
         """Estimate the objective, proximal costs included, from the last sweep over all rows."""
@@ -142,6 +162,19 @@ class JointDescent:
     def intercepts(self) -> np.ndarray:
         """Give the intercepts."""
         return np.asarray(self.dual.offsets + self.problem.rows.lift * self.dual.weights[-1])
+
+    def judged(self, effort: Effort, tol: float) -> Solution:
+        """Compute anew how good the answer is, with the weights that balanced duals stand for.
+
+        Those of the sweeps still have the cost of the proximal intercepts in them.
+        """
+        task, planes = self.task, np.array(self.dual.weights[:, : self.task.k].T, order="C")
+        if task.intercept == "free":
+            planes[:, -1] = self.intercepts()[: task.k]
+        q = balanced(task, planes, self.dual.q)
+        kept = -1 if task.intercept == "free" else None
+        planes[:, :kept] = weights_of(task, q, task.penalised_lift)[:, :kept]
+        return judged(task, planes, q, effort.passes, tol)
 
 
 def lifted_problem(task: Problem) -> JointRows:
@@ -180,31 +213,47 @@ def rescaled(q: np.ndarray, caps: np.ndarray) -> np.ndarray:
     return np.asarray(q * (caps / q.sum(axis=1))[:, None])
 
 
-def judged(task: Problem, descent: JointDescent, tol: float) -> Solution:
-    """Compute anew, from the duals and the data, what the descent has reached."""
-    q = rescaled(descent.dual.q, task.caps)
-    problem = descent.problem._replace(rows=as_rows(task.X, task.penalised_lift))
-    places = padded(task.k)
-    offsets = descent.intercepts() if task.intercept == "free" else np.zeros(places)
-    dual = Dual(q, np.zeros_like(descent.dual.weights), offsets, *np.zeros((2, places)))
-    if task.intercept == "free":
-        gains = np.empty(q.shape)
-        joint_sweeps.fill_gains(problem, dual._replace(weights=descent.dual.weights), gains)
-        balance(q, gains, np.bincount(task.labels, task.caps, task.k))
-    joint_sweeps.fill_weights(problem, q, dual.steps, dual.weights)
-    cost = task.lam * float(np.vdot(dual.weights, dual.weights))
-    primal = joint_sweeps.total_loss(problem, dual) + cost
+def weights_of(task: Problem, q: np.ndarray, lift: float) -> np.ndarray:
+    """Give the weights Σ α·x / 2λ that duals stand for."""
+    return class_totals(task.X, alphas_of(task, q), lift) / (2 * task.lam)
+
+
+def alphas_of(task: Problem, q: np.ndarray) -> np.ndarray:
+    """Give α = c·[r = y] - q."""
     alphas = -q
     alphas[np.arange(q.shape[0]), task.labels] += task.caps
-    value = float(alphas[np.arange(q.shape[0]), task.labels].sum()) - cost
-    W = np.ascontiguousarray(dual.weights[:, : task.k].T)
+    return alphas
+
+
+def gains_of(task: Problem, planes: np.ndarray) -> np.ndarray:
+    """Give score_r + [r ≠ y] of all rows and classes."""
+    gains = class_scores(task.X, planes, task.lift) + 1.0
+    gains[np.arange(task.labels.size), task.labels] -= 1.0
+    return gains
+
+
+def balanced(task: Problem, planes: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Give duals that have the sums they must have, changed where the weights make it cheapest."""
+    q = rescaled(q, task.caps)
     if task.intercept == "free":
-        W[:, -1] = offsets[: task.k]
+        balance(q, gains_of(task, planes), np.bincount(task.labels, task.caps, task.k))
+    return q
+
+
+def judged(task: Problem, planes: np.ndarray, q: np.ndarray, passes: int, tol: float) -> Solution:
+    """Compute anew, from the data, how good weights and balanced duals are."""
+    own, gains = (np.arange(q.shape[0]), task.labels), gains_of(task, planes)
+    penalised = planes[:, :-1] if task.intercept == "free" else planes
+    losses = task.caps @ (gains.max(axis=1) - gains[own])
+    primal = float(losses + task.lam * np.vdot(penalised, penalised))
+    combined = weights_of(task, q, task.penalised_lift)
+    alphas = alphas_of(task, q)
+    value = float(alphas[own].sum() - task.lam * np.vdot(combined, combined))
     nothing = float(task.caps.sum())  # the objective of zero, which a search cut short may miss
     if not primal <= nothing:
-        W, primal = np.zeros_like(W), nothing
+        planes, primal = np.zeros_like(planes), nothing
     done = relative_gap(primal, value) <= tol
-    return Solution(task.lam, W, alphas, primal, value, descent.passes, done, "joint")
+    return Solution(task.lam, planes, alphas, primal, value, passes, done, "joint")
 
 
 def balance(q: np.ndarray, gains: np.ndarray, totals: np.ndarray) -> None:

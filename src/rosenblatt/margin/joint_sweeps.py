@@ -299,32 +299,3 @@ def land(dual: Dual, leaps: Leaps, members: int, t: float) -> None:
             w = dual.weights[j, r] + t * leaps.trial[j, r]
             leaps.weights_step[j, r] = w - leaps.weights[j, r]
             dual.weights[j, r] = leaps.weights[j, r] = w
-
-
-@loop
-def fill_weights(problem: JointRows, q: np.ndarray, steps: np.ndarray, weights: np.ndarray) -> None:
-    """Add up W_r = Σ (c·[r = y] - q_r)·x / (2λ) over all rows."""
-    for i in range(problem.classes.size):
-        for r in range(q.shape[1]):
-            steps[r] = -q[i, r] / problem.twice_lam
-        steps[problem.classes[i]] += problem.caps[i] / problem.twice_lam
-        class_add(problem.rows, i, steps, weights)
-
-
-@loop
-def total_loss(problem: JointRows, dual: Dual) -> float:
-    """Give Σ c·max(0, …) at the weights as they are."""
-    total = 0.0
-    for i in range(problem.classes.size):
-        top = find_gains(problem, dual, i)
-        total += problem.caps[i] * (top - dual.gains[problem.classes[i]])
-    return total
-
-
-@loop
-def fill_gains(problem: JointRows, dual: Dual, out: np.ndarray) -> None:
-    """Write the gains of all rows."""
-    for i in range(problem.classes.size):
-        find_gains(problem, dual, i)
-        for r in range(out.shape[1]):
-            out[i, r] = dual.gains[r]

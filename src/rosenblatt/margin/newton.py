@@ -6,7 +6,10 @@ Proximal    keep the duals near a centre: max over 0 <= α <= c of the dual minu
 Method      Newton's on φ, with a search along each step. Only rows whose α lies strictly between
             the ends of its range bend φ, so the matrix is 2λI + σ Σ zzᵀ over those few. When the
             slope is small, the centre moves to α and σ grows.
-Cost        of a step, one product of all rows with a vector, and squares of few rows
+Far rows    Rows whose dual sits at an end, and which miss the margin by much more than the rows
+            between the ends do, are taken to stay there: steps look at the others, which are few.
+            A gap that seems small is computed anew from all rows; if it is not, more rows are near.
+Cost        of a step, one product of the near rows with a vector, and squares of fewer
 Intercept   a free one costs nothing in place of λb²; duals are made feasible by a factor for each
             class. A shift of the columns is taken out of the matrix, where it would drown the rest.
 Sources     Rockafellar 1976 (proximal steps); Yan & Li 2020 (Newton's method for them)
@@ -23,6 +26,10 @@ from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Dense, Rows, combine, scores, span
 
+ALL, SMALL = slice(None), 2**13  # entries: NumPy is quicker on them than loops are called
+REACH = 8.0  # times what rows miss that should touch the margin: beyond, a row is far from it
+COPY, COPIED = 2**18, 1 / 32  # so many entries of rows, and so large a share of all, are copied
+FILLED = 0.25  # share of entries above which few rows are copied as dense ones
 GROWTH = 4.0  # of σ, from centre to centre
 SHARE = 10  # at first, one row in so many bends φ
 LOOSE = 0.1  # share of the gap that the slope may leave when the centre moves
@@ -35,27 +42,89 @@ SHORT_OF_ZERO = 0.1  # of the slope along a step, where a search may end
 
 
 class Proximal:
-    """Where the steps are: weights, z·w of all rows, duals and what they pull, centre and σ."""
+    """Where the steps are: weights, duals, and of the rows near the margin z·w, centre and σ."""
 
     def __init__(self, problem: Problem, w: np.ndarray, alphas: np.ndarray) -> None:
         self.problem, self.rows = problem, as_rows(problem.X, problem.lift)
-        self.signs, self.free = problem.signs.astype(np.float64), problem.intercept == "free"
+        self.small, self.free = problem.X.size <= SMALL, problem.intercept == "free"
         self.costs = np.full(w.size, 2 * problem.lam)
         self.shift = np.zeros(w.size - 1)
         if self.free:
             self.costs[-1] = 0.0
             self.shift = total(self.rows, np.full(alphas.size, 1 / alphas.size), w.size)[:-1]
-        self.w = w
-        self._begin_with(alphas)
+        self.reach = REACH
+        self.look_at_all(w, alphas)
         place = min(alphas.size - 1, max(2 * w.size, alphas.size // SHARE))
         width = np.partition(np.abs(1 - self.products), place)[place]
+        self._narrow()
         self._centre(float(problem.caps.max() / (2 * width)) if width > 0 else 1.0)
 
-    def _begin_with(self, alphas: np.ndarray) -> None:
-        """Compute anew what steps only add to."""
-        self.products = self.signs * products(self.rows, self.w)
-        self.alphas, self.pulls = np.zeros(alphas.size), np.zeros((2, self.w.size))
+    # ---- the rows that are looked at
+
+    def look_at_all(self, w: np.ndarray, alphas: np.ndarray) -> None:
+        """Go to weights and duals, and compute anew what steps only add to."""
+        self.w, self.all_alphas, self.near = w, alphas, np.arange(alphas.size)
+        self.X, self.caps = self.problem.X, self.problem.caps
+        if self.small:
+            self.X = float_rows(self.X, ALL)
+        self.signs = self.problem.signs.astype(np.float64)
+        self.sides = self._sides(self.signs)
+        self.products, self.alphas = self._products(w), np.zeros(alphas.size)
+        self.far_sums = np.zeros(len(self.sides))
+        self.pulls, self.far_pulls = np.zeros((2, len(self.sides), w.size))
         self._take(alphas)
+
+    def _narrow(self) -> None:
+        """Leave out rows that are much further from the margin than those that should touch it."""
+        if self.small:
+            return
+        misses, touching = np.abs(1 - self.products), (self.alphas > 0) & (self.alphas < self.caps)
+        usual = np.sqrt(np.sum(misses**2, where=touching) / max(touching.sum(), 1))
+        far = (misses > self.reach * usual) & (usual > 0)
+        far &= self.alphas == np.where(self.products > 1, 0.0, self.caps)
+        near = np.flatnonzero(~far)
+        if near.size > far.size * min(0.5, max(COPY / self.X.size, COPIED)):
+            return
+        rest = np.where(far, self.alphas, 0.0)
+        self.far_sums += self.sides @ rest
+        self.far_pulls += self._totals(rest * self.signs)
+        self.all_alphas = self.all_duals(np.ones(len(self.sides)))
+        self.X, self.near = float_rows(self.X, near), self.near[near]
+        self.alphas, self.products = self.alphas[near], self.products[near]
+        self.signs, self.caps = self.signs[near], self.caps[near]
+        self.sides = self._sides(self.signs)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether no row is left out."""
+        return self.near.size == self.all_alphas.size
+
+    def all_duals(self, factors: np.ndarray) -> np.ndarray:
+        """Give the duals of all rows, times a factor for each side."""
+        duals = self.all_alphas.copy()
+        duals[self.near] = self.alphas
+        return np.asarray(duals * (factors @ self._sides(self.problem.signs)))
+
+    def _sides(self, signs: np.ndarray) -> np.ndarray:
+        """Tell the classes apart, if it matters."""
+        if self.free:
+            return np.stack([signs < 0, signs > 0])
+        return np.ones((1, signs.size), bool)
+
+    def _products(self, w: np.ndarray) -> np.ndarray:
+        """Give z·w."""
+        if self.sees_all and not self.small:
+            return np.asarray(self.signs * products(self.rows, w))
+        return np.asarray(self.signs * (self.X @ w[:-1] + self.problem.lift * w[-1]))
+
+    def _totals(self, factors: np.ndarray) -> np.ndarray:
+        """Give Σ factor·x of each side."""
+        if self.sees_all and not self.small:
+            return np.stack([total(self.rows, factors * side, self.w.size) for side in self.sides])
+        factors = factors * self.sides
+        return np.column_stack([factors @ self.X, self.problem.lift * factors.sum(axis=1)])
+
+    # ---- values
 
     def _centre(self, sigma: float) -> None:
         """Put the centre where the duals are."""
@@ -65,42 +134,42 @@ class Proximal:
     def _duals(self, products: np.ndarray) -> np.ndarray:
         duals: np.ndarray = self.centre + self.sigma * (1 - products)
         np.maximum(duals, 0.0, out=duals)
-        np.minimum(duals, self.problem.caps, out=duals)
+        np.minimum(duals, self.caps, out=duals)
         return duals
 
     def _take(self, alphas: np.ndarray) -> None:
         """Take other duals; rows whose dual stays cost nothing."""
-        change = (alphas - self.alphas) * self.signs
-        for side, pull in zip((-1, 1), self.pulls, strict=True):
-            pull += total(self.rows, np.where(self.signs == side, change, 0.0), pull.size)
-        self.alphas = alphas
+        self.pulls += self._totals((alphas - self.alphas) * self.signs)
+        self.alphas, self.sums = alphas, self.far_sums + self.sides @ alphas
 
     def primal(self) -> float:
-        """Give the objective of the weights."""
-        losses = self.problem.caps @ np.maximum(0.0, 1 - self.products)
+        """Give the objective of the weights; rows far from the margin are taken to stay so."""
+        losses = self.caps @ np.maximum(0.0, 1 - self.products)
+        losses += self.far_sums.sum() - self.far_pulls.sum(axis=0) @ self.w
         return float(losses + (self.costs * self.w) @ self.w / 2)
 
     def dual(self) -> tuple[float, np.ndarray]:
-        """Give the value of the duals times factors for both classes, and those."""
-        sums = np.array([self.alphas[self.signs == side].sum() for side in (-1, 1)])
-        factors = np.ones(2)
+        """Give the value of the duals times a factor for each side, and those."""
+        factors, lam = np.ones(len(self.sums)), self.problem.lam
         if self.free:
-            np.divide(sums.min(), sums, out=factors, where=sums > 0)
-        pulled, lam = factors @ self.pulls, self.problem.lam
+            np.divide(self.sums.min(), self.sums, out=factors, where=self.sums > 0)
+        pulled = factors @ self.pulls
         pulled = pulled[:-1] if self.free else pulled
-        square = float(pulled @ pulled)
-        best = min(1.0, 2 * lam * (factors @ sums) / square) if square > 0 else 1.0
-        return float(best * (factors @ sums) - best**2 * square / (4 * lam)), best * factors
+        square, linear = float(pulled @ pulled), float(factors @ self.sums)
+        best = min(1.0, 2 * lam * linear / square) if square > 0 else 1.0
+        return best * linear - best**2 * square / (4 * lam), best * factors
 
     def slope(self) -> np.ndarray:
         """Give the slope of φ."""
-        return np.asarray(self.costs * self.w - self.pulls[0] - self.pulls[1])
+        return np.asarray(self.costs * self.w - self.pulls.sum(axis=0))
+
+    # ---- steps
 
     def step(self) -> None:
         """Make a Newton step."""
         slope = self.slope()
         way = -self._solve(slope)
-        ends = self.signs * products(self.rows, way)
+        ends = self._products(way)
         length = self._search(float(slope @ way), float((self.costs * way) @ way), ends)
         self.w, self.products = self.w + length * way, self.products + length * ends
         self._take(self._duals(self.products))
@@ -110,27 +179,39 @@ class Proximal:
         slope = self.slope()
         lost = abs(slope[-1]) if self.free else slope[-1] ** 2 / (4 * self.problem.lam)
         if lost + slope[:-1] @ slope[:-1] / (4 * self.problem.lam) <= LOOSE * gap:
-            self._begin_with(self.alphas)
+            if self.sees_all:
+                self.look_at_all(self.w, self.alphas)
+            self._narrow()
             self._centre(GROWTH * self.sigma)
+
+    def holds(self, w: np.ndarray, alphas: np.ndarray, tol: float) -> bool:
+        """Tell whether the gap is small for all rows; if it is not, go on with more of them."""
+        if self.sees_all:
+            return True
+        self.look_at_all(w, alphas)
+        primal, (dual, _) = self.primal(), self.dual()
+        self.reach *= 2
+        self._centre(self.sigma)
+        return bool(primal - dual <= tol * primal)
 
     def begin_again(self, w: np.ndarray, alphas: np.ndarray) -> None:
         """Go back to weights and duals, and keep the duals nearer to where they are."""
-        self.w = w
-        self._begin_with(alphas)
+        self.look_at_all(w, alphas)
         self._centre(self.sigma / GROWTH**4)
 
     def settle_intercept(self) -> None:
         """Put a free intercept where it is best for the weights."""
         if self.free:
+            self.look_at_all(self.w, self.all_duals(np.ones(len(self.sides))))
             scores = self.signs * self.products - self.w[-1]
-            self.w = np.append(self.w[:-1], best_intercept(scores, self.signs, self.problem.caps))
+            self.w = np.append(self.w[:-1], best_intercept(scores, self.signs, self.caps))
             self.products = self.signs * (scores + self.w[-1])
-            self._take(self._duals(self.products))
+            self._centre(self.sigma)
 
     def _solve(self, slope: np.ndarray) -> np.ndarray:
         """Solve (costs + σ Σ zzᵀ) x = slope."""
-        bent = np.flatnonzero((self.alphas > 0) & (self.alphas < self.problem.caps))
-        H = self.sigma * squares(self.problem.X, bent, self.shift, self.problem.lift)
+        bent = np.flatnonzero((self.alphas > 0) & (self.alphas < self.caps))
+        H = self.sigma * squares(self.X, bent, self.shift, self.problem.lift)
         H[np.diag_indices(slope.size)] += self.costs
         x = solution(H, np.append(slope[:-1] - self.shift * slope[-1], slope[-1]))
         x[-1] -= self.shift @ x[:-1]
@@ -179,19 +260,24 @@ def newton(
 
 
 def _descended(at: Proximal, tol: float, effort: Effort) -> tuple[np.ndarray, np.ndarray]:
-    w, alphas, above, below = at.w, at.alphas, np.inf, -np.inf
+    w, alphas, above, below = at.w, at.all_alphas, np.inf, -np.inf
     narrowest, since = np.inf, 0
     while True:
         primal, (dual, factors) = at.primal(), at.dual()
         if primal < above:
             above, w = primal, at.w
         if dual > below:
-            below, alphas = dual, at.alphas * np.where(at.signs > 0, factors[1], factors[0])
+            below, alphas = dual, at.all_duals(factors)
         since = 0 if above - below < 0.9 * narrowest else since + 1
         narrowest = min(narrowest, above - below)
         known = np.isfinite(primal + dual)
-        if not known or narrowest <= tol * above or since > STALLED or effort.is_over():
+        if not known or since > STALLED or effort.is_over():
             return w, alphas
+        if narrowest <= tol * above:
+            if at.holds(w, alphas, tol):
+                return w, alphas
+            above, below, narrowest = np.inf, -np.inf, np.inf
+            continue
         at.recentre(primal - dual)
         at.step()
         if since % UNSETTLED == UNSETTLED - 1:
@@ -226,32 +312,46 @@ def total(rows: Rows, factors: np.ndarray, width: int) -> np.ndarray:
     return np.asarray(sum(in_blocks(work, factors.size, rows.values.size // PASS)))
 
 
+def float_rows(X: Matrix, chosen: np.ndarray | slice) -> Matrix:
+    """Give some rows in float64; dense ones, unless most of their entries are zeros."""
+    X = X[chosen].astype(np.float64, copy=False)
+    few = not sparse.issparse(X) or X.nnz < FILLED * X.shape[0] * X.shape[1]
+    return X if few else X.toarray()
+
+
 def squares(X: Matrix, chosen: np.ndarray, shift: np.ndarray, lift: float) -> np.ndarray:
     """Give Σ zzᵀ over some rows z = (x - shift, lift), of which the upper half is filled."""
-    width = X.shape[1] + 1
-    height = max(width, PIECE // width)
 
     def work(start: int, stop: int) -> np.ndarray:
-        sums = np.zeros((width, width), order="F")
-        for first in range(start, stop, height):
-            piece = X[chosen[first : min(first + height, stop)]]
-            block = np.full((piece.shape[0], width), lift)
-            piece = piece.toarray() if sparse.issparse(piece) else piece
-            np.subtract(piece, shift, out=block[:, :-1])
-            sums = linalg.blas.dsyrk(1.0, block.T, 1.0, sums, overwrite_c=True)
-        return sums
+        return squares_of(X, chosen[start:stop], shift, lift)
 
-    return np.asarray(sum(in_blocks(work, chosen.size, chosen.size * width, each=1)))
+    entries = chosen.size * (X.shape[1] + 1)
+    return np.asarray(sum(in_blocks(work, chosen.size, entries, each=1)))
+
+
+def squares_of(X: Matrix, chosen: np.ndarray, shift: np.ndarray, lift: float) -> np.ndarray:
+    """Give Σ zzᵀ, added up in the order of the rows."""
+    width = X.shape[1] + 1
+    height = max(width, PIECE // width)
+    sums = np.zeros((width, width), order="F")
+    for first in range(0, chosen.size, height):
+        piece = X[chosen[first : first + height]]
+        block = np.full((piece.shape[0], width), lift)
+        piece = piece.toarray() if sparse.issparse(piece) else piece
+        np.subtract(piece, shift, out=block[:, :-1])
+        sums = linalg.blas.dsyrk(1.0, block.T, 1.0, sums, overwrite_c=True)
+    return sums
 
 
 def solution(H: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Solve H x = r; H is scaled to a unit diagonal, since columns differ in scale."""
     diagonal = np.diag(H)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    scaled, goal = H * scale * scale[:, None], scale * r
-    ridge = 1e-15
+    scaled, goal, at = H * scale * scale[:, None], scale * r, np.diag_indices(scale.size)
+    diagonal, ridge = scaled[at], 1e-15
     while ridge < 1.0:
-        _, x, failed = linalg.lapack.dposv(scaled + ridge * np.eye(scale.size), goal)
+        scaled[at] = diagonal + ridge
+        _, x, failed = linalg.lapack.dposv(scaled, goal)
         if not failed:
             return np.asarray(scale * x)
         ridge *= 10

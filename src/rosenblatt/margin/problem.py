@@ -130,6 +130,16 @@ class Problem(NamedTuple):
         """Give the problem of some rows."""
         return self._replace(X=self.X[kept], labels=self.labels[kept], caps=self.caps[kept])
 
+    def of_columns(self, columns: np.ndarray) -> Problem:
+        """Give the problem of sparse rows whose entries are all in some columns."""
+        X, width = self.X, columns.size
+        places = np.empty(X.shape[1], np.min_scalar_type(width))  # small: memory costs time
+        places[columns] = np.arange(width)
+        indices = places[X.indices].astype(X.indices.dtype)
+        X = type(X)((X.data, indices, X.indptr), (X.shape[0], width))
+        X.has_canonical_format = True  # columns stay in their order
+        return self._replace(X=X)
+
     def primal(self, w: np.ndarray) -> float:
         """Give the objective of weights."""
         products = np.empty(self.signs.size)

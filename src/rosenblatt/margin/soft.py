@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.margin.descent import MOST_PASSES, descend
@@ -20,16 +21,19 @@ from rosenblatt.margin.problem import NEGLIGIBLE, Effort, Problem, Solution, rel
 
 FEW_ROWS = 1000  # to hold BLAS back takes longer than they do
 FEW_COLUMNS = 1000  # Newton's matrix takes a few milliseconds
+CHEAP, SWEEPS_FOR_A_STEP = 300**3, 30  # products of which a Newton step may cost as many
 FIRST_SWEEPS, MORE_SWEEPS = 20, 200  # the latter on few rows, where they cost next to nothing
-SWEPT_ROWS = 20_000
+SWEPT_ROWS = 5000
 SWEEPS_TO_FINISH = 1000
+
+Start = tuple[np.ndarray, np.ndarray]  # weights and duals of an earlier solution
 
 
 def soft_margin(
     problem: Problem,
     *,
     tol: float = 1e-3,
-    start: tuple[np.ndarray, np.ndarray] | None = None,
+    start: Start | None = None,
     max_seconds: float | None = None,
     max_passes: int | None = None,
     seed: int = 0,
@@ -39,6 +43,31 @@ def soft_margin(
     Newton steps and sweeps together are at most `max_passes`.
     """
     effort = Effort.within(max_passes or MOST_PASSES, max_seconds)
+    if sparse.issparse(problem.X) and problem.X.shape[1] > problem.X.nnz:
+        return _on_used_columns(problem, tol, start, effort, seed)
+    return _in_threads(problem, tol, start, effort, seed)
+
+
+def _on_used_columns(
+    problem: Problem, tol: float, start: Start | None, effort: Effort, seed: int
+) -> Solution:
+    """Solve without the many columns that no row has an entry in; their weights are 0.
+
+    Vectors of all columns cost more than the rows do, for the memory has to find room for each.
+    """
+    used = np.zeros(problem.X.shape[1] + 1, bool)
+    used[problem.X.indices], used[-1] = True, True
+    columns = np.flatnonzero(used)
+    narrow = None if start is None else (start[0][columns], start[1])
+    answer = _in_threads(problem.of_columns(columns[:-1]), tol, narrow, effort, seed)
+    w = np.zeros(used.size)
+    w[columns] = answer.w
+    return replace(answer, w=w)
+
+
+def _in_threads(
+    problem: Problem, tol: float, start: Start | None, effort: Effort, seed: int
+) -> Solution:
     # Products run in threads of their own. BLAS's wait for work by turning round: on the sums of
     # 10,000 numbers that a sweep ends with, they spend three times what all sweeps take.
     with one_blas_thread if problem.signs.size > FEW_ROWS else nullcontext():
@@ -46,13 +75,9 @@ def soft_margin(
 
 
 def _solved(
-    problem: Problem,
-    tol: float,
-    start: tuple[np.ndarray, np.ndarray] | None,
-    effort: Effort,
-    seed: int,
+    problem: Problem, tol: float, start: Start | None, effort: Effort, seed: int
 ) -> Solution:
-    few = problem.X.shape[1] <= FEW_COLUMNS
+    few = newton_pays(problem.X.shape[1], problem.X.size)
     duals = None
     if start is not None:
         duals = problem.feasible(start[1])  # they may be those of other labels or caps
@@ -69,6 +94,14 @@ def _solved(
     if few and not best.converged and not effort.is_over():
         best = _by_newton(problem, tol, best, effort, seed)
     return best
+
+
+def newton_pays(columns: int, entries: int) -> bool:
+    """Tell whether Newton steps are cheap, beside sweeps if not by themselves.
+
+    Ten digits of MNIST against the rest take 5.3 s with them and 2.4 s without, of 10,000 images.
+    """
+    return columns <= FEW_COLUMNS and columns**3 <= max(CHEAP, SWEEPS_FOR_A_STEP * entries)
 
 
 def _by_newton(

@@ -77,6 +77,16 @@ def stalled(
     return (told and jumping) or no_fewer
 
 
+def keeps_growing(lengths: Sequence[Length], patience: int) -> bool:
+    """Tell whether w kept a good part of what the last passes brought: something may separate.
+
+    If nothing does, this ends (Block & Levin 1970).
+    """
+    now, then = lengths[-1], lengths[-1 - patience]
+    kept = now.square - then.square
+    return kept >= KEPT * (kept + now.lost - then.lost)
+
+
 def length_of(w: np.ndarray, lost: float) -> Length:
     """Give the length of weights, infinity where it is too large for float64."""
     with np.errstate(over="ignore"):

@@ -233,6 +233,8 @@ class LinearMachine:
         For last and averaged output.
         """
         state = self.state
+        if self.is_halfspace and self.output == "last":
+            return score_row(row[0], row[1], self.lift, state.w)
         last = self._row_scores(row, state.w)
         if self.output != "averaged" or not state.tally[SEEN]:
             return last

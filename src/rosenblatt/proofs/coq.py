@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rosenblatt.checker import EQUAL, MORE_THAN, NEGATIVE, Number
+from rosenblatt.checker import CLASS, EQUAL, MORE_THAN, NEGATIVE, Number, integers
 from rosenblatt.proofs.statement import Statement
 
 HEADER = """\
@@ -38,15 +38,21 @@ def written(statement: Statement) -> str:
 
 def separator(s: Statement) -> str:
     """State that w separates with a margin."""
-    lift = _number(s.lift)
+    lift, parts = _number(s.lift), _data(s) + _w(s) + _named(s, "margin")
+    if s.classes:
+        rest = f"{s.classes} {lift} (map rational W) data"
+        claim = f"tells_apart {rest} /\\ has_joint_margin margin {rest}"
+        return parts + _theorem(claim, "apply apart")
     claim = f"separates {lift} (rational w) data"
     claim += f" /\\ has_margin margin {lift} false (rational w) data"
-    return _data(s) + _w(s) + _named(s, "margin") + _theorem(claim, "apply separation")
+    return parts + _theorem(claim, "apply separation")
 
 
 def non_separability(s: Statement) -> str:
     """State that nothing separates the named rows; of w, that it separates all rows weakly."""
     lift = _number(s.lift)
+    if s.classes:
+        return _joint_non_separability(s, f"{s.classes} {lift}")
     nothing = f"forall w, ~ separates {lift} w data"
     if not s.w:
         proof = f"apply (no_separation {lift} weights)"
@@ -56,9 +62,29 @@ def non_separability(s: Statement) -> str:
     return _data(s) + _places(s) + _weights(s) + _w(s) + _theorem(claim, proof)
 
 
+def _joint_non_separability(s: Statement, rest: str) -> str:
+    """State that nothing tells many classes apart; of w, that it does so weakly."""
+    kept, rivals = None, s.classes - 1
+    claim = f"forall W, ~ tells_apart {rest} W data"
+    proof = f"apply (nothing_tells_apart places {rest} weights)"
+    if s.w:
+        claim = f"({claim}) /\\ tells_apart_weakly {rest} (map rational W) data"
+        proof = f"split; [{proof} | apply apart_weakly]"
+    else:  # nothing does so with the named samples alone
+        kept = sorted({i // rivals for i in s.places})
+        s = s._replace(places=[kept.index(i // rivals) * rivals + i % rivals for i in s.places])
+    w = _w(s) if s.w else ""
+    return _data(s, kept) + _places(s) + _weights(s) + w + _theorem(claim, proof)
+
+
 def inseparability(s: Statement) -> str:
     """State that nothing separates, not even weakly."""
     lift = _number(s.lift)
+    if s.classes:
+        _, scales = zip(*sorted(zip(s.places, s.scales, strict=True)), strict=True)
+        proof = f"apply (nothing_tells_apart_weakly {s.classes} {lift} weights)"
+        claim = f"forall W, ~ tells_apart_weakly {s.classes} {lift} W data"
+        return _data(s) + _weights(s._replace(scales=[*scales])) + _theorem(claim, proof)
     proof = f"apply (no_weak_separation {lift} weights)"
     claim = f"forall w, ~ separates_weakly {lift} w data"
     return _data(s, s.places) + _weights(s) + _theorem(claim, proof)
@@ -117,14 +143,24 @@ def _theorem(claim: str, proof: str) -> str:
 def _data(s: Statement, places: Sequence[int] | None = None) -> str:
     """Define the samples; some of them with their numbers, from 1."""
     samples = []
-    for i in range(len(s.claim.z)) if places is None else places:
-        z, q = s.claim.z[i]
-        sign = -1 if s.claim.rows[i].tag == NEGATIVE else 1
-        x = {j: sign * a for j, a in z.items() if j < s.claim.columns}
-        side = "Positive" if sign > 0 else "Negative"
+    for i in range(len(s.samples)) if places is None else places:
         row = "" if places is None else f"(* row {i + 1} *) "
-        samples.append(f"{row}{side} (Over {_vector(x)} {_integer(q)})")
-    return _definition("data : list sample", samples)
+        samples.append(row + (_member(s, i) if s.classes else _sample(s, i)))
+    return _definition(f"data : list {'member' if s.classes else 'sample'}", samples)
+
+
+def _sample(s: Statement, i: int) -> str:
+    z, q = s.claim.z[i]
+    sign = -1 if s.samples[i].tag == NEGATIVE else 1
+    x = {j: sign * a for j, a in z.items() if j < s.claim.columns}
+    return f"{'Positive' if sign > 0 else 'Negative'} (Over {_vector(x)} {_integer(q)})"
+
+
+def _member(s: Statement, i: int) -> str:
+    tag, entries, _ = s.samples[i]
+    values, q = integers(value for _, value in entries)
+    x = {j: a for (j, _), a in zip(entries, values, strict=True) if a}
+    return f"Of {tag - CLASS} (Over {_vector(x)} {_integer(q)})"
 
 
 def _system(s: Statement, places: Sequence[int]) -> str:
@@ -140,11 +176,23 @@ def _system(s: Statement, places: Sequence[int]) -> str:
 def _w(s: Statement) -> str:
     """Define w, for samples with the number of the lift before the others; or the point."""
     w = s.w
+    if s.classes:
+        return _of_classes(s)
     if not s.is_system:
         inner, last = (w[:-1], w[-1]) if len(w) > s.claim.columns else (w, 0)
         w = [last, *inner]
     numbers = _vector({j: a for j, a in enumerate(w) if a})
     return f"Definition w : vector := Over {numbers} {_integer(s.over)}.\n\n"
+
+
+def _of_classes(s: Statement) -> str:
+    """Define the weights of each class, which are zero for the first, intercepts first."""
+    others, width = s.classes - 1, s.claim.measured // (s.classes - 1)
+    w = [s.w[k * width : (k + 1) * width] for k in range(others)]
+    first = s.w[others * width :] or [0] * others
+    rows = [{}, *(dict(enumerate([b, *x])) for b, x in zip(first, w, strict=True))]
+    listed = ";\n   ".join(_vector({j: a for j, a in row.items() if a}) for row in rows)
+    return f"Definition W : list vector := all_over {_integer(s.over)}\n  [{listed}].\n\n"
 
 
 def _named(s: Statement, name: str) -> str:

@@ -137,6 +137,8 @@ def margin_interval(file: Script, s: Statement) -> None:
     file.products()
     file.margin("lower")
     rows = [(scale, *s.claim.z[i]) for i, scale in zip(s.places, s.scales, strict=True)]
+    for scale in s.scales:
+        file.claim(">", _number(scale))
     for j in range(s.claim.dimension):
         terms = [(scale, z[j]) for scale, z, _ in rows if j in z]
         file.value(f"m{j + 1}", sum(p * q for p, q in terms), _total(map(_product, terms)))
@@ -166,6 +168,8 @@ def mistake_bound(file: Script, s: Statement) -> None:
     file.claim("<=", value, _number(s.number("bound")))
     if passes is None:
         file.claim("=", losses)
+    if not s.lift:
+        file.claim("=", f"w{len(s.w)}")
 
 
 WRITERS = {

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.certificates import Certificate, Infeasible
-from rosenblatt.check.subjects import Labelled, System
+from rosenblatt.certificates import Certificate, Infeasible, Inseparability, Joint
+from rosenblatt.check.subjects import JointLabelled, Labelled, System
 from rosenblatt.checker import (
+    CLASS,
     LOWER,
     NEGATIVE,
     POSITIVE,
@@ -26,6 +27,7 @@ from rosenblatt.checker import (
     as_number,
     bound_rows,
     integers,
+    joint_rows,
 )
 from rosenblatt.exact.integers import Integers
 from rosenblatt.exact.linear import solved
@@ -42,6 +44,7 @@ class Statement(NamedTuple):
     sentence : what it proves.
     claim : the data, with a row z of integers over a denominator for each row and bound; the last
         coordinate of z is the lift, or the right-hand side.
+    samples : the rows as they are given; of many classes, `claim` has those of `joint_rows`.
     lift : what is put behind the numbers of a labelled row; 0 for nothing, and for systems.
     places, scales : the rows of the weighted sum, and what the integers of each are multiplied by.
     w, over : w, or the point, as integers over a denominator.
@@ -50,6 +53,7 @@ class Statement(NamedTuple):
     given: dict[str, Any]
     sentence: str
     claim: Claim
+    samples: Sequence[Row]
     lift: Fraction
     places: list[int]
     scales: list[int]
@@ -58,8 +62,13 @@ class Statement(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The kind of the certificate."""
-        return str(self.given["kind"])
+        """The kind of the certificate, be it about two classes or about many."""
+        return str(self.given["kind"]).removeprefix("joint ")
+
+    @property
+    def classes(self) -> int:
+        """The number of classes that it is about at once, 0 if these are two, or none."""
+        return len(self.given["classes"]) if self.given["kind"] != self.kind else 0
 
     @property
     def counts(self) -> bool:
@@ -96,11 +105,15 @@ class Statement(NamedTuple):
 
 def rows_of(data: Labelled | System) -> tuple[list[Row], Bounds]:
     """Give data as the checker takes them: rows, and bounds."""
-    entries = [exact_row(data.X, i) for i in range(data.X.shape[0])]
+    X = data.given if isinstance(data, JointLabelled) else data.X
+    entries = [exact_row(X, i) for i in range(X.shape[0])]
     if isinstance(data, System):
         rows = zip(data.tags.tolist(), entries, exact_list(data.b), strict=True)
         return [Row(*row) for row in rows], data.pairs
-    tags = [POSITIVE if sign > 0 else NEGATIVE for sign in data.signs.tolist()]
+    if isinstance(data, JointLabelled):
+        tags = (CLASS + data.codes).tolist()
+    else:
+        tags = [POSITIVE if sign > 0 else NEGATIVE for sign in data.signs.tolist()]
     return [Row(*row) for row in zip(tags, entries, strict=True)], None
 
 
@@ -111,13 +124,17 @@ def stated(
     given, columns = certificate.as_dict(), certificate.data.columns
     lift = Fraction(vars(certificate).get("lift") or given.get("intercept", 0))
     added = lift if "classes" in given else None
-    claim = Claim(given, [*rows, *bound_rows(bounds)], columns, added)
+    every = [*rows, *bound_rows(bounds)]
+    if isinstance(certificate, Joint):
+        every = joint_rows(rows, columns, len(certificate.classes), bool(lift))
+        columns, added = certificate.dimension, Fraction(0)
+    claim = Claim(given, every, columns, added)
     places, weights = _weighted(certificate, claim)
     scales, _ = integers(Fraction(y) / claim.z[i][1] for i, y in zip(places, weights, strict=True))
-    if given["kind"] == "inseparability":
+    if isinstance(certificate, Inseparability):
         places, scales = _of_all_rows(claim, places, scales)
     w, over = claim.w(len(given["w"])) if given.get("w") else ([], 1)
-    return Statement(given, sentence, claim, lift, places, scales, w, over)
+    return Statement(given, sentence, claim, rows, lift, places, scales, w, over)
 
 
 def _weighted(certificate: Certificate, claim: Claim) -> tuple[list[int], list[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from rosenblatt.certificates import Certificate, Joint
+from rosenblatt.certificates import Certificate
 from rosenblatt.checker import Bounds, Refused, Row, check
 from rosenblatt.errors import InputError
 from rosenblatt.proofs import coq, smtlib, vipr
@@ -18,11 +18,6 @@ def proof_text(
     suffix: str, certificate: Certificate, rows: Sequence[Row], bounds: Bounds = None
 ) -> str:
     """Write the proof of a certificate, which is checked first: nobody wants one that fails."""
-    if isinstance(certificate, Joint):
-        raise InputError(
-            "a certificate about many classes at once is checked by rosenblatt.checker alone; "
-            "export those of many='pairs' or 'rest'"
-        )
     with only_true():
         sentence = check(certificate.as_dict(), rows, certificate.data.columns, bounds)
     return WRITERS[suffix](stated(certificate, rows, bounds, sentence))

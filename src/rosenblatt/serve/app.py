@@ -85,5 +85,5 @@ async def refuse(request: Request, error: Exception) -> Response:
         response = json_response({"error": said}, error.status_code)
         response.headers.update(error.headers or {})
         return response
-    found = refusal_of(error) or RefusalError(500, "this was not foreseen; the log tells where")
+    found = refusal_of(error) or RefusalError(500, "this is an internal error; the log says where")
     return json_response({"error": str(found)}, found.status)

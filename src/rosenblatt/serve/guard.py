@@ -24,6 +24,7 @@ BODY_SECONDS = 20.0
 COOKIE = "rosenblatt"
 OWN = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?")  # names of this machine
 LOGIN = "/login.html"  # what people get in the place of "/" who come without the token
+WRONG = b"/#wrong"  # the same, which says then that the token was wrong
 PUBLIC = {"/health", "/play/theme.css", "/play/login.css", "/play/icon.svg"}  # it looks like this
 MOST_ADDRESSES = 10_000
 POLICY = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -103,7 +104,9 @@ class Guard:
         except Exception as error:  # answered with 500 already, or the client is gone
             say("failed", error=type(error).__name__, place=place_of(error))
             if not status:
-                await _answer(sending, 500, {"error": "this was not foreseen; the log tells where"})
+                await _answer(
+                    sending, 500, {"error": "this is an internal error; the log says where"}
+                )
         taken = time.perf_counter() - begin
         self.traffic.note(scope["path"], status, taken)
         if status >= self.log:
@@ -127,6 +130,8 @@ class Guard:
                 return 303, {}, [(b"location", b"/"), (b"set-cookie", cookie.encode())]
             if not any(map(self._knows, _tokens(headers))):
                 if _is_person(scope, headers):
+                    if given or scope["path"] != "/":
+                        return 303, {}, [(b"location", WRONG if given else b"/")]
                     scope["path"] = LOGIN
                     return None
                 raise RefusalError(
@@ -213,9 +218,8 @@ def _tokens(headers: dict[bytes, bytes]) -> list[str]:
 
 
 def _is_person(scope: Message, headers: dict[bytes, bytes]) -> bool:
-    """Tell whether a browser asks for the first page."""
-    asked = scope["method"], scope["path"]
-    return asked == ("GET", "/") and b"text/html" in headers.get(b"accept", b"")
+    """Tell whether a browser asks for a page."""
+    return scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b"")
 
 
 def _login(scope: Message) -> str | None:

@@ -83,7 +83,7 @@ class PatientProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP."""
-        self._refuse(b"400 Bad Request", "this is no request of HTTP")
+        self._refuse(b"400 Bad Request", "this is not an HTTP request")
 
     def _wait(self, seconds: float | None) -> None:
         if self._timer is not None:

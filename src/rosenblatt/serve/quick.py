@@ -16,17 +16,43 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
+from rosenblatt.serve.refusals import RefusalError
+
 MESSAGE = "message/rfc822"
 RAW = {"requestBody": {"content": {MESSAGE: {"schema": {"type": "string", "format": "binary"}}}}}
 
 
-class QuickRoute(APIRoute):
+class StrictRoute(APIRoute):
+    """A route that refuses parameters in the query that it does not know, such as misspelt ones."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Give what answers a request."""
+        handle = self.get_own_handler()
+        known = {each.alias for each in self.dependant.query_params}
+
+        async def checked(request: Request) -> Response:
+            if request.scope["query_string"]:
+                for name in request.query_params.keys() - known:
+                    some = ", ".join(sorted(known)) or "none"
+                    raise RefusalError(
+                        422, f"there is no parameter {name[:60]!r} here; there are: {some}"
+                    )
+            return await handle(request)
+
+        return checked
+
+    def get_own_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Give what answers a request whose parameters are known."""
+        return super().get_route_handler()
+
+
+class QuickRoute(StrictRoute):
     """A route whose endpoint takes the request and its body, and gives what JSON can hold.
 
     Where the document says so, a message may come as it is, as `bytes`.
     """
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_own_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Give what answers a request."""
         endpoint: Any = self.endpoint
         adapter = TypeAdapter(typing.get_type_hints(endpoint, include_extras=True)["body"])

@@ -10,6 +10,12 @@ from pydantic import ValidationError
 from rosenblatt.errors import InputError, MissingExtraError, RosenblattError, StoreError
 
 LONGEST = 500  # letters of a sentence
+TAGS = {"one", "many", "constrained-str", "constrained-int"}  # of unions; no key of a request
+SENTENCES = {
+    "extra_forbidden": "there is no such key; GET /docs lists those that there are",
+    "missing": "this is missing; GET /docs shows what is needed",
+    "string_pattern_mismatch": "write 1 to 64 letters, digits and _ . -, a letter or digit first",
+}
 
 
 class RefusalError(RosenblattError):
@@ -38,6 +44,6 @@ def refusal_of(error: Exception) -> RefusalError | None:
 def _first(faults: Any) -> str:
     """Say where the first fault is, and what; its place may hold keys of the sender's choice."""
     fault = faults[0]
-    place = ".".join(str(part)[:60] for part in fault["loc"] if part not in ("one", "many"))
-    message = str(fault["msg"]).rstrip(".")
+    place = ".".join(str(part)[:60] for part in fault["loc"] if part not in TAGS)
+    message = SENTENCES.get(fault["type"]) or str(fault["msg"]).rstrip(".")
     return f"{place}: {message}"[:LONGEST] if place else message[:LONGEST]

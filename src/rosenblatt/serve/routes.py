@@ -16,7 +16,7 @@ from rosenblatt.serve.events import counts
 from rosenblatt.serve.examples import DEFAULT, MAIL, as_bytes, entry_of
 from rosenblatt.serve.hosted import Hosted
 from rosenblatt.serve.inbox import Entry
-from rosenblatt.serve.quick import RAW, QuickRoute, json_response
+from rosenblatt.serve.quick import RAW, QuickRoute, StrictRoute, json_response
 from rosenblatt.serve.refusals import RefusalError
 from rosenblatt.serve.service import Service
 from rosenblatt.store.journal import Correction, Undo
@@ -44,7 +44,7 @@ Learner = Annotated[shapes.Name | None, Query(description="By default the only o
 LABEL, NAME = TypeAdapter(shapes.Label), TypeAdapter(shapes.Name)
 
 quick = APIRouter(route_class=QuickRoute, tags=["learners"])
-calm = APIRouter(tags=["learners"])
+calm = APIRouter(route_class=StrictRoute, tags=["learners"])
 
 
 def service_of(request: Request) -> Service:

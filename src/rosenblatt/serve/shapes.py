@@ -224,7 +224,7 @@ class Verdict(Shape):
 
 
 class Claim(Rows):
-    """A certificate, and the rows that it speaks of."""
+    """A certificate, and the rows that it is about."""
 
     certificate: dict[str, Any]
 

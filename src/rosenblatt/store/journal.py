@@ -118,7 +118,7 @@ class Journal:
         if found != VERSION:
             raise StoreError(
                 f"the journal {path} has version {found}, and this program reads version {VERSION}"
-                + ("; update rosenblatt" if found > VERSION else "; it is no journal of rosenblatt")
+                + ("; update rosenblatt" if found > VERSION else "; it is not a rosenblatt journal")
             )
 
     @classmethod

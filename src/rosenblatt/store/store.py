@@ -333,7 +333,7 @@ class Store:
         facts = next(lines, None)
         says = facts.pop("format", None) if isinstance(facts, dict) else None
         if says != FORMAT or not isinstance(facts, dict):
-            raise InputError(f"{path} is no store that this version reads: it says {says!r}")
+            raise InputError(f"{path} is not a store that this version reads: it says {says!r}")
         base = facts.pop("base_model", None)
         store = cls.create(folder, facts["learner"], facts["options"])
         if base is not None:

@@ -23,8 +23,9 @@ from rosenblatt.decide.engine.circuits import circuit
 from rosenblatt.decide.engine.elastic import Elastic
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
+from rosenblatt.exact.linear import Rationals
 from rosenblatt.exact.numbers import is_plain
-from rosenblatt.exact.programs import End, Program, Vertex
+from rosenblatt.exact.programs import End, Program
 
 MANY = 300  # rows and bounds of a proof: to find fewer takes longer than to decide
 
@@ -73,11 +74,10 @@ class ElasticSystem(Elastic):
         rigid = [*upper[: self.width], *[0] * (len(upper) - self.width), 1]
         return Program(A, [0] * len(upper) + [-1], program.row_ends, ([*lower, 0], rigid))
 
-    def contradiction(self, found: Vertex, clock: Clock) -> Contradiction:
-        """Give the multipliers of an optimum, or some on fewer of its rows and bounds."""
-        places = [k for k, y in enumerate(found.y.numbers) if y]
-        rows = {k: self.factors[k] * found.y.numbers[k] for k in places}
-        costs = [(j, Fraction(cost)) for j, cost in enumerate(found.costs[: self.width]) if cost]
+    def contradiction(self, y: Rationals, sums: list[int], clock: Clock) -> Contradiction:
+        """Give multipliers of rows, and those of bounds, or some on fewer rows and bounds."""
+        rows = {k: self.factors[k] * number for k, number in enumerate(y.numbers) if number}
+        costs = [(j, Fraction(cost)) for j, cost in enumerate(sums[: self.width]) if cost]
         lower = {j: cost for j, cost in costs if cost > 0}
         upper = {j: -cost for j, cost in costs if cost < 0}
         every = Contradiction(rows, lower, upper)

@@ -17,10 +17,11 @@ from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.farkas import Contradiction, ElasticSystem
 from rosenblatt.decide.engine.floats import FloatProgram
-from rosenblatt.decide.engine.optimum import optimum
+from rosenblatt.decide.engine.optimum import by_pivots, candidates, optimal_vertex, optimum
+from rosenblatt.decide.engine.rays import Rays
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.products import Weights
-from rosenblatt.exact.programs import AT_LOWER, Basis
+from rosenblatt.exact.programs import AT_LOWER, Basis, Program, Vertex
 
 LONG = 20_000  # binary digits of a vertex, from which on a point inside is looked for first
 
@@ -38,9 +39,12 @@ def point_or_contradiction(
     if inside is not None:
         return inside
     program, width = elastic.program(), elastic.width
-    basis, found = optimum(program, elastic.start(), clock)
+    least = _least(program, elastic, clock)
+    if isinstance(least, Contradiction):
+        return least
+    basis, found = least
     if any(found.x.numbers[width:]):
-        return elastic.contradiction(found, clock)
+        return elastic.contradiction(found.y, found.costs, clock)
     point = found.point()[:width]
     if not elastic.strict.size or keeps(system, point, rows):
         return point
@@ -48,7 +52,23 @@ def point_or_contradiction(
     _, found = optimum(elastic.strict_program(program), basis, clock)
     if found.x.numbers[-1]:
         return found.point()[:width]
-    return elastic.contradiction(found, clock)
+    return elastic.contradiction(found.y, found.costs, clock)
+
+
+def _least(
+    program: Program, elastic: ElasticSystem, clock: Clock
+) -> tuple[Basis, Vertex] | Contradiction:
+    """Let rows give way as little as can be; or find, before, that some have to."""
+    floats, long = FloatProgram(program), elastic.vertex_digits() >= LONG
+    rays = Rays(elastic, floats, clock) if long else None
+    for basis, found, promising in candidates(floats, clock, patient=long):
+        proof = rays and rays.near(found.y)
+        if proof:
+            return elastic.contradiction(*proof, clock)
+        exact = optimal_vertex(program, basis, clock) if promising else None
+        if exact is not None:
+            return basis, exact
+    return by_pivots(program, elastic.start(), clock)
 
 
 def _inside(system: System, elastic: ElasticSystem, clock: Clock) -> Sequence[Number] | None:

@@ -10,23 +10,25 @@ conditioned the basis is (Gleixner, Steffy & Wolter 2016).
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import wait
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import highspy
 import numpy as np
-from scipy import sparse
 
+from rosenblatt.decide.engine.solver import (
+    Method,
+    Model,
+    basis_of,
+    begin_at,
+    is_optimal,
+    quickest,
+    run,
+)
 from rosenblatt.exact.linear import Rationals, balance, entry_powers
 from rosenblatt.exact.programs import (
-    AT_LOWER,
-    AT_UPPER,
-    AT_ZERO,
-    BASIC,
     Basis,
     End,
     Ends,
@@ -35,65 +37,14 @@ from rosenblatt.exact.programs import (
     largest_violations,
     power_near,
 )
-from rosenblatt.pauses import OutOfTimeError, beside
 
-TOLERANCE = 1e-9
-OPTIONS: dict[str, Any] = {
-    "output_flag": False,
-    "log_to_console": False,
-    "threads": 1,
-    "solver": "simplex",
-    "primal_feasibility_tolerance": TOLERANCE,
-    "dual_feasibility_tolerance": TOLERANCE,
-}
-STATUS = highspy.HighsBasisStatus
-STATES = {STATUS.kBasic: BASIC, STATUS.kLower: AT_LOWER, STATUS.kUpper: AT_UPPER}
-STATUSES = {BASIC: STATUS.kBasic, AT_LOWER: STATUS.kLower, AT_UPPER: STATUS.kUpper}
 INFINITE = 1e30
 WHOLE = 2**53
 GAIN = 40  # binary digits by which violations are enlarged at once, beyond those before
 DIGITS = 44  # binary digits behind the point that are taken of what floats find
 PATIENCE, SOME_STEPS = 2, 500  # for refinement: times the steps before, and some more
 LARGE_DIGITS = 40  # binary digits of large costs, beside those of about 1 that matter
-GRACE = 0.1  # seconds that a solver has to come back
 USUAL = 20  # binary digits of ends that floats need no help with
-
-
-def solver_with(options: dict[str, Any]) -> Any:
-    """Give a solver that is silent, uses one thread and the tolerances above."""
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    for name, value in {**OPTIONS, **options}.items():
-        solver.setOptionValue(name, value)
-    solver.HandleUserInterrupt = True
-    return solver
-
-
-def run(solver: Any, seconds: float, task: str = "run") -> Any:
-    """Let a solver do a task of its own for some seconds at most, and give what it gives.
-
-    It runs in a thread that is waited for: it sees no Ctrl-C, and its clock not often enough.
-    """
-    if seconds < math.inf:  # its own clock counts from its first run on
-        solver.setOptionValue("time_limit", float(solver.getRunTime() + seconds))
-    answer = beside(getattr(solver, task))
-    try:
-        wait([answer], min(seconds + GRACE, threading.TIMEOUT_MAX))
-    finally:
-        if not answer.done():
-            solver.cancelSolve()
-    if not answer.done() or solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
-        raise OutOfTimeError
-    return answer.result()
-
-
-def basis_of(solver: Any) -> Basis:
-    """Give the basis that a solver ended with."""
-    found = solver.getBasis()
-    return Basis(*(_states(states) for states in (found.col_status, found.row_status)))
-
-
-def _states(statuses: Sequence[Any]) -> np.ndarray:
-    return np.array([STATES.get(status, AT_ZERO) for status in statuses], np.int8)
 
 
 class FloatProgram:
@@ -113,38 +64,40 @@ class FloatProgram:
         costs = [(cost, 1) for cost in program.cost]
         self.dual = _largest(costs, self.columns)
         self.units = self.primal, self.dual
-        self.solver = solver_with({})
         row_ends = ends_in_floats(program.row_ends, self.primal + self.rows)
         column_ends = ends_in_floats(program.column_ends, self.primal - self.columns)
         cost = _costs_in_floats(costs, self.columns - self.dual)
-        load(self.solver, cost, column_ends, row_ends, matrix)
+        self.model: Model = (cost, column_ends, row_ends, matrix)
+        self.solver: Any = None
 
-    def basis(self, seconds: float) -> Basis:
+    def basis(self, seconds: float, method: Method = quickest) -> Basis:
         """Solve the program."""
-        run(self.solver, seconds)
+        self.primal, self.dual = self.units
+        self.solver = method(self.model, seconds)
         return basis_of(self.solver)
 
     @cached_property
     def most(self) -> int:
-        """How many steps what is left of the program may take, as far as the first ones tell."""
-        return int(PATIENCE * (max(0, self.solver.getInfo().simplex_iteration_count) + SOME_STEPS))
+        """How many steps what is left of the program may take, as rows and first ones tell."""
+        steps = max(self.program.A.size, self.solver.getInfo().simplex_iteration_count)
+        return int(PATIENCE * (steps + SOME_STEPS))
 
     @property
     def is_feasible(self) -> bool:
         """Whether floats found a point, rather than that there is none."""
-        return bool(self.solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+        return is_optimal(self.solver)
 
     def point(self, seconds: float) -> np.ndarray:
         """Solve the program, and give x, rounded."""
-        run(self.solver, seconds)
+        self.basis(seconds)
         found = self.solver.getSolution().col_value
         return np.asarray(np.ldexp(found, self.columns - self.primal))
 
     def found(self, x: Rationals | None = None, y: Rationals | None = None) -> Vertex:
         """Give what the solver found as exact numbers, added to some before."""
         A, answer = self.program.A, self.solver.getSolution()
-        x = _added(x or Rationals([0] * A.width, 1), answer.col_value, self.columns - self.primal)
-        y = _added(y or Rationals([0] * A.size, 1), answer.row_dual, self.rows + self.dual)
+        x = added(x or Rationals([0] * A.width, 1), answer.col_value, self.columns - self.primal)
+        y = added(y or Rationals([0] * A.size, 1), answer.row_dual, self.rows + self.dual)
         taken = A.transposed().times(y.numbers)
         pairs = zip(self.program.cost, taken, strict=True)
         costs = [cost * y.denominator - value for cost, value in pairs]
@@ -171,9 +124,9 @@ class FloatProgram:
         for scales in self._scales(primal, dual):
             self.primal, self.dual = scales
             y = self._move(basis, found)
-            basis_found = self.basis(seconds)
+            run(self.solver, seconds)
             if self.is_feasible:
-                return basis_found, self.found(found.x, y)
+                return basis_of(self.solver), self.found(found.x, y)
         return None
 
     def _scales(self, primal: int, dual: int) -> Iterator[tuple[int, int]]:
@@ -200,10 +153,7 @@ class FloatProgram:
         solver.changeColsCost(enlarged.size, np.arange(enlarged.size, dtype=np.int32), enlarged)
         solver.setOptionValue("presolve", "off")
         solver.setOptionValue("simplex_iteration_limit", self.most)
-        start = highspy.HighsBasis()
-        start.col_status = [STATUSES.get(int(s), STATUS.kZero) for s in basis.columns]
-        start.row_status = [STATUSES.get(int(s), STATUS.kZero) for s in basis.rows]
-        solver.setBasis(start)
+        begin_at(solver, basis)
         return y
 
     def _held(self, found: Vertex) -> tuple[np.ndarray, Rationals, list[tuple[int, int]]]:
@@ -231,7 +181,7 @@ def _side(number: int, one: int, least: int, lower: End, upper: End) -> int:
     return -1 if upper is not None and large and number < 0 else 0
 
 
-def _added(before: Rationals, more: Sequence[float], powers: np.ndarray) -> Rationals:
+def added(before: Rationals, more: Sequence[float], powers: np.ndarray) -> Rationals:
     """Add floats times powers of two to numbers over a power of two."""
     whole = [int(value) for value in np.rint(np.ldexp(more, DIGITS)).tolist()]
     exponents = powers - DIGITS
@@ -314,47 +264,3 @@ def scaled(top: int, power: int, bottom: int = 1) -> float:
     if exponent + 65 > 1000:
         return INFINITE if top > 0 else -INFINITE
     return math.ldexp(digits, exponent)
-
-
-def any_point(rows: sparse.csr_matrix, seconds: float) -> np.ndarray | None:
-    """Give some w with z·w >= 1 on all rows, scaled to largest entry 1, if the solver finds one.
-
-    Without an objective the solver can simplify sparse rows away before it begins.
-    """
-    solver, (count, width) = solver_with({}), rows.shape
-    free, inside = np.full(width, np.inf), (np.ones(count), np.full(count, np.inf))
-    load(solver, np.zeros(width), (-free, free), inside, sparse.csr_matrix(rows))
-    run(solver, seconds)
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return None
-    point = np.array(solver.getSolution().col_value)
-    return np.asarray(point / np.abs(point).max())
-
-
-def load(
-    solver: Any,
-    cost: np.ndarray,
-    column_ends: Sequence[np.ndarray],
-    row_ends: Sequence[np.ndarray],
-    matrix: Any,
-) -> None:
-    """Give a program to a solver: costs, lower and upper ends, and sparse rows or columns.
-
-    As arrays: the fields of a model take three times as long to fill.
-    """
-    kinds = {"csr": highspy.MatrixFormat.kRowwise, "csc": highspy.MatrixFormat.kColwise}
-    solver.passModel(
-        cost.size,
-        row_ends[0].size,
-        matrix.nnz,
-        int(kinds[matrix.format]),
-        int(highspy.ObjSense.kMinimize),
-        0.0,
-        cost,
-        *column_ends,
-        *row_ends,
-        matrix.indptr.astype(np.int32),
-        matrix.indices.astype(np.int32),
-        matrix.data,
-        np.zeros(cost.size, np.int32),  # no column is an integer
-    )

@@ -8,12 +8,14 @@ Sources     Applegate, Cook, Dash & Espinoza 2007; Gleixner, Steffy & Wolter 201
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.floats import FloatProgram
+from rosenblatt.decide.engine.solver import Method, interior, quickest
 from rosenblatt.exact.linear import Rationals, solved
 from rosenblatt.exact.programs import (
     AT_LOWER,
@@ -36,29 +38,54 @@ def optimum(program: Program, feasible: Basis, clock: Clock) -> tuple[Basis, Ver
 
 
 def by_floats(program: Program, clock: Clock) -> tuple[Basis, Vertex] | None:
-    """Give an optimal basis and its vertex, None if floats find none.
-
-    A basis is made exact, which takes long, if it is the first one, comes up again or seems right.
-    """
-    floats, seen, tried = FloatProgram(program), set[bytes](), set[bytes]()
-    basis = floats.basis(clock.left())
-    found = floats.found()
-    for k in range(ROUNDS):
-        states = np.concatenate(basis)
-        name, basic = states.tobytes(), (states == BASIC).tobytes()
-        wrong = floats.wrong(basis, found)
-        close = all(power is None or power < CLOSE for power in wrong)
-        if name not in tried and (k == 0 or basic in seen or close):
-            tried.add(name)
-            exact = vertex(program, basis, clock.left)
-            if exact is not None and is_optimal(program, exact):
-                return basis, exact
-        seen.add(basic)
-        refined = floats.refined(basis, found, wrong, clock.left())
-        if refined is None:
-            break
-        basis, found = refined
+    """Give an optimal basis and its vertex, None if floats find none."""
+    for basis, _, promising in candidates(FloatProgram(program), clock):
+        exact = optimal_vertex(program, basis, clock) if promising else None
+        if exact is not None:
+            return basis, exact
     return None
+
+
+def candidates(
+    floats: FloatProgram, clock: Clock, *, patient: bool = False
+) -> Iterator[tuple[Basis, Vertex, bool]]:
+    """Give bases that floats find, what they are in floats, and whether they may be optimal.
+
+    To make a basis exact takes long: it is the first one, unless one is patient, or comes up again,
+    seems right, or leads no further; then the floats begin anew by another method.
+    """
+    tried = set[bytes]()
+    for method in quickest, interior:
+        seen, steps = set[bytes](), _refinements(floats, method, clock)
+        for k, (basis, found, close, last) in enumerate(steps):
+            states = np.concatenate(basis)
+            name, basic = states.tobytes(), (states == BASIC).tobytes()
+            likely = (k == 0 and not patient) or close or last or basic in seen
+            yield basis, found, likely and name not in tried
+            tried |= {name} if likely else set()
+            seen.add(basic)
+
+
+def _refinements(
+    floats: FloatProgram, method: Method, clock: Clock
+) -> Iterator[tuple[Basis, Vertex, bool, bool]]:
+    """Give bases and what they are in floats, whether all but rounding is right, and the last."""
+    next_one: tuple[Basis, Vertex] | None = floats.basis(clock.left(), method), floats.found()
+    for _ in range(ROUNDS):
+        assert next_one is not None
+        basis, found = next_one
+        wrong = floats.wrong(basis, found)
+        yield basis, found, all(power is None or power < CLOSE for power in wrong), False
+        next_one = floats.refined(basis, found, wrong, clock.left())
+        if next_one is None:
+            yield basis, found, False, True
+            return
+
+
+def optimal_vertex(program: Program, basis: Basis, clock: Clock) -> Vertex | None:
+    """Give the exact vertex of a basis if it is optimal."""
+    found = vertex(program, basis, clock.left)
+    return found if found is not None and is_optimal(program, found) else None
 
 
 def by_pivots(program: Program, basis: Basis, clock: Clock) -> tuple[Basis, Vertex]:

@@ -60,22 +60,22 @@ CALLS = {
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do about a regression.
+    """What to do about a regression whose coefficients diverge.
 
     Attributes
     ----------
     drop : ndarray of int
-        Columns without which all coefficients are finite; empty if they are anyway.
+        Columns to drop so that all coefficients are finite; empty if they are finite anyway.
     irreducible : bool
-        Whether none of them can be kept besides all others, which is proven.
+        Whether it is proven that none of these columns can be kept.
     merge : dict of str to list of str
-        For dummies among them, the dummies of the same factor that they may be merged with.
+        For dummies among them, the dummies of the same factor to merge them with instead.
     apart : int
-        How many rows are told apart, and so hold the separation up.
+        The number of rows that cause the separation: those strictly on the correct side.
     rows : int
-        How many rows there are.
+        The number of all rows.
     calls : dict of str to str
-        Fits that stay finite, by package.
+        Penalised fits, which stay finite, by package.
     names : sequence of str
         The names of the columns, if they have any.
     """
@@ -95,17 +95,19 @@ class Advice:
         several = self.irreducible and self.drop.size > 1
         every = "All" if self.apart == self.rows else f"{self.apart:,} of"
         parts = [
-            f"{every} {self.rows:,} rows are told apart and hold the separation up.",
+            f"{every} {self.rows:,} rows cause the separation.",
             f"Without {listed('column', self.drop, self.names)}, all coefficients are finite"
-            + ("; none of these can be kept besides the others." * several or "."),
+            + ("; if any one of them is kept, some are not." * several or "."),
         ]
         if self.merge:
-            parts.append("To drop the column of a level merges it with the reference level.")
+            parts.append(
+                "Dropping the dummy of a level merges that level with the reference level."
+            )
         parts += [f"{level} may be merged with {_or(others)}." for level, others in self._merged()]
         if self.apart < self.rows:
-            parts.append("Coefficients that are finite are those of a fit to the other rows.")
+            parts.append("The finite coefficients are those of a fit to the other rows alone.")
         calls = "; ".join(f"{package}: {call}" for package, call in self.calls.items())
-        return " ".join([*parts, f"Fits that keep all columns need a penalty: {calls}."])
+        return " ".join([*parts, f"To keep all columns, fit with a penalty: {calls}."])
 
     def _merged(self) -> list[tuple[str, list[str]]]:
         return [(level, others) for level, others in self.merge.items() if others]
@@ -117,7 +119,7 @@ class Advice:
 def advise(found: Separation, clock: Clock) -> Advice:
     """Look for columns to drop and levels to merge, as far as the time allows."""
     if found.verdict == UNDECIDED or found.design is None:
-        raise InputError("there is no advice before a verdict; allow more seconds")
+        raise InputError("advice needs a verdict, and this one is undecided; allow more seconds")
     counts = COUNTS if found.places is not None and found.family == BINOMIAL else found.family
     calls = dict(CALLS[JOINT if len(found.classes) > 2 else counts])
     rows = int(found.counted_rows)

@@ -47,8 +47,8 @@ def _explain_weakly(found: Separation) -> str:
     return (
         f"The classes {a!r} and {b!r} are weakly separable (quasi-complete separation): a "
         f"hyperplane has no row of {b!r} on its negative side and none of {a!r} on its positive "
-        f"side. It tells {listed('row', found.rows)} apart; all others lie on it, and no "
-        f"hyperplane separates those. {_infinite(found)} A perceptron never converges."
+        f"side. It has {listed('row', found.rows)} strictly on the correct side; all others lie on "
+        f"it, and no hyperplane separates those. {_infinite(found)} A perceptron never converges."
     )
 
 
@@ -110,16 +110,16 @@ def _explain_undecided(found: Separation) -> str:
 
 def _explain_separated_counts(found: Separation) -> str:
     return (
-        f"The counts are separated: some linear predictor tells {listed('row', found.rows)} apart, "
-        "where the count is 0, and is 0 on all others, so that the likelihood rises the further "
-        f"one goes. {_infinite(found)}"
+        "The counts are separated: some linear predictor is negative on "
+        f"{listed('row', found.rows)}, where the count is 0, and 0 on all others, so the "
+        f"likelihood never stops growing along it. {_infinite(found)}"
     )
 
 
 def _explain_overlapping_counts(found: Separation) -> str:
     return (
-        "The counts are not separated: no linear predictor is negative on rows with a count of 0 "
-        f"alone and 0 on all others. A {_model(found)} has a finite solution.{_aliased(found)}"
+        "The counts are not separated: no linear predictor is negative on some rows with a count "
+        f"of 0 and 0 on all others. A {_model(found)} has a finite solution.{_aliased(found)}"
     )
 
 
@@ -144,8 +144,9 @@ def _classes(found: Separation) -> str:
 
 def _jointly_separable(found: Separation) -> str:
     return (
-        f"{_classes(found)} are separable at once: weights for each class give every row the "
-        "largest score for its own. A multinomial logit without a penalty has no finite solution."
+        f"{_classes(found)} are jointly separable: weights for each class give every row its "
+        "largest score for its own class. A multinomial logit without a penalty has no finite "
+        "solution."
     )
 
 
@@ -153,16 +154,16 @@ def _jointly_weakly(found: Separation) -> str:
     columns, doubt = listed("column", found.columns, found.names), found.blame.doubt
     which = f"which ones is not known: {doubt}" if doubt else f"some of {columns} are among them"
     return (
-        f"{_classes(found)} are weakly separable at once: weights for each class give no row a "
-        "larger score for another class than for its own, and tell "
-        f"{listed('row', found.rows)} apart. Some coefficients of a multinomial logit without a "
-        f"penalty diverge; {which}."
+        f"{_classes(found)} are jointly weakly separable: weights for each class give no row a "
+        "larger score for another class than for its own, and a strictly smaller one to "
+        f"{listed('row', found.rows)} for some other class. Some coefficients of a multinomial "
+        f"logit without a penalty diverge; {which}."
     )
 
 
 def _jointly_inseparable(found: Separation) -> str:
     return (
-        f"{_classes(found)} are inseparable at once: whatever the weights of each class, some row "
+        f"{_classes(found)} are jointly inseparable: whatever the weights of each class, some row "
         "has a larger score for another class than for its own, or all rows tie. A multinomial "
         "logit has a finite solution."
     )

@@ -39,7 +39,7 @@ def check_separation(
         ``LogisticRegression`` or ``PoissonRegressor`` of scikit-learn, or a pipeline that ends in
         one.
     X : array-like or None, default=None
-        The samples that a model of scikit-learn is fitted to; those of statsmodels have their own.
+        The samples to fit a scikit-learn model to; statsmodels models hold their own.
     y : array-like or None, default=None
         Their labels.
     max_seconds : float or None, default=None
@@ -50,6 +50,10 @@ def check_separation(
     Separation
         About the regression without a penalty. The constant of a statsmodels design stands among
         the coefficients, by its name.
+
+    See Also
+    --------
+    separate : The same question about data.
 
     Examples
     --------

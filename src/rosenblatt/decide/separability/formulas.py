@@ -55,7 +55,7 @@ def _outcome(name: str, table: Any, rows: np.ndarray) -> np.ndarray:
     """Give the outcomes of some rows, as they are."""
     if name not in list(table.columns):
         raise InputError(
-            f"the outcome {name!r} is no column of the data; put it into one, or mend its name"
+            f"the outcome {name!r} is not a column of the data; add it, or correct its name"
         )
     return np.asarray(np.asarray(table[name])[rows])
 

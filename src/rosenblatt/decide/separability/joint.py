@@ -58,11 +58,11 @@ class AskedJointly(Asked):
 
 @dataclass(frozen=True)
 class JointSeparation(Separation):
-    """Whether weights of each class tell many classes apart at once, and why.
+    """Whether many classes are jointly separable, by a weight vector for each class, and why.
 
-    What a `Separation` says of two classes it says of all at once here. `coef` has a row and
-    `intercept` a number for each class, zero for the first; `coefficients` a table for each class
-    but the first, which the others are compared with.
+    The attributes are those of `Separation`, for all classes at once: `coef` has a row and
+    `intercept` a number for each class, zero for the first; `coefficients` has a table for each
+    class but the first, with which the others are compared.
     """
 
     intercept: Any
@@ -70,7 +70,7 @@ class JointSeparation(Separation):
 
     @property
     def data(self) -> tuple[Matrix, np.ndarray] | None:
-        """The rows and labels that the certificate speaks of, for `verify`."""
+        """The rows and labels that the certificate is about, for `verify`."""
         return self.given
 
     def explain(self) -> str:

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.engine.floats import any_point
+from rosenblatt.decide.engine.solver import any_point
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.separability.faces import FaceSearch
 from rosenblatt.decide.separability.newton import by_newton

@@ -98,8 +98,8 @@ def separate(
         question of a multinomial logit.
     family : {"binomial", "poisson"} or None, default=None
         What y counts, if it holds no labels. ``"binomial"``: a pair ``(successes, trials)``, or a
-        table of these two columns. ``"poisson"``: counts, for a regression with log link; zeros
-        alone can be told apart.
+        table of these two columns. ``"poisson"``: counts, for a regression with log link; only
+        rows with a count of 0 can cause separation.
     formula : str or None, default=None
         A formula such as ``"ill ~ age + C(site)*dose"`` about the columns of `data`, in place of X
         and y; it says whether there is an intercept. It needs ``pip install
@@ -113,6 +113,13 @@ def separate(
     Separation, JointSeparation or dict of Separation
         The second for all classes at once. A dict for pairs, and for each against the rest: by
         pair of labels, or by label; each certificate in it holds for the whole of X and y.
+
+    See Also
+    --------
+    check_separation : The same question about a model of statsmodels or scikit-learn.
+    max_margin : How wide the gap between the classes can be.
+    solve : The same about any system of inequalities.
+    verify : Check the certificate.
 
     Examples
     --------

@@ -50,8 +50,8 @@ class Separation:
         strictly, where that much is known, else None.
     rows : ndarray of int
         The samples that matter. Separable: those nearest to the hyperplane. Weakly separable:
-        those that are told apart, each strictly on its side; all others lie on every hyperplane
-        that has none on the wrong side. Inseparable: those that the proof uses.
+        those strictly on the correct side; all others lie on every hyperplane that has none on the
+        wrong side. Inseparable: those that the proof uses.
     columns : ndarray of int
         The features that matter, aliased ones left out. Separable: those with a non-zero
         coefficient; in a logistic regression none is finite. Weakly separable: exactly those whose
@@ -163,7 +163,7 @@ class Separation:
 
     @property
     def data(self) -> tuple[Matrix, np.ndarray] | None:
-        """The rows and labels that the certificate speaks of, for `verify`; None if not kept."""
+        """The rows and labels that the certificate is about, for `verify`; None if not kept."""
         if self.design is None:
             return None
         labels = np.where(self.design.signs > 0, *as_objects([*self.classes[::-1]]))

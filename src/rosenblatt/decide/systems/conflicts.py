@@ -1,50 +1,33 @@
 """Rows and bounds of a system that contradict each other, and none of which can be dropped.
 
-Irreducible     Multipliers y > 0 with Σ y·a = 0 belong to a set of rows from which none can be
-                dropped exactly if they are, but for a factor, the only ones, of any sign: fewer
-                rows are then independent, and no combination of them is zero. Where there are
-                others, y less a multiple of these is zero on one more row, and still
-                contradicts; so at most as many steps as there are further dimensions remain.
-Small           Multipliers with the least Σ c·y have few that are not zero; weights c that grow for
-                small y, a few times, make them fewer. The fewest rows so found are taken, if they
-                are fewer than those of the proof.
-Sources         Gleeson & Ryan 1990; Chinneck 2008; Candès, Wakin & Boyd 2008 (weights)
+Small       what is left of a proof when none of it can be dropped (`members`), or a smaller set
+            that floats name (`filters`) and exact numbers confirm
+Sources     Gleeson & Ryan 1990; Chinneck 2008
 """
 
 from __future__ import annotations
 
 import copy
-import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 
-import highspy
 import numpy as np
-from scipy import sparse
 
 from rosenblatt.certificates import Infeasible, Number
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.farkas import Contradiction
 from rosenblatt.decide.engine.feasibility import point_or_contradiction
-from rosenblatt.decide.engine.floats import load, run, solver_with
-from rosenblatt.decide.signed import floats_of
+from rosenblatt.decide.systems.filters import Filters, Signed
+from rosenblatt.decide.systems.members import LOWER, ROW, UPPER, Member, Members
 from rosenblatt.decide.systems.wording import Wording, counted, short
-from rosenblatt.exact.digest import EQUAL, MORE_THAN
-from rosenblatt.exact.digest import LOWER as LOWER_TAG
-from rosenblatt.exact.integers import whole_rows
-from rosenblatt.exact.numbers import exact_list, is_exact
-from rosenblatt.exact.spans import orthogonal, pivots
+from rosenblatt.pauses import OutOfTimeError
 
-ROW, LOWER, UPPER = "row", "lower", "upper"
-Member = tuple[str, int]
 TRIES = 100  # systems without some rows that are looked at for further conflicts
-ROUNDS = 6  # of weights for few multipliers
-LEAST = (2, 2)  # members and rows, of which there are hardly fewer
-NEGLIGIBLE = 1e-9  # beside the largest multiplier
+LEAST = 2  # rows and bounds, of which there are hardly fewer
 
 
 @dataclass(frozen=True)
@@ -127,7 +110,7 @@ class Conflicts:
         sides = (proof.rows, proof.weights), proof.lower, proof.upper
         given = Contradiction(*(_exact(*side) for side in sides))
         if kept.intersection(given.rows):
-            return self._conflict(self._irreducible(self._sparing(kept, given)))
+            given = self._sparing(kept, given)
         return self._conflict(self._smallest(given, kept))
 
     def several(self, first: Conflict, limit: int) -> Iterator[Conflict]:
@@ -191,58 +174,24 @@ class Conflicts:
         return found
 
     def _smallest(self, given: Contradiction, kept: set[int]) -> Contradiction:
-        """Give the smallest of what is left of the proof, and of some other sets of rows."""
-        best = self._irreducible(given)
-        for members in () if kept or _size(best) <= LEAST else self._few():
-            if len(members) < _size(best)[0]:
-                found = _Members(self.system, members, self.clock).only()
-                best = best if found is None else min(found, best, key=_size)
-        return best
+        """Give what is left of a proof, or the smallest set that is found without rows to keep."""
+        found = [self._irreducible(given)]
 
-    def _few(self) -> Iterator[list[Member]]:
-        """Give sets of rows and bounds whose multipliers are few, as floats see them."""
-        members, columns = self._all_members()
-        solver, count = solver_with({}), len(members)
-        ends = np.append(np.zeros(columns.shape[0] - 1), 1.0)
-        load(
-            solver, np.ones(count), (np.zeros(count), np.full(count, np.inf)), (ends, ends), columns
-        )
-        for _ in range(ROUNDS):
-            run(solver, self.clock.left())
-            if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-                return
-            y = np.array(solver.getSolution().col_value)
-            y /= y.max()
-            yield sorted({members[k] for k in np.flatnonzero(y > NEGLIGIBLE)})
-            cost = 1.0 / (y + 0.01)
-            solver.changeColsCost(count, np.arange(count, dtype=np.int32), cost)
+        def proven(members: list[Member]) -> bool:
+            only = Members(self.system, members, self.clock).only()
+            found.extend([] if only is None else [only])
+            return only is not None
 
-    def _all_members(self) -> tuple[list[Member], sparse.csc_matrix]:
-        """Give all rows and bounds, each (a, b) in floats as a column; equations also negated."""
-        system, width = self.system, self.system.columns
-        X = system.X.astype(np.float64) if is_exact(system.X) else system.X
-        right = floats_of(exact_list(system.b))
-        rows = sparse.csr_matrix(
-            sparse.hstack([sparse.csr_matrix(X, dtype=np.float64), right[:, None]])
-        )
-        signs = [1.0 if tag == LOWER_TAG else -1.0 for tag, _, _ in system.bounds]
-        ends = floats_of([end for _, _, end in system.bounds])
-        places = [j for _, j, _ in system.bounds]
-        units = sparse.csr_matrix((signs, (np.arange(len(places)), places)), (len(places), width))
-        bounds = sparse.hstack([units, (ends * signs)[:, None]])
-        equations = np.flatnonzero(system.tags == EQUAL)
-        every = sparse.csr_matrix(sparse.vstack([rows, bounds, -rows[equations]]))
-        sizes = np.maximum(abs(every).max(axis=1).toarray().ravel(), np.finfo(float).tiny)
-        members: list[Member] = [(ROW, i) for i in range(system.tags.size)]
-        members += [(LOWER if tag == LOWER_TAG else UPPER, j) for tag, j, _ in system.bounds]
-        members += [(ROW, int(i)) for i in equations]
-        return members, sparse.csc_matrix((sparse.diags(1.0 / sizes) @ every).T)
+        if _size(found[0]) > LEAST:
+            filters = Filters(self.system, kept.difference(found[0].rows))
+            with suppress(OutOfTimeError):
+                filters.shrink(_signed(found[0]), proven, self.clock.left)
+        return found[-1]
 
     def _irreducible(self, given: Contradiction) -> Contradiction:
         """Take rows and bounds out of a contradiction as long as one can be dropped."""
-        parts = zip((ROW, LOWER, UPPER), given, strict=True)
-        weights = {(kind, k): y for kind, part in parts for k, y in part.items()}
-        members = _Members(self.system, list(weights), self.clock)
+        weights = dict(_weighted(given))
+        members = Members(self.system, list(weights), self.clock)
         return members.irreducible(list(weights.values()))
 
     # ---- answers
@@ -259,83 +208,6 @@ class Conflicts:
         return Conflict(places, tuple(bounds), names, proof, self.system, self.wording)
 
 
-class _Members:
-    """Some rows and bounds (a, b), and all multipliers that cancel a, of any sign.
-
-    Attributes
-    ----------
-    members, factors : what they are, and the factors that make them rows of integers.
-    table, right : the columns a of these rows, and their b.
-    """
-
-    def __init__(self, system: System, members: list[Member], clock: Clock) -> None:
-        self.members, self.clock = members, clock
-        rows, self.factors = whole_rows([_entries(system, m) for m in members], system.columns + 1)
-        used = np.setdiff1d(rows.columns, [system.columns])
-        self.table = rows.part(np.arange(rows.size), used).transposed()
-        self.right = [-value for value in rows.times([0] * system.columns + [1])]
-        tags = [system.tags[k] if kind == ROW else None for kind, k in members]
-        self.equations, self.strict = ([tag == one for tag in tags] for one in (EQUAL, MORE_THAN))
-
-    @cached_property
-    def kernel(self) -> list[list[Fraction]]:
-        """Independent multipliers of these rows, which span all that cancel a."""
-        found = orthogonal(self.table, self.clock.left)
-        return [[Fraction(value) for value in vector] for _, vector in found]
-
-    def only(self) -> Contradiction | None:
-        """Give the contradiction if, but for a factor, no other multipliers cancel a."""
-        if len(self.members) - len(pivots(self.table, self.clock.left).rows) != 1:
-            return None
-        (y,) = self.kernel
-        signed = (z for z in (y, [-v for v in y]) if all(z) and self.contradicts(z))
-        return next(map(self.contradiction, signed), None)
-
-    def irreducible(self, weights: list[Fraction]) -> Contradiction:
-        """Give a contradiction of members from which none can be dropped, given one."""
-        y = [weight / factor for weight, factor in zip(weights, self.factors, strict=True)]
-        kernel = self.kernel
-        while len(kernel) > 1:
-            other = next(v for v in kernel if not _parallel(y, v))
-            opposite = [-value for value in other]
-            pairs = (y, other), (y, opposite), (other, y), (opposite, y)
-            fewer = (_less(first, second) for first, second in pairs)
-            y = next(z for z in fewer if z is not None and self.contradicts(z))
-            for k, value in enumerate(y):
-                kernel = kernel if value else _without_place(kernel, k)
-        return self.contradiction(y)
-
-    def contradicts(self, y: list[Fraction]) -> bool:
-        """Tell whether multipliers that cancel a are a contradiction."""
-        if any(v < 0 and not free for v, free in zip(y, self.equations, strict=True)):
-            return False
-        total = sum(v * b for v, b in zip(y, self.right, strict=True) if v)
-        strict = any(v and strict for v, strict in zip(y, self.strict, strict=True))
-        return total > 0 or (total == 0 and strict)
-
-    def contradiction(self, y: list[Fraction]) -> Contradiction:
-        """Give multipliers as those of rows and bounds, in whole numbers."""
-        triples = zip(self.members, y, self.factors, strict=True)
-        left = {member: v * factor for member, v, factor in triples if v}
-        scale = _whole(left.values())
-        parts = [
-            {k: v * scale for (kind, k), v in left.items() if kind == one}
-            for one in (ROW, LOWER, UPPER)
-        ]
-        return Contradiction(*parts)
-
-
-def _entries(system: System, member: Member) -> list[tuple[int, Number]]:
-    """Give (a, -b) of a row or a bound."""
-    kind, k = member
-    if kind == ROW:
-        *entries, (last, right) = system.row(k)
-    else:
-        bounds = system.lower_bounds([k]) if kind == LOWER else system.upper_bounds([k])
-        ((*entries, (last, right)),) = bounds
-    return [*entries, (last, -right)]
-
-
 def _multiple(y: Number, name: str) -> str:
     return f"{'-' if y < 0 else '+'} {short(abs(Fraction(y)))} × {name}"
 
@@ -344,43 +216,17 @@ def _exact(places: Sequence[int], weights: Sequence[Number]) -> dict[int, Fracti
     return {k: Fraction(weight) for k, weight in zip(places, weights, strict=True)}
 
 
-def _less(first: list[Fraction], second: list[Fraction]) -> list[Fraction] | None:
-    """Subtract from one vector as much of another as brings its first number to zero."""
-    pairs = list(zip(first, second, strict=True))
-    most = min((a / b for a, b in pairs if a * b > 0), default=None)
-    return None if most is None else [a - most * b for a, b in pairs]
+def _weighted(found: Contradiction) -> Iterator[tuple[Member, Fraction]]:
+    for kind, part in zip((ROW, LOWER, UPPER), found, strict=True):
+        yield from (((kind, k), y) for k, y in part.items())
 
 
-def _parallel(first: list[Fraction], second: list[Fraction]) -> bool:
-    place = next(k for k, value in enumerate(first) if value)
-    factor = second[place] / first[place]
-    return all(factor * a == b for a, b in zip(first, second, strict=True))
+def _signed(found: Contradiction) -> list[Signed]:
+    return [(member, y < 0) for member, y in _weighted(found)]
 
 
-def _without_place(kernel: list[list[Fraction]], k: int) -> list[list[Fraction]]:
-    """Give a basis of the vectors of a span that are zero at a place."""
-    pivot = next((v for v in kernel if v[k]), None)
-    if pivot is None:
-        return kernel
-    left = []
-    for v in kernel:
-        if v is not pivot:
-            factor = v[k] / pivot[k]
-            left.append(
-                [a - factor * b if b else a for a, b in zip(v, pivot, strict=True)] if factor else v
-            )
-    return left
-
-
-def _whole(values: Iterable[Fraction]) -> Fraction:
-    """Give the factor that makes numbers whole, without a common divisor."""
-    exact = list(values)
-    common = math.lcm(*(v.denominator for v in exact))
-    return Fraction(common, math.gcd(*(int(v * common) for v in exact)))
-
-
-def _size(found: Contradiction) -> tuple[int, int]:
-    return sum(map(len, found)), len(found.rows)
+def _size(found: Contradiction) -> int:
+    return sum(map(len, found))
 
 
 def _members(found: Conflict) -> frozenset[Member]:

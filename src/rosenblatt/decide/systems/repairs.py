@@ -144,16 +144,17 @@ class Repairs(Elastic):
                 b[i] = new = Fraction(b[i]) + change
                 sign = -1 if self.wording.is_negated(i) else 1
                 name, relation = self.wording.row(i), self.wording.sign(system, i)
+                subject = name
             else:
                 low, j, end = self.loose[i - rows]
                 sign, relation = (1, "≥") if low else (-1, "≤")
-                name = self.wording.bound(system, j, int(not low))
+                name, subject = self.wording.bound(system, j, int(not low)), self.wording.unknown(j)
                 new = sign * Fraction(end) + change
                 assert pairs is not None
                 pairs[j][int(not low)] = sign * new
             named[name] = sign * change
             old = f"{relation} {short(sign * (new - change))}"
-            lines.append(f"{name}: {old} becomes {relation} {short(sign * new)}")
+            lines.append(f"{subject}: {old} becomes {relation} {short(sign * new)}")
         total = sum((abs(c) * self.weights[i] for i, c in changes.items()), Fraction(0))
         w = np.empty(len(point), object)
         w[:] = point
@@ -182,7 +183,7 @@ def places(
         found = {i for i, row in enumerate(wording.rows) if row == name}
         bounded = {j for j in range(system.columns) if wording.unknown(j) == name}
         if not found and not bounded:
-            raise InputError(f"there is no row and no unknown of the name {name!r}")
+            raise InputError(f"there is no row or unknown called {name!r}")
         rows |= found
         columns |= bounded
     return rows, columns

@@ -77,7 +77,7 @@ class Solution:
     names : sequence of str
         The names of the unknowns, if they were read from a file.
     notes : sequence of str
-        Sentences about what was left out of a file, or taken in a way that others do not.
+        Sentences about what was ignored in a file, or read differently than other programs do.
     system : System or None
         The rows and bounds, for `conflict` and `repair`.
     wording : Wording
@@ -126,14 +126,14 @@ class Solution:
         return within(search.clock, lambda: search.first(proof, rows))
 
     def conflicts(self, limit: int = 10, *, max_seconds: float | None = None) -> list[Conflict]:
-        """Name several conflicts, each of rows and bounds of its own as long as there are such.
+        """Name several conflicts, disjoint ones as long as there are any.
 
-        After those, some more that share rows or bounds are looked for; there may be others.
+        Then some that share rows or bounds; there may be others.
 
         Parameters
         ----------
         limit : int, default=10
-            The most conflicts to name.
+            Maximum number of conflicts.
         max_seconds : float or None, default=None
             The time limit, after which those found so far are given.
 
@@ -160,9 +160,9 @@ class Solution:
         Parameters
         ----------
         weights : mapping of str or int to float, or None
-            What a change of a row, or of the bounds of an unknown, costs; 1 unless told.
+            What a change of a row, or of the bounds of an unknown, costs; 1 by default.
         keep : sequence of str or int
-            Rows, and unknowns whose bounds, are not to be changed.
+            Rows, and unknowns with their bounds, that must not be changed.
         max_seconds : float or None, default=None
             The time limit, after which `TimeoutError` is raised.
 
@@ -311,7 +311,7 @@ def _explain_feasible(found: Solution) -> str:
     tight = f"; rows that hold with equality: {found.rows.size:,}" if found.rows.size else ""
     return (
         f"The system has a solution: {found.w.size} numbers, given as {kind}, that satisfy every "
-        f"row in exact arithmetic{tight}. Anybody can put them in and check."
+        f"row in exact arithmetic{tight}. Substitute them to check."
     )
 
 
@@ -323,9 +323,8 @@ def _explain_infeasible(found: Solution) -> str:
     close = "" if found.system is None else nearly_feasible(proof, found.system)
     return (
         f"The system has no solution: {' and '.join(parts)}, multiplied by suitable numbers and "
-        "added up, have a left-hand side of exactly zero and a right-hand side that zero does not "
-        "satisfy (Farkas). For a solution, at least one of them must be relaxed or dropped."
-        f"{close and f' {close}'}"
+        "added up, give a contradiction such as 0 ≥ 1 (Farkas' lemma). For a solution, at least "
+        f"one of them must be relaxed or dropped.{close and f' {close}'}"
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock, checked_seconds
-from rosenblatt.decide.engine.floats import load, run, solver_with
+from rosenblatt.decide.engine.solver import load, run, solver_with
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.separability.separate import decide
 from rosenblatt.errors import InputError, InseparableError
@@ -132,7 +132,7 @@ def cheapest_counts(
         ``"linear"``, ``"polynomial:2:1"``, ``"gaussian:0.1"`` and ``"precomputed"``.
     fit_intercept : bool, default=False
         Whether to add a constant feature to the samples, which adds lift² to x·z. As for
-        `KernelPerceptron`, this changes no kernel of differences, and no function of yours.
+        `KernelPerceptron`, this changes neither kernels of differences nor your own functions.
     lift : float, default=1.0
         That constant.
     max_seconds : float or None, default=None
@@ -148,6 +148,11 @@ def cheapest_counts(
     InseparableError
         If there are none: nothing linear in the features of this kernel separates the classes. For
         the linear kernel it carries the proof of `separate`.
+
+    See Also
+    --------
+    separate : For hyperplanes, with an exact proof.
+    KernelPerceptron : Learns such counts.
 
     Examples
     --------

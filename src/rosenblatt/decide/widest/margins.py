@@ -65,7 +65,7 @@ FINEST = 1e-11  # the narrowest gap that floats may be asked for
 
 @dataclass(frozen=True)
 class Margin:
-    """The largest margin of two classes, between two proven ends.
+    """The largest margin of two classes, between two proven bounds.
 
     Attributes
     ----------
@@ -171,6 +171,12 @@ def max_margin(
     -------
     Margin
         A lower and an upper bound, the hyperplane and the proof.
+
+    See Also
+    --------
+    HardMarginSVM : The same hyperplane as a classifier.
+    separate : Only whether there is a margin.
+    verify : Check the certificate.
 
     Examples
     --------

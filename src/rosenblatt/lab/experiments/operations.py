@@ -13,10 +13,9 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.lab import counting
-from rosenblatt.lab.counting import COSTS, KINDS, Tally
+from rosenblatt.lab.counting import COSTS, KINDS, Tally, seconds_of
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
-from rosenblatt.lab.timing import seconds_of
 
 QUICK_SIZES = {
     1: (64, 512, 4096, 2**15, 2**17, 2**19),

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import rosenblatt as rb
+from rosenblatt.lab.counting import seconds_of
 from rosenblatt.lab.drawing import band, mark
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BOUND, COLOURS, MARKERS
-from rosenblatt.lab.timing import seconds_of
 
 HIDDEN, LARGEST = 8, 64
 

@@ -1,6 +1,6 @@
 // The controls around the plane: buttons, menus and the lesson plan.
 
-import { calm, make, one } from "./dom.js";
+import { calm, every, listen, make, one } from "./dom.js";
 import { writeLessons } from "./lessons.js";
 import { USUAL } from "./link.js";
 import { ORDERS } from "./orders.js";
@@ -13,10 +13,10 @@ export function connect(state, does) {
   fillMenus(does);
   listenToButtons(state, does);
   listenToMenus(does);
-  for (const radio of document.querySelectorAll("[name=colour]")) {
+  for (const radio of every("[name=colour]")) {
     radio.addEventListener("change", () => { state.colour = Number(radio.value); });
   }
-  addEventListener("keydown", (event) => {
+  listen("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "z" && event.target.type !== "number") {
       event.preventDefault();
       does.undo();
@@ -39,7 +39,8 @@ function fillMenus({ choose }) {
 
 function listenToButtons(state, { advance, choose, flip, remove, undo, play, share }) {
   const clicks = {
-    flip, remove, undo, play, share,
+    flip, remove, undo, play,
+    share: () => share(state),
     clear: () => choose({ points: [], settings: state.settings }),
     restart: () => advance(() => state.run.restart()),
     back: () => advance(() => state.run.back()),

@@ -1,6 +1,15 @@
 // Small helpers for elements and for numbers in sentences.
 
-export const one = (selector) => document.querySelector(selector);
+let root = document;
+
+/** Be in a part of a page, such as the output of a cell of a notebook. */
+export function within(part) {
+  root = part;
+}
+
+export const one = (selector) => root.querySelector(selector);
+export const every = (selector) => root.querySelectorAll(selector);
+export const listen = (kind, handle) => root.addEventListener(kind, handle);
 
 function filled(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);

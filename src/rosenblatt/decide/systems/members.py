@@ -1,0 +1,141 @@
+"""Rows and bounds of a system, and the multipliers that cancel them, in exact numbers.
+
+Irreducible     Multipliers y > 0 with Σ y·a = 0 belong to a set of rows from which none can be
+                dropped exactly if they are, but for a factor, the only ones, of any sign: fewer
+                rows are then independent, and no combination of them is zero. Where there are
+                others, y less a multiple of these is zero on one more row, and still
+                contradicts; so at most as many steps as there are further dimensions remain.
+Sources         Gleeson & Ryan 1990
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from rosenblatt.certificates import Number
+from rosenblatt.check.subjects import System
+from rosenblatt.decide.answers import Clock
+from rosenblatt.decide.engine.farkas import Contradiction
+from rosenblatt.exact.digest import EQUAL, MORE_THAN
+from rosenblatt.exact.integers import whole_rows
+from rosenblatt.exact.spans import orthogonal, pivots
+
+ROW, LOWER, UPPER = "row", "lower", "upper"
+Member = tuple[str, int]
+
+
+class Members:
+    """Some rows and bounds (a, b), and all multipliers that cancel a, of any sign.
+
+    Attributes
+    ----------
+    members, factors : what they are, and the factors that make them rows of integers.
+    table, right : the columns a of these rows, and their b.
+    """
+
+    def __init__(self, system: System, members: list[Member], clock: Clock) -> None:
+        self.members, self.clock = members, clock
+        rows, self.factors = whole_rows([_entries(system, m) for m in members], system.columns + 1)
+        used = np.setdiff1d(rows.columns, [system.columns])
+        self.table = rows.part(np.arange(rows.size), used).transposed()
+        self.right = [-value for value in rows.times([0] * system.columns + [1])]
+        tags = [system.tags[k] if kind == ROW else None for kind, k in members]
+        self.equations, self.strict = ([tag == one for tag in tags] for one in (EQUAL, MORE_THAN))
+
+    @cached_property
+    def kernel(self) -> list[list[Fraction]]:
+        """Independent multipliers of these rows, which span all that cancel a."""
+        found = orthogonal(self.table, self.clock.left)
+        return [[Fraction(value) for value in vector] for _, vector in found]
+
+    def only(self) -> Contradiction | None:
+        """Give the contradiction if, but for a factor, no other multipliers cancel a."""
+        if len(self.members) - len(pivots(self.table, self.clock.left).rows) != 1:
+            return None
+        (y,) = self.kernel
+        signed = filter(self.contradicts, (y, [-v for v in y]))
+        return next(map(self.contradiction, signed), None)
+
+    def irreducible(self, weights: list[Fraction]) -> Contradiction:
+        """Give a contradiction of members from which none can be dropped, given one."""
+        y = [weight / factor for weight, factor in zip(weights, self.factors, strict=True)]
+        kernel = self.kernel
+        while len(kernel) > 1:
+            other = next(v for v in kernel if not _parallel(y, v))
+            opposite = [-value for value in other]
+            pairs = (y, other), (y, opposite), (other, y), (opposite, y)
+            fewer = (_less(first, second) for first, second in pairs)
+            y = next(z for z in fewer if z is not None and self.contradicts(z))
+            for k, value in enumerate(y):
+                kernel = kernel if value else _without_place(kernel, k)
+        return self.contradiction(y)
+
+    def contradicts(self, y: list[Fraction]) -> bool:
+        """Tell whether multipliers that cancel a are a contradiction."""
+        if any(v < 0 and not free for v, free in zip(y, self.equations, strict=True)):
+            return False
+        total = sum(v * b for v, b in zip(y, self.right, strict=True) if v)
+        strict = any(v and strict for v, strict in zip(y, self.strict, strict=True))
+        return total > 0 or (total == 0 and strict)
+
+    def contradiction(self, y: list[Fraction]) -> Contradiction:
+        """Give multipliers as those of rows and bounds, in whole numbers."""
+        triples = zip(self.members, y, self.factors, strict=True)
+        left = {member: v * factor for member, v, factor in triples if v}
+        scale = _whole(left.values())
+        parts = [
+            {k: v * scale for (kind, k), v in left.items() if kind == one}
+            for one in (ROW, LOWER, UPPER)
+        ]
+        return Contradiction(*parts)
+
+
+def _entries(system: System, member: Member) -> list[tuple[int, Number]]:
+    """Give (a, -b) of a row or a bound."""
+    kind, k = member
+    if kind == ROW:
+        *entries, (last, right) = system.row(k)
+    else:
+        bounds = system.lower_bounds([k]) if kind == LOWER else system.upper_bounds([k])
+        ((*entries, (last, right)),) = bounds
+    return [*entries, (last, -right)]
+
+
+def _less(first: list[Fraction], second: list[Fraction]) -> list[Fraction] | None:
+    """Subtract from one vector as much of another as brings its first number to zero."""
+    pairs = list(zip(first, second, strict=True))
+    most = min((a / b for a, b in pairs if a * b > 0), default=None)
+    return None if most is None else [a - most * b for a, b in pairs]
+
+
+def _parallel(first: list[Fraction], second: list[Fraction]) -> bool:
+    place = next(k for k, value in enumerate(first) if value)
+    factor = second[place] / first[place]
+    return all(factor * a == b for a, b in zip(first, second, strict=True))
+
+
+def _without_place(kernel: list[list[Fraction]], k: int) -> list[list[Fraction]]:
+    """Give a basis of the vectors of a span that are zero at a place."""
+    pivot = next((v for v in kernel if v[k]), None)
+    if pivot is None:
+        return kernel
+    left = []
+    for v in kernel:
+        if v is not pivot:
+            factor = v[k] / pivot[k]
+            left.append(
+                [a - factor * b if b else a for a, b in zip(v, pivot, strict=True)] if factor else v
+            )
+    return left
+
+
+def _whole(values: Iterable[Fraction]) -> Fraction:
+    """Give the factor that makes numbers whole, without a common divisor."""
+    exact = list(values)
+    common = math.lcm(*(v.denominator for v in exact))
+    return Fraction(common, math.gcd(*(int(v * common) for v in exact)))
