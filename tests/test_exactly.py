@@ -1,9 +1,11 @@
 """Tables of text, read as the decimals that are written."""
 
+import gzip
 import json
 import subprocess
 import sys
 import time
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +14,8 @@ from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt import checker
+from rosenblatt.data import sources
+from rosenblatt.data.compression import decompressed
 from rosenblatt.decimals import is_decimal
 from rosenblatt.exact.numbers import exact_row
 from test_decimals import shares
@@ -169,3 +173,26 @@ def test_sparse_rows_stay_sparse(tmp_path):
     X, y = rb.read(tmp_path / "a.svm", exact=True)
     assert sparse.issparse(X)
     assert rb.separate(X, y).verdict == "separable"
+
+
+def test_several_packed_tables_are_unpacked_once_and_read_as_they_are_written(
+    tmp_path, monkeypatch
+):
+    texts = {"a.csv.gz": b"x,y\n0.1,yes\n", "b.csv.gz": b"x,y\n0.12345678901234567890,no\n"}
+    names = []
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(gzip.compress(text))
+        names.append(tmp_path / name)
+    unpacked = []
+    monkeypatch.setattr(
+        sources,
+        "decompressed",
+        lambda kind, head, raw, name, size: (
+            unpacked.append(name) or decompressed(kind, head, raw, name, size)
+        ),
+    )
+    found = rb.read([*names, names[0]], exact=True, format="csv")
+    assert Counter(unpacked) == {str(names[0]): 2, str(names[1]): 1}
+    assert found.y.tolist() == ["yes", "no", "yes"]
+    exact = [Fraction(1, 10), Fraction("0.12345678901234567890"), Fraction(1, 10)]
+    assert [exact_row(found.X, i) for i in range(3)] == [[(0, value)] for value in exact]

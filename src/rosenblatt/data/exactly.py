@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -31,21 +31,23 @@ NUMBER = re.compile(r"[0-9.]+(?:[eE][-+]?[0-9]+)?")
 NINE, ZERO, POINT, PLUS, MINUS = (np.uint8(ord(sign)) for sign in "90.+-")
 
 
-def exactly(examples: Examples, text: np.ndarray, reading: Reading) -> Examples:
-    """Let the floats of examples stand for the decimals of the text that they were read from."""
+def exactly(examples: Examples, texts: Sequence[np.ndarray], reading: Reading) -> Examples:
+    """Let the floats of examples stand for the decimals of the texts that they were read from."""
     try:
         X = examples.X
-        written = _kept_beside(text, X, reading.decimal)
+        written = _kept_beside(texts, X, reading.decimal)
         return examples if is_whole(X) and not written else replace(examples, X=marked(X, written))
     except (InputError, UnusableError) as error:
         raise InputError(f"{reading.file}: {error}") from None
 
 
-def _kept_beside(text: np.ndarray, X: Any, point: str) -> Written:
-    """Give the numbers of a text that stand in X and are not told by their floats."""
-    if not has_long(text, np.uint8(ord(point))):
+def _kept_beside(texts: Sequence[np.ndarray], X: Any, point: str) -> Written:
+    """Give the numbers of texts that stand in X and are not told by their floats."""
+    if not any(has_long(text, np.uint8(ord(point))) for text in texts):
         return {}
-    content = text.tobytes().replace(point.encode(), b".").decode("latin-1")
+    content = (
+        b"\n".join(text.tobytes() for text in texts).replace(point.encode(), b".").decode("latin-1")
+    )
     words = set(LONG.findall(content))
     floats = [float(word) if word.count(".") < 2 else math.nan for word in words]
     odd = [word for word, value in zip(words, floats, strict=True) if repr(value) != word]

@@ -21,7 +21,7 @@ from rosenblatt.data.sources import Name, Several, chunks, contents, files, show
 from rosenblatt.data.store import open_store
 from rosenblatt.data.strings import string_array
 from rosenblatt.data.svmlight import cut_blocks, parse_svmlight, svmlight_blocks
-from rosenblatt.data.tables import read_table, table_blocks
+from rosenblatt.data.tables import Named, read_table, table_blocks
 from rosenblatt.data.vowpal import parse_vowpal
 from rosenblatt.errors import InputError, ParseError
 from rosenblatt.examples import Examples
@@ -154,9 +154,9 @@ def read_whole(path: Any, reading: Reading = DEFAULT) -> Examples:
 
 def _read(path: Name, reading: Reading) -> Examples:
     reading, alike = _prepared(path, reading)
-    text = contents(path) if reading.exact and reading.format in TEXTS else None
+    texts = _texts(path, reading) if reading.exact and reading.format in TEXTS else []
     if reading.format in TABLES:
-        examples = read_table(_unread(path, text), reading)
+        examples = read_table(_unread(path, texts), reading)
     elif reading.format == "store":
         examples = open_store(path)
     elif reading.format == "npy":
@@ -165,18 +165,26 @@ def _read(path: Name, reading: Reading) -> Examples:
     elif reading.format == "idx":
         examples = read_idx(path, dtype=reading.dtype)
     else:
-        examples = _parsed(contents(path) if text is None else text, reading)
+        examples = _parsed(texts[0][1] if texts else contents(path), reading)
     examples = _finished(examples, reading, alike)
     if alike is not None:
         alike.tell()
-    return examples if text is None else exactly(examples, text, reading)
+    return exactly(examples, [text for _, text in texts], reading) if texts else examples
 
 
-def _unread(path: Name, text: np.ndarray | None) -> Name | bytes:
-    """Give a path for Polars to read, or the text of a pipe or compressed file, read already."""
-    if text is None or len(files(path)) > 1:
+def _texts(path: Name, reading: Reading) -> list[Named]:
+    """Give what is to be read exactly: a table file by file, since each may have a header."""
+    if reading.format in TABLES:
+        return [(shown(name), contents(name)) for name in files(path)]
+    return [(reading.file, contents(path))]
+
+
+def _unread(path: Name, texts: list[Named]) -> Name | list[Named]:
+    """Give a path for Polars to read, or the texts of pipes and compressed files, read already."""
+    mapped = all(isinstance(text, np.memmap) for _, text in texts)
+    if mapped and not any(map(sources.is_pipe, files(path))):
         return path
-    return path if isinstance(text, np.memmap) and not sources.is_pipe(path) else text.tobytes()
+    return [(name, text.tobytes()) for name, text in texts]
 
 
 def _prepared(path: Name, reading: Reading) -> tuple[Reading, Alike | None]:

@@ -109,7 +109,7 @@ class Origin(NamedTuple):
         return WORDS not in (self.text.kinds[name] for name in self.inputs)
 
 
-def read_table(source: Name | bytes, reading: Reading) -> Examples:
+def read_table(source: Name | bytes | list[Named], reading: Reading) -> Examples:
     r"""Read a table of the format that the reading names; needs Polars.
 
     The source is a file, a folder or a pattern, compressed or not, ``-``, or the bytes themselves.
@@ -207,14 +207,18 @@ def _size(source: Any) -> int:
     return len(source) if isinstance(source, bytes) else os.path.getsize(source)
 
 
-def _sources(source: Name | bytes, reading: Reading, folder: str | None = None) -> list[Named]:
+def _sources(
+    source: Name | bytes | list[Named], reading: Reading, folder: str | None = None
+) -> list[Named]:
     """Give what Polars is to read, by the names that messages give to it.
 
     These are names of plain files; else bytes, or files in the folder. Polars takes names or bytes,
     not both.
     """
     if isinstance(source, bytes):
-        return [(reading.file, b"".join(unmarked(iter([source]))))]
+        source = [(reading.file, source)]
+    if isinstance(source, list):
+        return [(name, b"".join(unmarked(iter([text])))) for name, text in source]
     names = files(source)
     plain = [_is_plain(name, reading.format) for name in names]
     if folder is None and not all(plain):
