@@ -13,6 +13,7 @@ import rosenblatt as rb
 PNG = b"\x89PNG"
 FILES = {
     "apart.svm": "+1 1:0.5 2:1\n-1 1:-1 2:-0.5\n+1 1:2\n-1 2:-1\n",
+    "thin.svm": "+1 1:1 2:1.01\n-1 1:1 2:0.99\n+1 1:3 2:3.01\n-1 1:2 2:1.99\n",
     "xor.svm": "0 1:0\n1 2:1\n1 1:1\n0 1:1 2:1\n",
     "clash.svm": "0 1:1\n1 1:1\n",
     "one.svm": "1 1:1\n1 1:2\n",
@@ -65,6 +66,13 @@ def test_all_pictures_of_two_classes_are_drawn_and_told(shell, facts, folder):
     assert status == 0
     assert "a perceptron, from zero and in stored order; it converged in 2 passes" in words
     assert "regions rosenblatt-plots/regions.png: none of 4 misclassified" in words
+
+
+def test_a_bound_that_is_not_found_in_time_is_left_out(facts, monkeypatch):
+    monkeypatch.setattr("rosenblatt.cli.pictures.BOUND_SECONDS", 0.0)
+    found = facts("thin.svm")
+    assert found["bound"] is None
+    assert found["pictures"]["curve"]["seen"].endswith("passes")
 
 
 def test_classes_that_nothing_separates_are_drawn_beside_theorem_2(facts):

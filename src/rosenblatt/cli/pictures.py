@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -162,7 +163,8 @@ def _fitted(
         tell("looking for the bound")
         if entries <= SMALL:
             passes = None if learner.run_.converged else learner.run_.passes
-            bound = rb.mistake_bound(X, y, passes=passes, max_seconds=BOUND_SECONDS)
+            with suppress(InputError):  # not found in time, or too large for a float
+                bound = rb.mistake_bound(X, y, passes=passes, max_seconds=BOUND_SECONDS)
         comparator = np.append(learner.coef_, learner.intercept_)
         if bound is not None and bound.comparator.any():
             comparator = bound.comparator  # in the lifted space, which is that of (w, b): lift is 1
