@@ -17,7 +17,7 @@ from rosenblatt.mail import filter as filtering
 from rosenblatt.mail.documents import documents
 from rosenblatt.mail.evaluation import evaluate, roca
 from rosenblatt.mail.features import one_row
-from rosenblatt.mail.filter import Answer, Filter, marked
+from rosenblatt.mail.filter import Filter, Marking, marked
 from rosenblatt.mail.messages import Marked, by_date, date_of, find, find_in_index
 from rosenblatt.store.store import SNAPSHOT
 
@@ -125,7 +125,7 @@ def test_dates_order_messages_and_strange_ones_come_first(tmp_path):
 
 def test_a_filter_learns_what_it_is_told_and_a_change_of_mind_counts(tmp_path):
     filter = Filter.create(tmp_path / "store")
-    assert filter.answer(MANY[0][0]) == Answer("unsure", 0.0)
+    assert filter.answer(MANY[0][0]) == Marking("unsure", 0.0)
     list(filter.learn(MANY))
     right = [
         filter.answer(letter(seed, kind)).mark == filter.marks[not kind]
@@ -200,13 +200,13 @@ def test_why_names_words_of_both_kinds_and_adds_up(tmp_path):
     ],
 )
 def test_a_header_is_added_and_all_else_stays_as_it_is(message):
-    after = marked(message, Answer("important", 0.5))
+    after = marked(message, Marking("important", 0.5))
     end = b"\r\n" if b"A: b\r\n" in message else b"\n"
     line = b"X-Rosenblatt: important; score=0.5000" + end
     assert after.count(line) == 1
     assert after.replace(line, b"", 1) == message
-    assert marked(after, Answer("unsure", 0.0)).count(b"X-Rosenblatt: un") == 1
-    assert len(marked(after, Answer("important", 0.5))) == len(after)
+    assert marked(after, Marking("unsure", 0.0)).count(b"X-Rosenblatt: un") == 1
+    assert len(marked(after, Marking("important", 0.5))) == len(after)
 
 
 # ---- evaluation
@@ -357,7 +357,7 @@ def test_empty_input_is_no_message(piped, shell, folder, words):
 
 
 def test_a_score_that_rounds_to_zero_has_no_sign():
-    assert b"score=0.0000" in marked(b"Subject: x\n\n", Answer("unsure", -1e-9))
+    assert b"score=0.0000" in marked(b"Subject: x\n\n", Marking("unsure", -1e-9))
 
 
 def test_an_mbox_is_undone_as_one(corpus, facts, shell, refused):

@@ -18,7 +18,7 @@ import click
 
 from rosenblatt.cli.printing import doing, print_columns, show, tell
 from rosenblatt.errors import InputError
-from rosenblatt.mail.filter import MARKS, UNSURE, Answer, Filter, default_folder, marked
+from rosenblatt.mail.filter import MARKS, UNSURE, Filter, Marking, default_folder, marked
 
 STATUS = {0: 0, 1: 1, -1: 3}  # of --exit-code: the first mark, the second, unsure
 
@@ -32,7 +32,7 @@ def classify(store: Path | None, exit_code: bool, json: bool) -> int:
         filter = _opened(store)
         answer, marks = filter.answer(message), filter.marks
     else:
-        answer, marks = Answer(UNSURE, 0.0), MARKS  # nothing was learned yet
+        answer, marks = Marking(UNSURE, 0.0), MARKS  # nothing was learned yet
     if json:
         show({"mark": answer.mark, "score": answer.score}, json)
     else:

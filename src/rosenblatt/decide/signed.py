@@ -219,10 +219,6 @@ class SignedRows:
         powers = (Fraction(2) ** self.scale.get(j, 0) for j in range(self.dimension))
         return np.array([nearest_float(Fraction(v) / p) for v, p in zip(w, powers, strict=True)])
 
-    def from_floats(self, w: np.ndarray) -> list[Number]:
-        """Give weights of `floats` as those of the rows, exactly."""
-        return self.unscaled(w.tolist()) if is_exact(self.X) else w.tolist()
-
     def unscaled_direction(self, vector: Sequence[int]) -> list[int]:
         """Give a vector of the scaled coordinates as one of the rows, up to a positive factor."""
         powers = [self.scale.get(j, 0) for j in range(len(vector))]

@@ -38,7 +38,7 @@ ENVELOPE, BLANK_LINE = re.compile(rb"From [^\n]*\n"), re.compile(rb"(\A|\n)\r?\n
 BATCH = 64  # messages whose features are made at once, and that are stored at once
 
 
-class Answer(NamedTuple):
+class Marking(NamedTuple):
     """What the filter thinks of a message: a positive score is for the first mark."""
 
     mark: str
@@ -84,16 +84,16 @@ class Filter:
 
     # ---- marking
 
-    def answer(self, message: bytes) -> Answer:
+    def answer(self, message: bytes) -> Marking:
         """Say what the filter thinks of a message."""
         return self.answer_row(one_row(documents([message])[0]))
 
-    def answer_row(self, row: Row) -> Answer:
+    def answer_row(self, row: Row) -> Marking:
         """Say what the filter thinks of the features of a message."""
         plane = self.plane()
         score = self._score(plane, row)
         unsure = not score or abs(score) < min(plane.threshold, MOST_DOUBT)
-        return Answer(UNSURE if unsure else self.marks[score < 0], score)
+        return Marking(UNSURE if unsure else self.marks[score < 0], score)
 
     def plane(self) -> StoredPlane:
         """Give the hyperplane with all corrections so far."""
@@ -111,7 +111,7 @@ class Filter:
     def _score(self, plane: StoredPlane, row: Row) -> float:
         return float(-plane.classes[0] * plane.score(*row) + 0.0)  # and no -0.0
 
-    def why(self, message: bytes, top: int = 15) -> tuple[Answer, list[Reason]]:
+    def why(self, message: bytes, top: int = 15) -> tuple[Marking, list[Reason]]:
         """Give the words that weighed most, for and against; the first bytes weigh as one."""
         names, hashes = features_of(documents([message])[0])
         columns, first = np.unique((hashes >> SHIFT).astype(np.int64), return_index=True)
@@ -169,7 +169,7 @@ def name_of(message: bytes) -> str:
     return hashlib.sha256(canonical(message)).hexdigest()
 
 
-def marked(message: bytes, answer: Answer) -> bytes:
+def marked(message: bytes, answer: Marking) -> bytes:
     """Add the header that tells the answer; all else stays as it is, but for an old such header."""
     envelope, blank = ENVELOPE.match(message), BLANK_LINE.search(message)
     start = envelope.end() if envelope else 0

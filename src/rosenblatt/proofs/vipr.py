@@ -29,7 +29,7 @@ class Constraint(NamedTuple):
     sense: str = "G"
 
 
-class Problem(NamedTuple):
+class Derivation(NamedTuple):
     """A linear program, what is to be proven of it, and the proof: a point, or weights of rows."""
 
     variables: list[str]
@@ -46,19 +46,19 @@ def written(statement: Statement) -> str:
         raise InputError(
             f"VIPR knows no squares, which a {statement.kind} needs; export to .v or .smt2"
         )
-    problem = WRITERS[statement.kind](statement)
-    last = len(problem.variables) - 1
+    derivation = WRITERS[statement.kind](statement)
+    last = len(derivation.variables) - 1
     lines = [
         f"% {statement.sentence}",
         "VER 1.0",
-        f"VAR {len(problem.variables)}",
-        " ".join(problem.variables),
+        f"VAR {len(derivation.variables)}",
+        " ".join(derivation.variables),
         "INT 0",
-        f"OBJ max\n1 {last} 1" if problem.largest else "OBJ min\n0",
-        _constraints(problem.constraints),
-        f"RTP {problem.goal}",
-        _solutions(problem.point),
-        _derivations(problem),
+        f"OBJ max\n1 {last} 1" if derivation.largest else "OBJ min\n0",
+        _constraints(derivation.constraints),
+        f"RTP {derivation.goal}",
+        _solutions(derivation.point),
+        _derivations(derivation),
     ]
     return "\n".join(lines) + "\n"
 
@@ -66,20 +66,20 @@ def written(statement: Statement) -> str:
 # ---- the kinds
 
 
-def separator(s: Statement) -> Problem:
+def separator(s: Statement) -> Derivation:
     """Give w, scaled until z·w >= 1 on all rows."""
     every = range(len(s.claim.z))
     least = abs(min(map(s.value, every))) or 1
     point = [Fraction(value, s.over) / least for value in s.w]
-    return Problem(_names(s), [_row(s, i, 1) for i in every], "range -inf 0", point)
+    return Derivation(_names(s), [_row(s, i, 1) for i in every], "range -inf 0", point)
 
 
-def non_separability(s: Statement) -> Problem:
+def non_separability(s: Statement) -> Derivation:
     """Add up z·w >= 1 of the named rows."""
-    return Problem(_names(s), [_row(s, i, 1) for i in s.places], "infeas", weights=s.scales)
+    return Derivation(_names(s), [_row(s, i, 1) for i in s.places], "infeas", weights=s.scales)
 
 
-def inseparability(s: Statement) -> Problem:
+def inseparability(s: Statement) -> Derivation:
     """Add up z·w = t, t >= 0 and Σ t >= 1, of all rows."""
     width, count = s.claim.dimension, len(s.places)
     scales = [Fraction(scale, min(s.scales)) for scale in s.scales]
@@ -91,30 +91,30 @@ def inseparability(s: Statement) -> Problem:
     ]
     some = Constraint("SOME", dict.fromkeys(range(width, width + count), 1), 1)
     weights: list[Weight] = [*(scale - 1 for scale in scales), *scales, 1]
-    return Problem(names, [*slacks, *rows, some], "infeas", weights=weights)
+    return Derivation(names, [*slacks, *rows, some], "infeas", weights=weights)
 
 
-def feasible_point(s: Statement) -> Problem:
+def feasible_point(s: Statement) -> Derivation:
     """Give the point, and by how much it satisfies the strict rows."""
     places = _bounds_first(s, range(len(s.claim.z)))
     point = [Fraction(value, s.over) for value in s.w]
     strict = [s.value(i) for i in places if s.claim.rows[i].tag == MORE_THAN]
     if not strict:
-        return Problem(_names(s), [_row(s, i) for i in places], "range -inf 0", point)
+        return Derivation(_names(s), [_row(s, i) for i in places], "range -inf 0", point)
     goal = f"range {number_text(abs(min(strict)) or 1)} inf"  # positive, be it true or not
-    return Problem(*_with_excess(s, places), goal, [*point, min(strict)], largest=True)
+    return Derivation(*_with_excess(s, places), goal, [*point, min(strict)], largest=True)
 
 
-def infeasibility(s: Statement) -> Problem:
+def infeasibility(s: Statement) -> Derivation:
     """Add up the named rows to 0 >= 1, or to e <= 0 if the contradiction is a strict one."""
     weight = dict(zip(s.places, s.scales, strict=True))
     places = _bounds_first(s, s.places)
     weights = [weight[i] for i in places]
     if sum(y * s.right(i) for i, y in weight.items()) > 0:
-        return Problem(_names(s), [_row(s, i) for i in places], "infeas", weights=weights)
+        return Derivation(_names(s), [_row(s, i) for i in places], "infeas", weights=weights)
     strict = sum(y for i, y in weight.items() if s.claim.rows[i].tag == MORE_THAN) or 1
     scaled = [Fraction(-y, strict) for y in weights]
-    return Problem(*_with_excess(s, places), "range -inf 0", weights=scaled, largest=True)
+    return Derivation(*_with_excess(s, places), "range -inf 0", weights=scaled, largest=True)
 
 
 WRITERS = {
@@ -172,11 +172,11 @@ def _solutions(point: Sequence[Weight] | None) -> str:
     return "SOL 0" if point is None else f"SOL 1\npoint {_entries(enumerate(point))}"
 
 
-def _derivations(problem: Problem) -> str:
+def _derivations(derivation: Derivation) -> str:
     """Give the one step: the weighted sum of the constraints."""
-    if problem.weights is None:
+    if derivation.weights is None:
         return "DER 0"
-    rights = zip(problem.weights, problem.constraints, strict=True)
+    rights = zip(derivation.weights, derivation.constraints, strict=True)
     right = sum(y * row.right for y, row in rights)
-    what = "L 0 OBJ" if problem.largest else f"G {number_text(right)} 0"
-    return f"DER 1\nSUM {what} {{ lin {_entries(enumerate(problem.weights))} }} -1"
+    what = "L 0 OBJ" if derivation.largest else f"G {number_text(right)} 0"
+    return f"DER 1\nSUM {what} {{ lin {_entries(enumerate(derivation.weights))} }} -1"

@@ -26,7 +26,7 @@ from rosenblatt.serve.service import Service
 
 PAGES = Path(__file__).parent / "pages"
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": shapes.Problem, "description": words}
+    status: {"model": shapes.Refusal, "description": words}
     for status, words in {
         400: "It cannot be used as given.",
         401: "The token is missing or wrong.",

@@ -236,7 +236,7 @@ class Check(Shape):
     reason: str
 
 
-class Problem(Shape):
+class Refusal(Shape):
     """What is wrong, in a sentence."""
 
     error: str
