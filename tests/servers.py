@@ -86,9 +86,9 @@ def kill_round(folder, name, source):
     """Give what clients of one server were told before it was killed."""
     begun, tell = os.pipe()
     server = forked(serve_until_killed, folder, tell)
+    os.close(tell)  # a server that ends before it tells is noticed
     port = int(os.read(begun, 1000).rpartition(b":")[2])
     os.close(begun)
-    os.close(tell)
     logs = []
     for k in range(CLIENTS):
         path = folder.parent / f"{name}-{k}.jsonl"

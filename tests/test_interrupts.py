@@ -5,14 +5,17 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import wait
 from fractions import Fraction
 from functools import cache, partial
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import rosenblatt as rb
 from rosenblatt.decide.answers import less_reading
+from rosenblatt.decide.engine.interior import InteriorMethod
 from rosenblatt.margin import classes as many
 from rosenblatt.online.driver import Limits, Training
 from rosenblatt.pauses import OutOfTimeError, in_threads, pause, until, waited
@@ -220,3 +223,25 @@ def test_a_call_ends_with_its_time(made):
             assert "seconds" in str(error)  # noqa: PT017
         late = time.perf_counter() - began - LIMIT
     assert late < PROMISED * max(1.0, before, load())
+
+
+def long_program():
+    """Give a program that takes many seconds in floats."""
+    A = normal(3000, 400)
+    free = np.full(400, np.inf)
+    rows = A.sum(axis=1) - 1e-3, np.full(3000, np.inf)
+    return np.ones(400), (-free, free), rows, sparse.csr_matrix(A)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes end in another way")
+def test_an_interior_method_ends_when_it_is_told_to_or_nobody_is_there():
+    method = InteriorMethod(long_program(), np.inf)
+    assert not wait([method.answer], 0.5).done
+    method.end()
+    assert method.answer.result(5) is None
+    assert method.process.poll() == -signal.SIGKILL
+    orphan = InteriorMethod(long_program(), np.inf)
+    time.sleep(0.5)
+    orphan.process.stdin.close()  # as when whoever began it is killed
+    assert orphan.process.wait(60) == 1
+    orphan.end()

@@ -70,15 +70,19 @@ def test_an_interior_method_beside_the_simplex_method_decides_as_well(seed, monk
 
 
 def test_an_interior_method_answers_for_a_simplex_method_that_does_not_end(monkeypatch):
-    begun = solver._begun
-
-    def stuck(at_work, seconds, task="run"):
-        simplex = at_work.getOptionValue("solver")[1] == "simplex"
-        return Future() if simplex else begun(at_work, seconds, task)
-
+    begun, stuck = solver._begun, [Future()]  # for ever; others, from a basis on, are not
     monkeypatch.setattr(solver, "ALONE", 0.0)
-    monkeypatch.setattr(solver, "_begun", stuck)
+    monkeypatch.setattr(solver, "_begun", lambda *given: stuck.pop() if stuck else begun(*given))
     assert rb.solve([[1.0, 1.0], [-1.0, -2.0]], [3.0, -4.0]).verdict == "feasible"
+
+
+def test_an_interior_method_that_finds_nothing_leaves_it_to_the_simplex_method(monkeypatch):
+    monkeypatch.setattr(solver, "ALONE", 0.0)
+    monkeypatch.setattr(solver.InteriorMethod, "_asked", lambda *_: None)
+    assert_decided(drawn(0))
+    monkeypatch.setattr(solver, "LIGHT", 0)
+    monkeypatch.setattr(optimum, "quickest", solver.interior)
+    assert_decided(drawn(1))
 
 
 def test_where_a_vertex_has_long_numbers_a_point_inside_is_found():

@@ -19,6 +19,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.decide.engine.interior import InteriorMethod
 from rosenblatt.exact.programs import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, Basis
 from rosenblatt.pauses import OutOfTimeError, beside
 
@@ -38,6 +39,7 @@ GRACE = 0.1  # seconds that a solver has to come back
 ALONE = 1.0  # seconds that the simplex method has before another begins beside it
 
 INTERIOR = {"solver": "ipm"}
+LIGHT = 10_000  # entries of a program that takes less time than a process takes to begin
 GRACE_AT_EXIT = 10.0  # seconds for solvers that were told to end
 
 _running: set[Future[Any]] = set()
@@ -94,38 +96,56 @@ def _in_time(answer: Future[Any], solver: Any) -> Any:
 def quickest(model: Model, seconds: float) -> Any:
     """Solve a program by simplex, or by an interior method if that ends first with an optimum."""
     end = time.perf_counter() + seconds
-    simplex = _loaded(model, {})
+    simplex = loaded(model, {})
     first = _begun(simplex, seconds)
-    running = {first: simplex}
     try:
-        wait(running, min(ALONE, _patience(seconds)))
+        wait([first], min(ALONE, _patience(seconds)))
+        basis = None
         if not first.done() and seconds > ALONE:
-            other = _loaded(model, INTERIOR)
-            running[_begun(other, seconds - ALONE)] = other
-        while not first.done() and time.perf_counter() < end + GRACE:
-            ended = wait(running, _patience(end - time.perf_counter()), FIRST_COMPLETED).done
-            for answer in ended - {first}:
-                solver = running.pop(answer)
-                if is_optimal(solver):
-                    solver.setOptionValue("solver", "simplex")
-                    return solver
+            basis = _by_interior(model, end - time.perf_counter(), first)
+        if basis is not None:
+            return _at(model, basis, end - time.perf_counter())
+        wait([first], _patience(end - time.perf_counter()))
     finally:
-        for answer, solver in running.items():
-            if not answer.done():
-                solver.cancelSolve()
+        if not first.done():
+            simplex.cancelSolve()
     _in_time(first, simplex)
     return simplex
 
 
 def interior(model: Model, seconds: float) -> Any:
-    """Solve a program by an interior method, which ends with a basis."""
-    solver = _loaded(model, INTERIOR)
+    """Solve a program by an interior method, and go on from its basis by simplex."""
+    end = time.perf_counter() + seconds
+    if model[-1].nnz <= LIGHT:
+        solver = loaded(model, INTERIOR)
+        run(solver, seconds)
+        solver.setOptionValue("solver", "simplex")
+        return solver
+    basis = _by_interior(model, seconds)
+    return _at(model, basis, end - time.perf_counter())
+
+
+def _by_interior(model: Model, seconds: float, *others: Future[Any]) -> Basis | None:
+    """Give the basis of an interior method, None if it finds none, or others end before it."""
+    method = InteriorMethod(model, seconds)
+    try:
+        wait([method.answer, *others], _patience(seconds), FIRST_COMPLETED)
+        return method.answer.result() if method.answer.done() else None
+    finally:
+        method.end()
+
+
+def _at(model: Model, basis: Basis | None, seconds: float) -> Any:
+    """Solve a program by simplex from a basis on, if there is one."""
+    solver = loaded(model, {})
+    if basis is not None:
+        begin_at(solver, basis)
     run(solver, seconds)
-    solver.setOptionValue("solver", "simplex")
     return solver
 
 
-def _loaded(model: Model, options: dict[str, Any]) -> Any:
+def loaded(model: Model, options: dict[str, Any]) -> Any:
+    """Give a solver that holds a program."""
     solver = solver_with(options)
     load(solver, *model)
     return solver
