@@ -182,7 +182,7 @@ def _texts(path: Name, reading: Reading) -> list[Named]:
 def _unread(path: Name, texts: list[Named]) -> Name | list[Named]:
     """Give a path for Polars to read, or the texts of pipes and compressed files, read already."""
     mapped = all(isinstance(text, np.memmap) for _, text in texts)
-    if mapped and not any(map(sources.is_pipe, files(path))):
+    if not texts or (mapped and not any(map(sources.is_pipe, files(path)))):
         return path
     return [(name, text.tobytes()) for name, text in texts]
 
