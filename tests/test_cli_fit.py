@@ -74,6 +74,7 @@ def test_labels_that_are_words_have_weights_and_strange_ones_are_refused(facts, 
     refused = shell("fit", "t.csv", "-m", "n", "--class-weight", "maybe=2")
     assert refused[0] == 2
     assert "--class-weight has the label 'maybe'" in refused[2]
+    assert "not one of the classes ('no', 'yes')" in refused[2]
     assert "label=factor" in shell("fit", "t.csv", "-m", "n", "--class-weight", "no")[2]
 
 
@@ -144,3 +145,18 @@ def test_a_weight_for_a_class_that_a_stream_lacks_is_told(shell, folder):
         in (shell(*words, "--class-weight", "5=2,1=3")[2])
     )
     assert "which no row has" not in shell(*words, "--class-weight", "1=2")[2]
+
+
+def test_true_and_false_are_weighed_as_the_file_spells_them(shell, facts, folder):
+    (folder / "t.csv").write_text("x,label\n1,TRUE\n2,FALSE\n3,TRUE\n")
+    facts("fit", "t.csv", "-m", "m", "--class-weight", "TRUE=3,false=1")
+    assert rb.load("m").class_weight == {True: 3.0, False: 1.0}
+
+
+def test_classes_that_a_model_did_not_know_are_named(shell, folder):
+    (folder / "a.csv").write_text("x,label\n1,yes\n-2,no\n")
+    (folder / "b.csv").write_text("x,label\n1,yes\n-2,on\n")
+    shell("fit", "a.csv", "-m", "m")
+    assert "new classes" not in shell("fit", "a.csv", "--from", "m", "-m", "n")[2]
+    told = shell("fit", "b.csv", "--from", "m", "-m", "n")[2]
+    assert "new classes, which the model did not know: on" in told

@@ -157,7 +157,7 @@ def test_names_that_were_read_beside_an_array_are_told_too():
         (np.zeros(2, [("a", "f8")]), "X is a structured array; give numpy.lib.recfunctions"),
         ({"a": [1, 2]}, "X is a dict; give a table"),
         ([{"a": 1}, {"a": 2}], "X is a list of dicts; give a table"),
-        ("data.csv", "X is text, 'data.csv'; to learn from a file, give rosenblatt.read"),
+        ("data.csv", "X is text, 'data.csv'; to use a file, read it first: X, y = rosenblatt.read"),
         ((row for row in [[1, 2]]), "X is a generator, .*; give list\\(X\\)"),
         (None, "X is None; give an array"),
         ({1, 2}, "X is a set; give an array"),

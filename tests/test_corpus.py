@@ -350,9 +350,9 @@ def separated(file, separator):
     good = text(CSV)
     return [
         case("truncated", text(CSV[:-6]), f"row 2 of FILE {NO_LABEL}"),
-        case("empty", b"", "FILE holds no examples; it is empty, so write it again"),
-        case("blank", b"\n\n", "FILE holds no examples; it is empty, so write it again"),
-        case("header", good[:10], "FILE holds no examples; it has no rows, so give it some"),
+        case("empty", b"", "FILE holds no examples; give a file that is not empty"),
+        case("blank", b"\n\n", "FILE holds no examples; give a file that is not empty"),
+        case("header", good[:10], "FILE holds no examples; give a table that has rows"),
         case("binary", NOISE, f"FILE:1:2: {cannot}: invalid utf-8, '\\x82'; {CONVERT}"),
         case("NUL", last_row("-3,\0,-1"), f"FILE:3:4: {cannot}: {NUL}"),
         *utf_16(case, good, *(f"FILE:1:{place}: {cannot}: {NUL}" for place in (4, 2, 1))),
@@ -531,7 +531,7 @@ def frames(file, write):
         case("truncated at the end", good[:-4], cannot),
         case("binary", NOISE, cannot),
         case("binary behind its beginning", good[:8] + NOISE, cannot),
-        case("empty", b"", "FILE holds no examples; it is empty, so write it again"),
+        case("empty", b"", "FILE holds no examples; give a file that is not empty"),
         case("nan", table(a=a, b=[2.5, np.nan], label=Y), missing),
         case("null", table(a=a, b=[2.5, None], label=Y), missing),
         *(
@@ -553,7 +553,7 @@ def frames(file, write):
         case(
             "no rows",
             table(a=a[:0], label=a[:0]),
-            "FILE holds no examples; it has no rows, so give it some",
+            "FILE holds no examples; give a table that has rows",
         ),
         case("no columns", table(), "FILE has no columns; give it columns of features and"),
         case("labels only", table(label=Y), "FILE has no column but the label; give it"),

@@ -432,6 +432,22 @@ def test_a_word_among_numbers_is_named_before_it_makes_categories_of_them():
     read_table(b"age,label\n" + rows.replace(b"2", b"few").replace(b"3", b"many"), Reading("csv"))
 
 
+@pytest.mark.parametrize(
+    ("cell", "advice"),
+    [
+        ("2531,{:02}", r"such as '2531,00', .* pass decimal=','"),
+        ("2026-01-{:02}", "such as '2026-01-00', .* or turn it into numbers"),
+    ],
+)
+def test_a_column_whose_words_hardly_ever_repeat_is_told(cell, advice):
+    text = "when;label\n" + "".join(f"{cell.format(k)};{k % 2}\n" for k in range(30))
+    with pytest.warns(rb.GuessWarning, match=advice):
+        assert csv(text.encode(), separator=";").X.shape == (30, 30)
+    csv(text.encode(), separator=";", categories="hash", columns=64)  # without a warning
+    repeated = "when;label\n" + "".join(f"{cell.format(k % 7)};{k % 2}\n" for k in range(30))
+    csv(repeated.encode(), separator=";")
+
+
 def test_a_large_table_that_is_read_twice_is_told(monkeypatch):
     monkeypatch.setattr("rosenblatt.data.tables.LARGE", 1 << 20)
     rows = b"1.5,x\n-1.5,y\n" * 100_000

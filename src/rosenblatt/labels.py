@@ -192,7 +192,8 @@ def refuse_measurements(classes: np.ndarray) -> None:
     if classes.size > 2 and classes.dtype.kind == "f" and np.any(classes != np.floor(classes)):
         raise InputError(
             f"Unknown label type: continuous. The labels are {classes.size} different numbers "
-            f"({_some(classes)}); a classifier needs classes, not measurements"
+            f"({_some(classes)}); a classifier needs classes, not measurements: is another column "
+            "the label?"
         )
 
 
@@ -302,7 +303,8 @@ def class_factors(
         strangers = [label for label in class_weight if label not in known]
         if strangers and codes is not None:  # a stream may bring them yet
             raise InputError(
-                f"class_weight has the label {strangers[0]!r}, which is not one of the classes"
+                f"class_weight has the label {strangers[0]!r}, which is not one of the classes "
+                f"({_some(classes)})"
             )
         return np.array([options.positive("class_weight", class_weight.get(k, 1.0)) for k in known])
     if not (isinstance(class_weight, str) and class_weight == "balanced"):

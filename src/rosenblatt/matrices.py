@@ -372,7 +372,7 @@ def _refuse_other_things(X: Any) -> None:
         raise InputError(f"X is a pair of rows and labels, {kind}; give both, as in fit(*examples)")
     if isinstance(X, str | bytes):
         raise InputError(
-            f"X is text, {X!r:.60}; to learn from a file, give rosenblatt.read(path).X"
+            f"X is text, {X!r:.60}; to use a file, read it first: X, y = rosenblatt.read(path)"
         )
     if isinstance(X, Mapping) and not sparse.issparse(X):
         raise InputError(f"X is a {kind}; give a table, such as pandas.DataFrame(X)")

@@ -105,6 +105,7 @@ def described(learner: Any, scaling: Scaling | None = None) -> dict[str, Any]:
     return {
         **facts,
         "lam": learner.lam_,
+        "C": 1 / (2 * learner.lam_),
         "objective": learner.objective_,
         "dual_objective": learner.dual_objective_,
         "gap": learner.gap_,

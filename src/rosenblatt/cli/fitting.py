@@ -16,7 +16,7 @@ import rosenblatt as rb
 from rosenblatt.cli.describing import described
 from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
-from rosenblatt.cli.printing import doing, show, tell, tell_plainly, telling
+from rosenblatt.cli.printing import doing, plain, show, tell, tell_plainly, telling
 from rosenblatt.cli.recipes import Recipe, settle_classes, unknown_classes
 from rosenblatt.cli.source import Source, opened
 from rosenblatt.cli.words import spoken
@@ -41,7 +41,8 @@ ONCE = {
     "max_seconds": None,
 }
 ADVICE_TO_SCALE = {
-    ", or if features differ widely in scale. Scale the features, continue": ". Continue",
+    ", or if features differ widely in scale. Scale the features (--scale standard), continue": ". "
+    "Continue",
     "scale the columns, ": "",
 }
 Say = Callable[[str], None]
@@ -120,7 +121,9 @@ def _fit(source: Source, path: Path, begin: Beginning, checkpoint: Path | None, 
             learner = best_C(begin.recipe, examples, begin.scale).make()
         if examples is not None and begin.scale is not None:
             source, examples = _scaled(source, begin.scale, examples)
+        known = learner.classes_.tolist() if begin.start is not None else None
         learner, examples, seconds = _learned(learner, source, examples, checkpoint, say, json)
+        _tell_new_classes(learner, known)
         write_model(learner, path, source.notes(), source.scaling)
         error = training_error(learner, examples, json)
     facts = {
@@ -138,6 +141,13 @@ def _fit(source: Source, path: Path, begin: Beginning, checkpoint: Path | None, 
     _hint_at_order(learner, error["misclassified"])
     interrupted = hasattr(learner, "run_") and learner.run_.stop is rb.Stop.INTERRUPTED
     return INTERRUPTED if interrupted else 0
+
+
+def _tell_new_classes(learner: Any, known: list[Any] | None) -> None:
+    """Name the classes that a model did not know: one may be a misspelt label."""
+    new = [plain(label) for label in learner.classes_.tolist() if label not in (known or ())]
+    if known is not None and new:
+        tell(f"new classes, which the model did not know: {', '.join(map(str, new))}")
 
 
 def _begun(begin: Beginning, source: Source) -> tuple[Any, Source]:

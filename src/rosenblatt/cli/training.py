@@ -14,7 +14,17 @@ from typing import Any
 import click
 
 from rosenblatt.cli import options
-from rosenblatt.cli.options import FILE, TO_LEARN, Command, Decorator, Taken, done_in, flag, reads
+from rosenblatt.cli.options import (
+    FILE,
+    FOR_A_MODEL,
+    TO_LEARN,
+    Command,
+    Decorator,
+    Taken,
+    done_in,
+    flag,
+    reads,
+)
 
 LEARNERS = {
     "perceptron": "Perceptron",
@@ -192,7 +202,7 @@ def learns(command: Command) -> Command:
 )
 @options.cluster
 @options.cache
-@reads(TO_LEARN)
+@reads(TO_LEARN, FOR_A_MODEL)
 @options.json
 @done_in("fitting")
 def fit() -> None:

@@ -19,6 +19,7 @@ PHRASES = {
     "class_weight='balanced'": "--balanced",
     "rosenblatt.mistake_bound the number of passes (passes=)": "--passes in place of --any",
     "(patience)": "(--patience)",
+    "Scale the features,": "Scale the features (--scale standard),",
     "patience=None": "--patience 0",
     ": rosenblatt.separate for a hyperplane, rosenblatt.cheapest_counts for two classes and a "
     "kernel.": " with `rosenblatt separate`.",

@@ -101,7 +101,9 @@ def export(
     if getattr(model, "output", None) == "voted":
         raise InputError("a vote is not one hyperplane; train with output='averaged' to export")
     if not hasattr(model, "coef_"):
-        raise InputError(f"a {type(model).__name__} has no hyperplane to export; use rb.save")
+        raise InputError(
+            f"a {type(model).__name__} has no hyperplane to export; its model file holds all of it"
+        )
     coef, intercept = scaling.hyperplanes(model) if scaling else (model.coef_, model.intercept_)
     write_atomically(path, writers[suffix](model, coef, intercept))
 

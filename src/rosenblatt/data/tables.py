@@ -36,6 +36,7 @@ cell is wrong.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -79,6 +80,7 @@ UNLIKE = (
     "with care since a cell behind its first MiB is unlike those of its column there, such as NA"
 )
 SPARE = 1.2
+COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")  # a number where commas are decimal points
 
 
 Named = tuple[str, Any]  # the name of a source in messages, and the source
@@ -173,7 +175,7 @@ def _reported(sources: list[Named], reading: Reading) -> Iterator[None]:
 
 
 def _empty(file: str) -> InputError:
-    return InputError(f"{file} holds no examples; it is empty, so write it again")
+    return InputError(f"{file} holds no examples; give a file that is not empty")
 
 
 def _explained(error: BaseException, sources: list[Named], reading: Reading) -> InputError:
@@ -274,11 +276,19 @@ def _warn_of_guesses(
     worded = [name for name in inputs if text.kinds[name] == WORDS]
     guesses = [
         f"column {quoted(name)} of {reading.file} holds {quoted(text.strays[name])} among its "
-        "numbers, and is encoded as categories; mend such cells, or leave them empty and pass "
+        "numbers, and is encoded as categories; correct such cells, or leave them empty and pass "
         "missing=0"
         for name in worded
         if name in text.strays
     ]
+    if reading.categories == "onehot":
+        guesses += [
+            f"the cells of column {quoted(name)} of {reading.file} hardly ever repeat, such as "
+            f"{quoted(word)}, and each becomes a feature of its own, which tells nothing about "
+            f"other rows; {_advice(word, text.decimal)}"
+            for name, word in text.varied.items()
+            if name in worded and name not in text.strays
+        ]
     guessed = reading.label is None and label and not tables_layout.usual_labels([label])
     if guessed and text.kinds[str(label)] != WORDS and len(worded) == 1 and not guesses:
         guesses.append(
@@ -288,6 +298,12 @@ def _warn_of_guesses(
         )
     for guess in guesses:
         warnings.warn(guess, GuessWarning, stacklevel=levels_inside() + 1)
+
+
+def _advice(word: str, decimal: str) -> str:
+    if decimal == "." and COMMA.fullmatch(word):
+        return "if they are numbers, pass decimal=','"
+    return "leave it out, by naming the other columns with select=, or turn it into numbers"
 
 
 def _warn_twice(origin: Origin, reading: Reading, why: str) -> None:

@@ -219,7 +219,7 @@ def examples_of(
 def refuse_empty(height: int, reading: Reading) -> None:
     """Refuse a table without rows."""
     if not height:
-        raise EmptyError(f"{reading.file} holds no examples; it has no rows, so give it some")
+        raise EmptyError(f"{reading.file} holds no examples; give a table that has rows")
 
 
 def numbers_of(frame: pl.DataFrame, names: list[str], reading: Reading, row: int) -> np.ndarray:

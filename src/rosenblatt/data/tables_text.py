@@ -21,6 +21,7 @@ MISSING_WORDS = ["", "na", "n/a", "nan", "null", "?"]
 TRUTH = ["true", "false"]
 SAMPLE_BYTES = 1 << 20
 LONGEST_CELL = 40
+SOME_CELLS = 30  # of which words would repeat
 LONE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 
 NUMBERS, TRUTH_VALUES, WORDS = "numbers", "true or false", "words"
@@ -39,6 +40,7 @@ class Dialect(NamedTuple):
     kinds: dict[str, str]  # of each column
     direct: frozenset[str]  # columns of numbers that need no cleaning, as far as the sample goes
     strays: dict[str, str]  # a word of each column of words that holds numbers for the most part
+    varied: dict[str, str]  # a word of each column of words whose cells hardly ever repeat
     line_length: float  # in bytes, likewise
 
     def with_words_except(self, kept: Iterable[str | None]) -> Dialect:
@@ -76,8 +78,15 @@ def examine(source: str | bytes, reading: Reading) -> Dialect:
     }
     words = {name: _stray(clean[name], decimal) for name, kind in kinds.items() if kind == WORDS}
     strays = {name: word for name, word in words.items() if word is not None}
+    varied = {name: clean[name].drop_nulls()[0] for name in words if _is_varied(clean[name])}
     length = len(head) / max(head.count(b"\n"), 1)
-    return Dialect(separator, decimal, header, kinds, direct, strays, length)
+    return Dialect(separator, decimal, header, kinds, direct, strays, varied, length)
+
+
+def _is_varied(cells: Any) -> bool:
+    """Tell whether cells hardly ever repeat, as dates, names and mistaken numbers do."""
+    cells = cells.drop_nulls()
+    return len(cells) >= SOME_CELLS and 2 * cells.n_unique() > len(cells)
 
 
 def _stray(cells: Any, decimal: str) -> str | None:
