@@ -1,7 +1,10 @@
 """`KernelPerceptron`: the perceptron in its dual form.
 
-The mathematics is in `rosenblatt.kernel`; this module turns what people hand over into rows and
-codes of classes, and what was learned into attributes.
+Answer      the sign of Σ c·y·K(x', x) over the stored examples x', those that were mistaken
+Update      on a mistake, store the example, or count it once more   (`rosenblatt.kernel`)
+Guarantee   that of the perceptron, in the feature space of the kernel (F13)
+
+This file has the options, single rows and what was learned; `fit` stands in `learners.stream`.
 """
 
 from __future__ import annotations

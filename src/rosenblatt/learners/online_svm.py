@@ -1,7 +1,11 @@
 """`OnlineSVM`: a support vector machine that learns from one example after another.
 
-The mathematics is in `rosenblatt.online.window`; this module turns options into a rule, and what
-was learned into attributes.
+Update      an example inside the margin calls for a step of dual ascent on itself and on each of
+            the other newest ones; with a window of 1 that is passive-aggressive I
+            (`rosenblatt.online.window`)
+Guarantee   F18, whatever the window
+
+This file has the options, how a run begins, and its bound; the rest is that of `Perceptron`.
 """
 
 from __future__ import annotations

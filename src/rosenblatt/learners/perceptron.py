@@ -1,7 +1,13 @@
 """`Perceptron`: the online and batch perceptron.
 
-The mathematics is in `rosenblatt.online.perceptron`; this module turns what people hand over into
-rows and codes, and what was learned into attributes.
+Answer      the sign of w·x + b; with more classes than two, the class with the largest score
+Update      on a mistake, and a tie is one: w ← w + η·y·x   (`rosenblatt.online.perceptron`)
+Stop        after a pass without mistakes, without progress, or at a limit   (`online.driver`)
+Guarantee   at most (R/γ)² mistakes if a hyperplane separates the rows with margin γ (F5)
+
+This file has the options, how a run begins, and its bounds. `fit` and `partial_fit` stand in
+`learners.stream`, `learn_one`, `predict_one` and the answers in `learners.online`: the other online
+learners share them.
 """
 
 from __future__ import annotations
