@@ -11,7 +11,7 @@ from sklearn.base import clone
 import rosenblatt as rb
 from amount import crossed
 from clusters import cut, planted, processes
-from rosenblatt.cluster.passes import Difference
+from rosenblatt.cluster.passes import Difference, count_packed, packed
 from rosenblatt.cluster.shards import Shard, described
 from rosenblatt.data.reading import Reading
 
@@ -269,6 +269,15 @@ def test_a_difference_restores_what_it_was_made_of():
         found = Difference.of(before, after)
         assert np.array_equal(found.applied(before), after)
         assert found.places.size == (share if share < 100 else 0)
+
+
+@pytest.mark.parametrize("share", [0, 3, 4, 130])
+def test_rows_that_were_missed_are_told_by_number_or_by_bits(share):
+    missed = np.random.default_rng(share).permutation(130)[:share]
+    told, counts = packed(missed, 130), np.arange(130, dtype=np.uint32)
+    assert told.nbytes <= 17  # which are 130 bits
+    count_packed(told, counts)
+    assert np.flatnonzero(counts - np.arange(130)).tolist() == sorted(missed.tolist())
 
 
 def test_a_shard_travels_as_its_description(folder):

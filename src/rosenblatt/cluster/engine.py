@@ -3,7 +3,8 @@
 put     shards, by descriptions from which any worker can load them
 map     one task for each shard: task(shard, shared, own), where `shared` is the same for all and
         `own` belongs to the shard. Results come in the order of the shards, whatever ends first,
-        so that what is added up is the same bit for bit on any number of workers
+        so that what is added up is the same bit for bit on any number of workers. Large vectors
+        are added up by the workers already, as `reproducible` sums, in whatever order (`Summand`)
 keep    some of the shards from now on
 
 A round is one `map`; `RoundFile` writes down what is known after it. An engine has
@@ -15,8 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pickle
+import platform
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +29,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from rosenblatt.cluster.reproducible import MOST_TERMS, Summand
 from rosenblatt.cluster.shards import Description, Shard
 from rosenblatt.data.files import write_atomically
 from rosenblatt.errors import InputError, ModelFileError
@@ -32,10 +38,11 @@ Task = Callable[[Shard, Any, Any], Any]
 
 
 class Done(NamedTuple):
-    """What a task gave, and the seconds it took."""
+    """What a task gave, the seconds it took, and who did it."""
 
     value: Any
     seconds: float
+    worker: str
 
 
 class Round(NamedTuple):
@@ -44,13 +51,14 @@ class Round(NamedTuple):
     Attributes
     ----------
     seconds : from the first task to the last result.
-    busy : the seconds of all tasks together.
+    busy, longest : the seconds of all tasks together, and of those of the busiest worker.
     slowest, slowest_seconds : the shard whose task took longest.
     moved : bytes that went to workers and came back.
     """
 
     seconds: float
     busy: float
+    longest: float
     slowest: str
     slowest_seconds: float
     moved: int
@@ -81,6 +89,11 @@ class Engine:
         """Make shards known."""
         if not descriptions:
             raise InputError("there are no shards; give at least one file, chunk or pair (X, y)")
+        if len(descriptions) > MOST_TERMS:
+            raise InputError(
+                f"{len(descriptions):,} shards are more than can be added up; give at most "
+                f"{MOST_TERMS:,} larger ones"
+            )
         self.descriptions = list(descriptions)
         self._put()
 
@@ -92,15 +105,20 @@ class Engine:
     def map(self, task: Task, shared: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
         """Do a task for each shard; give the results in the order of the shards."""
         mine = [None] * len(self.descriptions) if own is None else list(own)
-        began, busy, slowest = time.perf_counter(), 0.0, (0.0, "")
+        began, slowest = time.perf_counter(), (0.0, "")
+        busy: defaultdict[str, float] = defaultdict(float)
         moved = self.copies * size_of(shared) + (0 if own is None else size_of(mine))
         done = self._results(task, shared, mine)
-        for description, (value, seconds) in zip(self.descriptions, done, strict=True):
-            busy, slowest = busy + seconds, max(slowest, (seconds, description.name))
+        for description, (value, seconds, worker) in zip(self.descriptions, done, strict=True):
+            busy[worker], slowest = (
+                busy[worker] + seconds,
+                max(slowest, (seconds, description.name)),
+            )
             moved += size_of(value)
             yield value
         self.rounds, self.moved = self.rounds + 1, self.moved + moved
-        self.latest = Round(time.perf_counter() - began, busy, slowest[1], slowest[0], moved)
+        total, longest = sum(busy.values()), max(busy.values())
+        self.latest = Round(time.perf_counter() - began, total, longest, *slowest[::-1], moved)
 
     # ---- what differs
 
@@ -114,21 +132,27 @@ class Engine:
         raise NotImplementedError
 
 
-def measured(task: Task, shard: Shard, shared: Any, own: Any) -> Done:
+def all_measured(task: Task, shared: Any, own: list[Any], shards: list[Shard]) -> list[Done]:
+    """Do a task on several shards, one after the other; the last one has what they add up."""
+    done: list[Done] = []
+    worker = f"{platform.node()}-{os.getpid()}-{threading.get_ident()}"
+    for shard, each in zip(shards, own, strict=True):
+        began = time.perf_counter()
+        value = _named(task, shard, shared, each)
+        if done and isinstance(value, Summand):
+            value.take_over(done[-1].value)
+        done.append(Done(value, time.perf_counter() - began, worker))
+    return done
+
+
+def _named(task: Task, shard: Shard, shared: Any, own: Any) -> Any:
     """Do a task where the shard is; an error that names no file is given the shard's name."""
-    began = time.perf_counter()
     try:
-        value = task(shard, shared, own)
+        return task(shard, shared, own)
     except InputError as error:
         if type(error) is not InputError or str(error).startswith(shard.description.name):
             raise
         raise InputError(f"{shard.description.name}: {error}") from error
-    return Done(value, time.perf_counter() - began)
-
-
-def all_measured(task: Task, shared: Any, own: list[Any], shards: list[Shard]) -> list[Done]:
-    """Do a task on several shards, one after the other."""
-    return [measured(task, shard, shared, each) for shard, each in zip(shards, own, strict=True)]
 
 
 def size_of(value: Any) -> int:

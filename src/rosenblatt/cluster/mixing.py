@@ -23,12 +23,22 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from rosenblatt.bounds.theorem import MistakeBound, theorem_one_of, unit
 from rosenblatt.cluster.engine import Engine, Round, RoundFile
-from rosenblatt.cluster.passes import STEP, Pass, PassEnd, errors_of, extremes_of, one_pass
+from rosenblatt.cluster.passes import (
+    STEP,
+    Pass,
+    PassEnd,
+    count_packed,
+    errors_of,
+    extremes_of,
+    one_pass,
+)
+from rosenblatt.cluster.reproducible import ReproducibleSum
 from rosenblatt.cluster.survey import Labelling, Survey
 from rosenblatt.errors import InputError, RosenblattError
 from rosenblatt.exact.extremes import joined
@@ -45,6 +55,7 @@ from rosenblatt.online.perceptron import (
     UPDATES,
     WORK,
     State,
+    order_of,
 )
 from rosenblatt.run import Operations, Run, Stop
 
@@ -177,10 +188,10 @@ class Mixing:
         )
         mixture = Mixture(begin)
         parts = self.engine.map(one_pass, begin, self.seeds)
-        for first, part in zip(self.survey.firsts, parts, strict=True):
+        for counts, part in zip(self._counts(), parts, strict=True):
             mixture.add(part)
-            if self.counts.size:
-                self.counts[first + part.missed] += 1
+            if counts.size:
+                count_packed(part.missed, counts)
         self.learned.state = mixture.state(state)
         self.per_round.append(mixture.mistakes)
         self.updates.append(mixture.updates)
@@ -194,6 +205,10 @@ class Mixing:
             seconds = time.perf_counter() - self.began
             latest = self.engine.latest
             self.watch(RoundProgress(len(self.per_round), mixture.mistakes, seconds, latest))
+
+    def _counts(self) -> list[np.ndarray]:
+        """Give the counts of the rows of each shard."""
+        return np.split(self.counts, self.survey.firsts[1:])
 
     # ---- the end
 
@@ -286,42 +301,47 @@ class Mixing:
 
 
 class Mixture:
-    """The passes of a round, added up one after the other."""
+    """The passes of a round, added up."""
 
     def __init__(self, begin: Pass) -> None:
         self.begin = begin
         self.mistakes = self.updates = self.products = self.passes = 0
-        self.moved = np.zeros_like(begin.w)
-        self.held = np.zeros_like(begin.first_drift())
+        self.sum = ReproducibleSum(0 if begin.alone else begin.w.size + begin.first_drift().size)
         self.tally = np.zeros_like(begin.tally)
         self.lost = self.squares = 0.0
         self.last: PassEnd | None = None
 
     def add(self, part: PassEnd) -> None:
         """Add a pass; weights that moved count by its updates."""
-        begin, gained = self.begin, part.tally - self.begin.tally
+        gained = part.tally - self.begin.tally
         mistakes, updates = int(gained[MISTAKES]), int(gained[UPDATES])
         self.last, self.passes = part, self.passes + 1
         self.mistakes, self.updates = self.mistakes + mistakes, self.updates + updates
         self.products += updates * mistakes
         self.tally += gained
-        if begin.alone:
-            return
-        if self.held.size:
-            self.held += part.late.applied(np.zeros_like(begin.w)) + gained[CLOCK] * begin.w
-        if updates:
-            step = part.w.applied(begin.w) - begin.w
-            self.moved += updates * step
-            self.lost += updates * part.tally[LOST]
-            self.squares += updates * length_of(step, 0.0).square
+        self.lost += updates * part.tally[LOST]
+        self.squares += updates * part.square
+        if part.sum is not None:
+            self.sum.add_sum(part.sum)
+
+    def _summed(self, first: int) -> np.ndarray:
+        """Give a part of the sum, in the shape of the weights."""
+        w = self.begin.w
+        values = self.sum.values(slice(first, first + w.size))
+        return values.reshape(w.shape, order=order_of(w))
+
+    @cached_property
+    def step(self) -> np.ndarray:
+        """Σ μ·d."""
+        return self._summed(0) / self.updates
 
     @property
     def stretch(self) -> float:
         """κ: how far to go along the mean of the steps."""
-        square = length_of(self.moved, 0.0).square
+        square = 0.0 if self.begin.alone else length_of(self.step, 0.0).square
         if not square > 0.0:
             return 1.0
-        return min(max(1.0, self.squares * self.updates / square), float(self.passes))
+        return min(max(1.0, self.squares / self.updates / square), float(self.passes))
 
     @property
     def weighted_mistakes(self) -> float:
@@ -332,12 +352,17 @@ class Mixture:
         """Give the state after the round; that of one shard is its own."""
         if self.begin.alone:
             assert self.last is not None
-            w, drift = self.last.w.applied(before.w), self.last.late.applied(before.drift)
-            return before._replace(w=w, drift=drift, tally=self.last.tally)
+            assert self.last.alone is not None
+            weights, held = self.last.alone
+            return before._replace(
+                w=weights.applied(before.w),
+                drift=held.applied(before.drift),
+                tally=self.last.tally,
+            )
         w, tally = before.w, before.tally + self.tally
         tally[CLOCK], tally[LOST] = 0.0, before.tally[LOST]
         if self.updates:
-            step, far = self.moved / self.updates, self.stretch
+            step, far = self.step, self.stretch
             w = before.w + far * step
             # What the mixture is shorter than its parts is lost, too.
             shorter = self.squares / self.updates - far * length_of(step, 0.0).square
@@ -350,6 +375,7 @@ class Mixture:
             return before.drift
         t = self.begin.number
         share = t**3 / sum(k**3 for k in range(1, t + 1))
-        mean = self.held / self.tally[SEEN]
+        held = self._summed(before.w.size) + self.tally[CLOCK] * before.w
+        mean = held / self.tally[SEEN]
         earlier = mean_weights(before)
         return np.asarray(-tally[SEEN] * (earlier + share * (mean - earlier)))

@@ -5,7 +5,7 @@ Method      that of `margin.newton`: the duals stay near a centre, which makes t
             φ(w) with the slope w - Σ β·z at β = clip(centre + σ(1 - z·w), 0, C), z = s·(x, lift).
             When the slope is small beside the gap, the centre moves to β and σ grows.
 Rounds      one that adds up Σ β·z and, over the rows that bend φ (0 < β < C), Σ zzᵀ: half of d²
-            numbers a shard; then one that tells the slope along Newton's step at many lengths.
+            numbers a worker; then one that tells the slope along Newton's step at many lengths.
             After a move of the centre the first one is made anew.
 Ends        when the gap, which comes with each round of the first kind, is relatively below `tol`;
             at a limit; when rounding allows no more
@@ -24,6 +24,7 @@ from scipy.linalg import lapack
 
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.cluster.problems import Basis, Solver
+from rosenblatt.cluster.reproducible import ReproducibleSum, Summand, added_up
 from rosenblatt.cluster.shards import Shard
 from rosenblatt.margin.descent import DualRows
 from rosenblatt.margin.newton import solution, squares_of
@@ -59,21 +60,18 @@ class Point(NamedTuple):
 
 
 class Bent(NamedTuple):
-    """Sums over a shard: losses, β and β·z of each sign, and half of Σ zzᵀ of rows that bend φ."""
+    """Sums over rows: losses, β and β·z of each sign, and half of Σ zzᵀ of those that bend φ."""
 
-    loss: float
+    loss: np.ndarray
     sums: np.ndarray
     pulls: np.ndarray
     squares: np.ndarray
 
-    def plus(self, other: Bent) -> Bent:
-        """Add up."""
-        return Bent(
-            self.loss + other.loss,
-            self.sums + other.sums,
-            self.pulls + other.pulls,
-            self.squares + other.squares,
-        )
+    @classmethod
+    def of(cls, values: np.ndarray, width: int) -> Bent:
+        """Give the parts of the sum of all shards."""
+        loss, sums, pulls, squares = np.split(values, np.cumsum([1, 2, 2 * width]))
+        return cls(loss, sums, pulls.reshape(2, width), squares)
 
 
 # ---- tasks
@@ -114,7 +112,7 @@ def duals_of(shard: Shard, point: Point, _: None) -> np.ndarray:
     return np.asarray(duals * at.factors[(problem.signs > 0).astype(np.int8)])
 
 
-def bend(shard: Shard, point: Point, _: None) -> Bent:
+def bend(shard: Shard, point: Point, _: None) -> Summand:
     """Add up what the slope, the gap and Newton's matrix are made of."""
     problem, at = point.basis.of(shard), point.at
     products = products_of(problem, at.w)
@@ -124,7 +122,7 @@ def bend(shard: Shard, point: Point, _: None) -> Bent:
         mine = np.where(side, duals, 0.0)
         combine(problem.rows, mine * problem.signs, pulls[k])
         sums[k] = mine.sum()
-    loss = float(problem.caps @ np.maximum(0.0, 1 - products))
+    loss = problem.caps @ np.maximum(0.0, 1 - products)
     half = np.zeros(0)
     if point.shift is not None:
         bent = np.flatnonzero((duals > 0) & (duals < problem.caps))
@@ -132,7 +130,10 @@ def bend(shard: Shard, point: Point, _: None) -> Bent:
         with one_blas_thread:  # more would add up in another order
             whole = squares_of(X, bent, point.shift, point.basis.lift)
         half, _ = lapack.dtrttp(whole)
-    return Bent(loss, sums, pulls, half)
+    found = np.concatenate([[loss], sums, pulls.ravel(), half])
+    total = ReproducibleSum(found.size)
+    total.add(found)
+    return Summand(total)
 
 
 def slopes_of(shard: Shard, given: tuple[Point, np.ndarray, np.ndarray], _: None) -> np.ndarray:
@@ -197,17 +198,14 @@ class NewtonSteps(Solver):
         return Point(self.basis_, self.centres, at, self.shift)
 
     def _bent(self) -> Bent:
-        point = self._point(np.ones(2))
-        parts = self.engine.map(bend, point)
-        found: Bent = next(parts)
-        for part in parts:
-            found = found.plus(part)
+        parts = self.engine.map(bend, self._point(np.ones(2)))
+        found = added_up(parts)
         self.number += 1
-        return found
+        return Bent.of(found, self.w.size)
 
     def _judged(self, bent: Bent) -> float:
         """Keep the best weights and the best duals; give the gap between these ones."""
-        primal = bent.loss + float((self.costs * self.w) @ self.w) / 2
+        primal = float(bent.loss[0]) + float((self.costs * self.w) @ self.w) / 2
         factors, sums = np.ones(2), bent.sums
         if self.intercept == "free":
             np.divide(sums.min(), sums, out=factors, where=sums > 0)

@@ -6,7 +6,8 @@ scheduler knows where the shards are, but nothing is pinned: when a worker goes,
 loaded by others, from their descriptions or from the graph of the collection that they are chunks
 of, and a worker that comes is given shards of those that hold more than their part. What a round
 shares is an argument of its tasks or, for many workers, the result of a task, which they hand on to
-one another. Nothing is scattered.
+one another. Nothing is scattered. Results come from the workers themselves where they can be
+reached, else through the scheduler.
 
 Without any worker, a run waits `rosenblatt.wait-for-workers` of Dask's configuration (a minute by
 default), then gives up.
@@ -14,10 +15,12 @@ default), then gives up.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import wait as wait_in_threads
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -28,8 +31,9 @@ from rosenblatt.cluster.shards import RowsShard, Shard, load
 from rosenblatt.errors import ClusterError, optional_module
 
 AT_ONCE = 16  # tasks of which results are fetched together, or which are sent what they share
-TOGETHER = 8  # shards at most that are one task
+TOGETHER = 64  # shards at most that are one task
 CONNECT_SECONDS = 10.0  # that a scheduler may take to answer
+REACH_SECONDS = 5.0  # that workers may take to answer, or the scheduler fetches their results
 LOOK_SECONDS = 1.0  # between two looks whether there is still a worker
 WAIT = "60s"
 GONE = (
@@ -47,6 +51,10 @@ class DaskEngine(Engine):
         self.token = f"rosenblatt-{uuid.uuid4().hex[:12]}"
         self.shards: list[Any] = []
         self.moving: dict[int, tuple[str, Any]] = {}
+        self.fetched: list[Any] = []  # of the last round
+        self.following: list[list[int]] = []  # of the next one
+        self.known: set[str] = set()  # workers that were asked whether they can be reached
+        self.direct = True
 
     @classmethod
     def of(cls, client: Any) -> DaskEngine:
@@ -66,14 +74,17 @@ class DaskEngine(Engine):
 
     def close(self) -> None:
         """Let the cluster forget the shards; a client that was made here is closed."""
-        self.shards, self.moving = [], {}
+        _release([*self.shards, *self.fetched, *(future for _, future in self.moving.values())])
+        self.shards, self.moving, self.fetched = [], {}, []
         if self.owned:
             self.client.close()
 
     def _put(self) -> None:
         with _quietly(), self._connected():
             # Nothing we wait for is restricted to workers: were all lost, new ones would not do.
+            _release(self.shards)
             self.shards = self.client.compute([_lazy(each) for each in self.descriptions])
+            self.following = []
             # What is shared goes to the scheduler, then to each worker.
             self.copies = 1 + max(1, len(self._threads()))
 
@@ -81,17 +92,29 @@ class DaskEngine(Engine):
         return dict(self.client.nthreads())
 
     def _keep(self, places: Sequence[int]) -> None:
-        self.shards = [self.shards[k] for k in places]
+        self.shards, self.following = [self.shards[k] for k in places], []
 
     def _groups(self) -> list[list[int]]:
-        """Give the shards of each task: those that a worker holds."""
-        self._wait(self.shards)
+        """Give the shards of each task: those that a worker holds.
+
+        They are found out while the tasks of a round are under way, for the next one.
+        """
+        if not self.following or not self._are_loaded():
+            self._wait(self.shards)
+            self.following = self._held_together()
+        return self.following
+
+    def _are_loaded(self) -> bool:
+        return all(shard.done() for shard in self.shards)
+
+    def _held_together(self) -> list[list[int]]:
         threads, holders = self._threads(), self.client.who_has(self.shards)
+        self._look_for(set(threads))
         where = [holders.get(shard.key, ()) for shard in self.shards]
         held, moves = shared_out(where, threads)
         for k, home in moves.items():
             if k not in self.moving or self.moving[k][0] != home:
-                self.moving[k] = home, self._fetched(k, home)
+                self.moving[k] = home, self._moved_to(k, home)
         groups = []
         for worker, mine in held.items():
             count = max(threads.get(worker, 1), -(-len(mine) // TOGETHER))
@@ -99,7 +122,14 @@ class DaskEngine(Engine):
             groups += [mine[a:b] for a, b in pairwise(cuts) if a < b]
         return sorted(groups)
 
-    def _fetched(self, k: int, home: str) -> Any:
+    def _look_for(self, workers: set[str]) -> None:
+        """Fetch results from the workers themselves as long as all of them can be reached."""
+        new = workers - self.known
+        if self.direct and new:
+            self.direct = self.client.sync(_all_answer, self.client, new)
+        self.known |= new
+
+    def _moved_to(self, k: int, home: str) -> Any:
         """Let a worker fetch a shard, while rounds go on; Dask drops what is then held twice."""
         key, where = f"{self.token}-{uuid.uuid4().hex}", {"workers": [home]}
         return self.client.submit(
@@ -122,45 +152,64 @@ class DaskEngine(Engine):
                 key=[f"{name}-{k}" for k in range(len(groups))],
                 pure=False,
             )
+            # Only now may workers forget the results of the round before: told so earlier, Dask
+            # would keep the new tasks back for 5 to 10 ms, for it sends messages in batches.
+            _release(self.fetched)
+            self.fetched = [*futures, given] if given is not shared else list(futures)
+            self.following = self._held_together() if self._are_loaded() else []
         yield from self._in_order(groups, futures)
 
     def _in_order(self, groups: list[list[int]], futures: list[Any]) -> Iterator[Done]:
         """Fetch what is ready, while other tasks go on; give results in the order of the shards."""
         arrived: dict[int, Done] = {}
         pending, following = dict(zip(range(len(groups)), futures, strict=True)), 0
-        futures.clear()  # the workers may forget what was fetched
         while pending:
             with self._connected():
-                self._wait([next(iter(pending.values()))])
+                self._wait(list(pending.values()), "FIRST_COMPLETED")
                 ready = [k for k, future in pending.items() if future.done()][:AT_ONCE]
-                done = self.client.gather([pending.pop(k) for k in ready])
+                done = self._gathered([pending.pop(k) for k in ready])
             for k, values in zip(ready, done, strict=True):
                 arrived.update(zip(groups[k], values, strict=True))
             while following in arrived:
                 yield arrived.pop(following)
                 following += 1
 
-    def _wait(self, futures: list[Any]) -> None:
-        """Wait until futures are done, or no worker has been there for too long."""
+    def _gathered(self, futures: list[Any]) -> Any:
+        """Fetch results; one that is lost on the way is computed again, if there is a worker."""
+        coming = self.client.gather(futures, direct=self.direct, asynchronous=True)
+        found = asyncio.run_coroutine_threadsafe(coming, self.client.loop.asyncio_loop)
+        self._be_patient(lambda seconds: bool(wait_in_threads([found], seconds).done))
+        return found.result()
+
+    def _wait(self, futures: list[Any], until: str = "ALL_COMPLETED") -> None:
+        """Wait until futures are done."""
+        from distributed import wait
+
+        def are_done(seconds: float) -> bool:
+            try:
+                with self.client.as_current():
+                    wait(futures, timeout=seconds, return_when=until)
+            except TimeoutError:
+                return False
+            return True
+
+        self._be_patient(are_done)
+
+    def _be_patient(self, is_done: Callable[[float], bool]) -> None:
+        """Wait until something is done, or no worker has been there for too long."""
         from dask import config
         from dask.utils import parse_timedelta
-        from distributed import wait
 
         patience = parse_timedelta(config.get("rosenblatt.wait-for-workers", WAIT))
         since = time.monotonic()
-        while True:
-            try:
-                with self.client.as_current():
-                    wait(futures, timeout=LOOK_SECONDS)
-                return
-            except TimeoutError:
-                now = time.monotonic()
-                since = now if self.client.nthreads() else since
-                if now - since > patience:
-                    raise ClusterError(
-                        f"the cluster has had no worker for {patience:.0f} s; start one, or give "
-                        "it more time: dask.config.set({'rosenblatt.wait-for-workers': '10m'})"
-                    ) from None
+        while not is_done(LOOK_SECONDS):
+            now = time.monotonic()
+            since = now if self.client.nthreads() else since
+            if now - since > patience:
+                raise ClusterError(
+                    f"the cluster has had no worker for {patience:.0f} s; start one, or give "
+                    "it more time: dask.config.set({'rosenblatt.wait-for-workers': '10m'})"
+                )
 
     @contextmanager
     def _connected(self) -> Iterator[None]:
@@ -186,6 +235,18 @@ class DaskEngine(Engine):
         return bool(self.client.status == "running" and self.client.scheduler.status == "running")
 
 
+async def _all_answer(client: Any, workers: set[str]) -> bool:
+    """Tell whether all workers answer soon."""
+    asked = (client.rpc(worker).identity() for worker in workers)
+    try:
+        found = await asyncio.wait_for(
+            asyncio.gather(*asked, return_exceptions=True), REACH_SECONDS
+        )
+    except TimeoutError:
+        return False
+    return not any(isinstance(each, Exception) for each in found)
+
+
 def _connected(distributed: Any, name: str) -> Any:
     """Connect to a scheduler by its address, or by the file that it wrote."""
     where = {"scheduler_file": name} if name.endswith(".json") else {"address": name}
@@ -201,6 +262,12 @@ def _connected(distributed: Any, name: str) -> Any:
             f"no scheduler answers at {name}; check the address, or give local for processes of "
             "this machine"
         ) from error
+
+
+def _release(futures: Iterable[Any]) -> None:
+    """Let workers forget results at once: futures may stay in cycles of Dask's until collected."""
+    for future in futures:
+        future.release()
 
 
 @contextmanager

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from rosenblatt.cluster.reproducible import ReproducibleSum, Summand
 from rosenblatt.cluster.shards import Shard
 from rosenblatt.cluster.survey import Labelling
 from rosenblatt.exact.extremes import Extremes, spread
 from rosenblatt.matrices import as_rows, refuse_unusable
 from rosenblatt.online.driver import Training, UnusableRowError
+from rosenblatt.online.growth import length_of
 from rosenblatt.online.linear_machine import LinearMachine
 from rosenblatt.online.perceptron import (
     CLOCK,
+    UPDATES,
     Rule,
     State,
     order_of,
@@ -73,13 +77,39 @@ class Difference(NamedTuple):
         return after.reshape(before.shape, order=order_of(before))
 
 
-class PassEnd(NamedTuple):
-    """How a pass over a shard ended; `late` is the sum of what was held, less CLOCK·w."""
+@dataclass
+class PassEnd(Summand):
+    """How a pass over a shard ended.
 
-    w: Difference
-    late: Difference
+    Attributes
+    ----------
+    sum : Σ k·d, of changes d of the weights by k updates, then Σ of what was held, less CLOCK·w.
+    tally, missed : what was counted, and the rows that were misclassified (`packed`).
+    square : ‖d‖².
+    alone : how the weights and the drift of a single shard changed.
+    """
+
     tally: np.ndarray
     missed: np.ndarray
+    square: float = 0.0
+    alone: tuple[Difference, Difference] | None = None
+
+
+def packed(rows: np.ndarray, count: int) -> np.ndarray:
+    """Give the numbers of some rows or, if that is shorter, a bit for each row."""
+    if 32 * rows.size < count:
+        return rows.astype(np.uint32)
+    marked = np.zeros(count, np.bool_)
+    marked[rows] = True
+    return np.packbits(marked)
+
+
+def count_packed(rows: np.ndarray, counts: np.ndarray) -> None:
+    """Add one to the counts of packed rows."""
+    if rows.dtype == np.uint8:
+        counts += np.unpackbits(rows, count=counts.size)
+    else:
+        counts[rows] += 1
 
 
 def one_pass(shard: Shard, begin: Pass, seed: int) -> PassEnd:
@@ -101,13 +131,29 @@ def one_pass(shard: Shard, begin: Pass, seed: int) -> PassEnd:
         raise
     if begin.order == "shuffle":
         shard.put("plan", (begin.labelled.token, begin.number), training.plan)
-    late = drift
-    if drift.size and not begin.alone:
-        late = state.tally[CLOCK] * (w - begin.w) - drift
-    missed = np.flatnonzero(presenter.counts).astype(np.uint32)
+    missed = np.flatnonzero(presenter.counts)
     if shown.places is not None:
-        missed = shown.places[missed].astype(np.uint32)
-    return PassEnd(Difference.of(begin.w, w), Difference.of(before, late), state.tally, missed)
+        missed = shown.places[missed]
+    missed = packed(missed, len(shard.examples))
+    if begin.alone:
+        changes = Difference.of(begin.w, w), Difference.of(before, drift)
+        return PassEnd(None, state.tally, missed, alone=changes)
+    total, square = _summed(begin, state)
+    return PassEnd(total, state.tally, missed, square)
+
+
+def _summed(begin: Pass, state: State) -> tuple[ReproducibleSum, float]:
+    """Give what is to be added up, and the square of the change."""
+    change = np.subtract(state.w, begin.w, order=order_of(begin.w))
+    size = begin.w.size
+    total = ReproducibleSum(size + state.drift.size)
+    updates = int(state.tally[UPDATES] - begin.tally[UPDATES])
+    if updates:
+        total.add((updates * change).ravel(order="K"))
+    if state.drift.size:
+        late = np.subtract(state.tally[CLOCK] * change, state.drift, order=order_of(begin.w))
+        total.add(late.ravel(order="K"), size)
+    return total, length_of(change, 0.0).square
 
 
 def plan_of(shard: Shard, begin: Pass, rows: int, seed: int) -> Plan:
