@@ -111,8 +111,7 @@ def test_a_process_of_this_machine_that_is_killed_is_replaced(undisturbed):
 
         def kill(progress):
             if progress.rounds in (2, 5):
-                for process in engine.pools[progress.rounds % 2]._processes.values():
-                    process.kill()
+                engine.workers[progress.rounds % 2].process.kill()
 
         assert np.array_equal(fitted(engine, watch=kill).coef_, undisturbed.coef_)
 
@@ -129,6 +128,49 @@ def test_a_task_that_kills_every_process_ends_in_a_sentence():
         engine.put(shards_of(SHARDS[:1], None, Reading()))
         with pytest.raises(rb.ClusterError, match="4 processes died over shard 0"):
             list(engine.map(die, None))
+
+
+class UnsendableError(Exception):
+    """What cannot be made again from what is pickled."""
+
+    def __init__(self, one, two):
+        super().__init__(one + two)
+
+
+def fail(shard, shared, own):
+    raise ValueError("no luck") if shared else UnsendableError("no ", "luck")
+
+
+def count(shard, shared, own):
+    return len(shard.examples)
+
+
+def test_an_error_in_a_process_is_raised_here_and_the_next_round_is_not_disturbed():
+    from rosenblatt.cluster.inputs import shards_of
+    from rosenblatt.data.reading import Reading
+
+    with processes(2) as engine:
+        engine.put(shards_of(SHARDS, None, Reading()))
+        with pytest.raises(ValueError, match="no luck") as found:
+            list(engine.map(fail, True))
+        assert "in fail" in found.value.__notes__[0]
+        with pytest.raises(rb.ClusterError, match="UnsendableError: no luck"):
+            list(engine.map(fail, False))
+        abandoned = engine.map(count, None)
+        next(abandoned)
+        assert list(engine.map(count, None)) == [len(part) for _, part in SHARDS]
+
+
+def test_a_process_that_stands_still_is_ended_with_the_others():
+    from rosenblatt.cluster.inputs import shards_of
+    from rosenblatt.data.reading import Reading
+
+    with processes(2) as engine:
+        engine.put(shards_of(SHARDS, None, Reading()))
+        list(engine.map(count, None))
+        ended = [worker.process for worker in engine.workers.values()]
+        os.kill(ended[0].pid, signal.SIGSTOP)
+    assert not any(process.is_alive() for process in ended)
 
 
 # ---- the commands dask scheduler and dask worker
@@ -225,6 +267,23 @@ def test_a_cluster_without_workers_ends_in_a_sentence():
         pytest.raises(rb.ClusterError, match="no worker for 1 s; start one"),
     ):
         fitted(client)
+
+
+def test_workers_forget_the_shards_when_a_run_ends(cluster, client):
+    fitted(client)
+    wait_for(lambda: not any(client.has_what().values()))
+
+
+def test_results_come_through_the_scheduler_if_workers_cannot_be_reached(
+    client, undisturbed, monkeypatch
+):
+    from rosenblatt.cluster import on_dask
+
+    monkeypatch.setattr(on_dask, "REACH_SECONDS", 0.0)
+    with on_dask.DaskEngine(client) as engine:
+        found = fitted(engine)
+        assert not engine.direct
+    assert np.array_equal(found.coef_, undisturbed.coef_)
 
 
 def test_without_a_cluster_nothing_is_started_in_silence(monkeypatch):

@@ -82,8 +82,7 @@ def test_duals_that_a_worker_has_lost_are_made_again_and_nothing_changes(few, lo
     def kill(progress):
         seen.append(progress)
         if len(seen) in (2, 7):
-            for process in local.pools[len(seen) % 2]._processes.values():
-                process.kill()
+            local.workers[len(seen) % 2].process.kill()
 
     again = rb.cluster.fit(rb.SoftMarginSVM(tol=1e-2), cut(X, y, 4), client=local, watch=kill)
     assert len(seen) > 7
