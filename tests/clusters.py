@@ -1,5 +1,6 @@
 """Engines that tests run on, and data for them."""
 
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -21,13 +22,14 @@ def planted(n=400, d=6, margin=0.05, seed=0):
     return X[order], y[order], w
 
 
+@contextmanager
 def local_cluster(workers=2):
-    """Start a scheduler and worker processes of one thread each."""
+    """Start a scheduler and worker processes of one thread each; at the end, wait for none long."""
     import dask
     from distributed import LocalCluster
 
     dask.config.set({"logging.distributed": "critical"})
-    return LocalCluster(
+    cluster = LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
         processes=True,
@@ -35,6 +37,10 @@ def local_cluster(workers=2):
         memory_limit=None,
         silence_logs=50,
     )
+    try:
+        yield cluster
+    finally:
+        cluster.close(timeout=60)
 
 
 def processes(count=2):
