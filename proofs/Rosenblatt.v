@@ -6,5 +6,8 @@
 
 From Rosenblatt Require Export Claims Vectors Separation Margins Classes Systems Mistakes.
 
+(** Long numbers as digits, for [Z.of_num_int]. *)
+Delimit Scope hex_int_scope with digits.
+
 (** Proves by computation that a checker accepts; done once, at [Qed]. *)
 Ltac computed := vm_cast_no_check (eq_refl true).

@@ -164,36 +164,63 @@ Proof. intros H F. rewrite forallb_forall in F. apply Forall_forall. auto. Qed.
 
 (** * Weighted sums *)
 
-(** [y * p], by one addition for three or more binary digits of [p]: the weights [y] of
-    certificates are long, and this takes half the time of a usual product. *)
-Fixpoint multiple (y y3 y5 y7 : Z) (p : positive) : Z :=
-  (match p with
-   | p~0 => Z.double (multiple y y3 y5 y7 p)
-   | p~0~0~1 => y + 8 * multiple y y3 y5 y7 p
-   | p~0~1~1 => y3 + 8 * multiple y y3 y5 y7 p
-   | p~1~0~1 => y5 + 8 * multiple y y3 y5 y7 p
-   | p~1~1~1 => y7 + 8 * multiple y y3 y5 y7 p
-   | p => y * Zpos p
-   end)%Z%positive.
+(** [y * p], by one addition for five or more binary digits of [p]: the weights [y] of
+    certificates are long, and this takes a third of the time of a usual product. *)
+Section Multiple.
+  Variables y y3 y5 y7 y9 y11 y13 y15 y17 y19 y21 y23 y25 y27 y29 y31 : Z.
+
+  Fixpoint multiple (p : positive) : Z :=
+    (match p with
+     | p~0 => Z.double (multiple p)
+     | p~0~0~0~0~1 => y + 32 * multiple p
+     | p~0~0~0~1~1 => y3 + 32 * multiple p
+     | p~0~0~1~0~1 => y5 + 32 * multiple p
+     | p~0~0~1~1~1 => y7 + 32 * multiple p
+     | p~0~1~0~0~1 => y9 + 32 * multiple p
+     | p~0~1~0~1~1 => y11 + 32 * multiple p
+     | p~0~1~1~0~1 => y13 + 32 * multiple p
+     | p~0~1~1~1~1 => y15 + 32 * multiple p
+     | p~1~0~0~0~1 => y17 + 32 * multiple p
+     | p~1~0~0~1~1 => y19 + 32 * multiple p
+     | p~1~0~1~0~1 => y21 + 32 * multiple p
+     | p~1~0~1~1~1 => y23 + 32 * multiple p
+     | p~1~1~0~0~1 => y25 + 32 * multiple p
+     | p~1~1~0~1~1 => y27 + 32 * multiple p
+     | p~1~1~1~0~1 => y29 + 32 * multiple p
+     | p~1~1~1~1~1 => y31 + 32 * multiple p
+     | p => y * Zpos p
+     end)%Z%positive.
+End Multiple.
 
 Definition scaled (y : Z) (x : list Z) : list Z :=
-  (let y3 := 3 * y in let y5 := 5 * y in let y7 := 7 * y in
-   map (fun a => match a with
-                 | Z0 => 0
-                 | Zpos p => multiple y y3 y5 y7 p
-                 | Zneg p => - multiple y y3 y5 y7 p
-                 end) x)%Z.
+  (let y2 := Z.double y in
+   let y3 := y + y2 in let y5 := y3 + y2 in let y7 := y5 + y2 in let y9 := y7 + y2 in
+   let y11 := y9 + y2 in let y13 := y11 + y2 in let y15 := y13 + y2 in let y17 := y15 + y2 in
+   let y19 := y17 + y2 in let y21 := y19 + y2 in let y23 := y21 + y2 in let y25 := y23 + y2 in
+   let y27 := y25 + y2 in let y29 := y27 + y2 in let y31 := y29 + y2 in
+   let times := multiple y y3 y5 y7 y9 y11 y13 y15 y17 y19 y21 y23 y25 y27 y29 y31 in
+   map (fun a => match a with Z0 => 0 | Zpos p => times p | Zneg p => - times p end) x)%Z.
 
-Lemma multiple_product y p : multiple y (3 * y) (5 * y) (7 * y) p = (y * Zpos p)%Z.
+Lemma multiple_product y p :
+  multiple y (3 * y) (5 * y) (7 * y) (9 * y) (11 * y) (13 * y) (15 * y) (17 * y) (19 * y)
+    (21 * y) (23 * y) (25 * y) (27 * y) (29 * y) (31 * y) p = (y * Zpos p)%Z.
 Proof.
   revert p. fix IH 1.
   intros [p|p|]; [|cbn [multiple]; rewrite IH, Z.double_spec; lia | reflexivity].
   destruct p as [p|p|]; [destruct p as [p|p|]| destruct p as [p|p|] |]; cbn [multiple];
-    rewrite ?IH; lia.
+    rewrite ?IH; try lia; destruct p as [p|p|]; cbn [multiple]; rewrite ?IH; try lia;
+    destruct p as [p|p|]; cbn [multiple]; rewrite ?IH; lia.
 Qed.
 
 Lemma scaled_product y x : scaled y x = map (fun a => a * y)%Z x.
 Proof.
+  unfold scaled. rewrite Z.double_spec.
+  replace (y + 2 * y)%Z with (3 * y)%Z by ring.
+  repeat match goal with
+         | |- context [(?k * y + 2 * y)%Z] =>
+             let next := eval compute in (k + 2)%Z in
+             replace (k * y + 2 * y)%Z with (next * y)%Z by ring
+         end.
   apply map_ext. intros [|p|p]; rewrite ?multiple_product; lia.
 Qed.
 
