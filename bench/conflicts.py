@@ -28,6 +28,7 @@ STRATEGIES = {  # bits: from the elastic program, irreducible, columns first
     "elastic, columns first": 14,
 }
 MADE = 500
+LIMIT, RUNS = 5, 3
 SECONDS = 10.0  # that a search of HiGHS may take
 
 
@@ -57,6 +58,48 @@ def conflict_seconds(scale: float) -> Race:
         entries[f"HiGHS, {name}"] = partial(_timed, scale, partial(named, strategy=strategy))
     figures = [ratio(OURS, peer, at_most=5) for peer in list(entries)[1:]]
     return Race(entries=entries, figures=figures, timed=False)
+
+
+@race
+def conflict_seconds_each(scale: float) -> Race:
+    """Compare the times of single systems, the peer's by the quickest strategy that finds a set."""
+    entries = {
+        "times HiGHS's time, median": lambda ratios: np.median(ratios),
+        "times HiGHS's time, largest of nine in ten": lambda ratios: np.quantile(ratios, 0.9),
+        f"systems of {LIMIT} times its time or more": lambda ratios: np.sum(ratios > LIMIT),
+        "of them, of a single row": lambda ratios: np.sum(
+            ratios[np.array(our_sizes(scale)) == 1] > LIMIT
+        ),
+    }
+    contestants = {
+        name: partial(_counted, partial(each, scale), formula) for name, formula in entries.items()
+    }
+    median = next(iter(entries))
+    figure = Figure(median, (median,), lambda value: value, at_most=LIMIT)
+    return Race(entries=contestants, figures=[figure], unit="", timed=False, repeats=1)
+
+
+@cache
+def each(scale: float) -> np.ndarray:
+    """Give how many times as long ours takes on each system, the least of some runs each."""
+
+    def least(search: Callable[[Any], Any]) -> np.ndarray:
+        found = [[_seconds(search, model) for model in models(scale)] for _ in range(RUNS)]
+        return np.min(found, axis=0)
+
+    ours = least(lambda model: rb.solve(model).conflict())
+    peers = []
+    for strategy in STRATEGIES.values():
+        sizes = np.array([size(model, *named(model, strategy)) for model in models(scale)])
+        seconds = least(partial(named, strategy=strategy))
+        peers.append(np.where(sizes > 0, seconds, np.inf))
+    return np.asarray(ours / np.min(peers, axis=0))
+
+
+def _seconds(search: Callable[[Any], Any], model: Any) -> float:
+    before = time.process_time()
+    search(model)
+    return time.process_time() - before
 
 
 def _counted(sizes: Callable[[], Any], formula: Callable[[Any], float]) -> Contestant:

@@ -17,10 +17,12 @@ from scipy.optimize import linprog
 import rosenblatt as rb
 from amount import amount
 from bench import conflicts
+from naive_certificates import mix
 from planted_systems import drawn
 from rosenblatt.check.subjects import System
 from rosenblatt.data.systems import read_system
-from rosenblatt.decide.systems.filters import Filters, _left
+from rosenblatt.decide.engine.alone import row_alone
+from rosenblatt.decide.systems.filters import AROUND, Filters, Vertex, begun, searched
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 
 PLAN = """Minimize
@@ -86,24 +88,91 @@ def test_planted_conflicts_are_irreducible(seed: int) -> None:
         assert rb.verify(other.certificate, *given, **how).ok
 
 
-@pytest.mark.twin_of("decide.systems.filters.filtered")
+class Filtering:
+    """Sets that are left of all members, turn by turn, each by linear programs of its own."""
+
+    def __init__(self, filters: Filters, table: np.ndarray) -> None:
+        self.table, self.draws = table, 0
+        self.is_bound = [kind != "row" for (kind, _), _ in filters.members]
+        numbers = [number for (_, number), _ in filters.members]
+        self.order = sorted(range(len(numbers)), key=numbers.__getitem__)
+
+    def contradict(self, members: list[int]) -> bool:
+        some = linprog(np.ones(len(members)), A_eq=self.table[members].T, b_eq=self.table[-1])
+        return bool(some.status == 0)
+
+    def needs(self, k: int) -> bool:
+        return not self.contradict([j for j in range(len(self.order)) if j != k])
+
+    def left(self, turn: int, held: list[int]) -> list[int]:
+        if turn >= 0:
+            for k in range(len(self.order) - 1, 0, -1):
+                self.draws += 1
+                j = mix(self.draws) % (k + 1)
+                self.order[k], self.order[j] = self.order[j], self.order[k]
+        if turn % 5 < len(AROUND):
+            first = [k for k in self.order if k in held and not self.needs(k)][: AROUND[turn % 5]]
+            self.order.sort(key=lambda k: 0 if k in first else 2 if k in held else 1)
+        else:
+            self.order.sort(key=lambda k: self.is_bound[k] == (turn % 5 == 3))
+        kept = [*self.order]
+        for k in self.order:
+            others = [j for j in kept if j != k]
+            kept = others if self.contradict(others) else kept
+        return sorted(kept)
+
+
+@pytest.mark.twin_of("decide.systems.filters.begin", "decide.systems.filters.searched")
 @pytest.mark.parametrize("seed", range(6))
-def test_a_filter_drops_each_row_and_bound_without_which_there_is_a_contradiction(
-    seed: int,
-) -> None:
+def test_filters_drop_each_row_and_bound_without_which_there_is_a_contradiction(seed: int) -> None:
     random = np.random.default_rng(seed)
     A, b = random.integers(-3, 4, (12, 3)), random.integers(0, 4, 12)
     system = System(A, b, False, random.random(12) < 0.2, (-1, 1))
     filters = Filters(system, set())
-    table, order = filters._table(), random.permutation(len(filters.members))
-    some = linprog(np.ones(order.size), A_eq=table[:-1].T, b_eq=table[-1], method="highs-ds")
-    left, _ = _left(table, np.flatnonzero(some.x > 1e-9), order)
-    kept = [*range(order.size)]
-    for k in order.tolist():  # of the same table, each by a program of its own
-        others = [j for j in kept if j != k]
-        empty = linprog(np.ones(len(others)), A_eq=table[others].T, b_eq=table[-1]).status == 2
-        kept = kept if empty else others
-    assert sorted(left.tolist()) == kept
+    table, turns = filters._table(), filters._turns()
+    some = linprog(np.ones(len(filters.members)), A_eq=table[:-1].T, b_eq=table[-1])
+    given, twin = Vertex.of(table), Filtering(filters, table)
+    held = sorted(np.flatnonzero(some.x > 1e-9).tolist())
+    best = now = begun(given, np.array(held))
+    assert sorted(now.positive.tolist()) == held
+    for turn in range(-2, 12):
+        turns.needed[:] = [twin.needs(k) for k in range(len(filters.members))]
+        now = Vertex(*map(np.copy, best))
+        smaller = searched(given, best, now, turns, turn + 1, 2**40)
+        left = twin.left(turn, held)
+        assert smaller == (len(left) < len(held))
+        if len(left) <= len(held):
+            assert sorted(now.positive.tolist()) == left
+            held, best = left, begun(given, np.array(left))
+
+
+def test_a_search_ends_where_no_other_conflict_can_be_smaller() -> None:
+    """Each conflict has rows 0 and 1, and x <= 0 or x <= 1: none is smaller than another."""
+    system = System([[1, 1], [0, -1], [-1, 0], [-2, 0]], [3, -1, 0, -2], False, None, (-9, 9))
+    filters = Filters(system, set())
+    given, turns = Vertex.of(filters._table()), filters._turns()
+    best = begun(given, np.array([0, 1, 2]))
+    assert not searched(given, best, Vertex(*map(np.copy, best)), turns, 10_000, 2**40)
+    assert turns.counts[0] == 10_000
+    assert turns.counts[1] < 100 * given.table.size
+
+
+def test_one_row_that_its_bounds_contradict_is_found_at_once() -> None:
+    rows, right = [[1, 1, 1], [2, -1, 0], [1, 2, 3], [1, 0, 0]], [-5, 7, 2, 1]
+    for equal, found in (([0, 0, 0, 0], [1]), ([0, 0, 0, 1], [1]), ([0, 0, 1, 0], [1])):
+        told = row_alone(
+            System(rows, right, False, np.array(equal, bool), [(0, 2), (-1, 3), (0, None)]),
+            np.arange(4),
+        )
+        assert told is not None
+        assert [*told.rows] == found
+    below = System([[1, 1], [0.1, 0.2]], [5, 0.2], False, [False, True], [(1, 9), (0.5, None)])
+    told = row_alone(below, np.arange(2))
+    assert told is None  # 0.1 + 0.1 is 0.2
+    nearer = System([[0.1, 0.2]], [0.2], False, True, [(1, 9), (0.5000001, None)])
+    told = row_alone(nearer, np.arange(1))
+    assert told == ({0: -1}, {0: Fraction(0.1), 1: Fraction(0.2)}, {})
+    assert rb.solve([[0.1, 0.2]], [0.2], equal=True, bounds=nearer.pairs).conflict().size == 3
 
 
 @pytest.mark.parametrize("strategy", [4, 6, 12, 14])
@@ -283,7 +352,7 @@ def test_shell_names_the_conflict_and_writes_it(shell) -> None:
 def test_shell_repairs(shell, name: str) -> None:
     status, shown, _ = shell("solve", "plan.lp", "--repair", "--keep", "a", "--out", name)
     assert status == 1
-    assert "demand_total: ≥ 95 becomes ≥ 67.5" in shown
+    assert "The least total change is 27.5, by 1 change" in shown
     assert rb.solve(name).verdict == "feasible"
 
 

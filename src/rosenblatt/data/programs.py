@@ -304,7 +304,8 @@ def _as_rows(program: LinearProgram) -> SystemFile:
         if upper is not None and not equal:
             chosen.append((i, -1.0, -upper, False))
     places, signs = np.array([row[0] for row in chosen], np.int64), [row[1] for row in chosen]
-    A = sparse.csr_matrix(sparse.diags(signs) @ program.matrix[places], dtype=np.float64)
+    A = program.matrix[places].astype(np.float64)
+    A.data *= np.repeat(signs, np.diff(A.indptr))
     A.sort_indices()
     rights, unknowns = [row[2] for row in chosen], program.unknowns
     b = np.array([float(value) + 0.0 for value in rights])

@@ -38,6 +38,11 @@ def pivots(rows: Integers, pause: Pause) -> Pivots:
     return best
 
 
+def least_rank(rows: Integers, pause: Pause) -> int:
+    """Give a number that the rank is not below, and, but for bad luck with a prime, is."""
+    return int(eliminated(remainders(rows, PRIMES[0]), PRIMES[0], pause)[0].size)
+
+
 def orthogonal(rows: Integers, pause: Pause) -> Iterator[tuple[int, list[int]]]:
     """Give independent vectors v with z·v = 0 on all rows, as many as there are.
 

@@ -26,6 +26,7 @@ from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.linear import Rationals
 from rosenblatt.exact.numbers import is_plain
 from rosenblatt.exact.programs import End, Program
+from rosenblatt.exact.spans import least_rank
 
 MANY = 300  # rows and bounds of a proof: to find fewer takes longer than to decide
 
@@ -99,6 +100,8 @@ class ElasticSystem(Elastic):
         sides = [*((j, 0) for j in given.lower), *((j, 1) for j in given.upper)]
         more, factors = whole_rows([*map(self._bound, sides), [(self.width, 1)]], self.width + 1)
         rows = self.joined.part(places, np.arange(self.width + 1)).above(more)
+        if least_rank(rows, clock.left) == rows.size - 1:
+            return None  # no other multipliers, so that none is zero on more rows
         negated = rows.part(equations, np.arange(self.width + 1)).negated()
         found = circuit(rows.above(negated), self._wanted(places, rows.size), clock)
         if found is None:
@@ -136,11 +139,11 @@ def _fraction(end: Number | None) -> End:
 def _with_right_sides(system: System, rows: np.ndarray) -> tuple[Integers, list[Fraction]]:
     """Give rows (a, -b) times positive factors as integers, and the factors."""
     if is_plain(system.X) and is_plain(system.b):
-        X, b = sparse.csr_matrix(system.X[rows], dtype=np.float64), system.b[rows]
-        places = np.arange(b.size), np.full(b.size, 0)
-        right = sparse.csr_matrix((-b, places), shape=(b.size, 1))
-        joined = sparse.csr_matrix(sparse.hstack([X, right]))
-        return whole_float_rows(joined)
+        X, ends = sparse.csr_matrix(system.X[rows], dtype=np.float64), np.arange(rows.size + 1)
+        columns = np.insert(X.indices, X.indptr[1:], system.columns)
+        values = np.insert(X.data, X.indptr[1:], -system.b[rows])
+        shape = rows.size, system.columns + 1
+        return whole_float_rows(sparse.csr_matrix((values, columns, X.indptr + ends), shape))
     return whole_rows((_with_right_side(system, i) for i in rows.tolist()), system.columns + 1)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from rosenblatt.certificates import Number
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
+from rosenblatt.decide.engine.alone import row_alone
 from rosenblatt.decide.engine.farkas import Contradiction, ElasticSystem
 from rosenblatt.decide.engine.floats import FloatProgram
 from rosenblatt.decide.engine.optimum import by_pivots, candidates, optimal_vertex, optimum
@@ -33,6 +34,9 @@ def point_or_contradiction(
     for column, (lower, upper) in enumerate(system.pairs or ()):
         if lower is not None and upper is not None and lower > upper:
             return Contradiction({}, {column: Fraction(1)}, {column: Fraction(1)})
+    alone = row_alone(system, rows)
+    if alone is not None:
+        return alone
     elastic = ElasticSystem(system, rows)
     clock.left()
     inside = _inside(system, elastic, clock)

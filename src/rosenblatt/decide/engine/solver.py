@@ -1,6 +1,7 @@
 """HiGHS: how it is set up, given a program, run for some seconds at most, and asked for a basis.
 
-Simplex      from the first: most programs take milliseconds, and its basis is what is wanted
+Simplex      from the first: most programs take milliseconds, and its basis is what is wanted.
+             Small ones are not simplified first, nor given a thread, which take longer than they
 Interior     beside it where it takes long, with a basis found afterwards; it may take a hundredth
              of the time on nearly infeasible programs, and a hundred times as long on others
 """
@@ -35,11 +36,14 @@ OPTIONS: dict[str, Any] = {
 STATUS = highspy.HighsBasisStatus
 STATES = {STATUS.kBasic: BASIC, STATUS.kLower: AT_LOWER, STATUS.kUpper: AT_UPPER}
 STATUSES = {BASIC: STATUS.kBasic, AT_LOWER: STATUS.kLower, AT_UPPER: STATUS.kUpper}
+DONE = highspy.HighsStatus.kOk  # no limit was reached
 GRACE = 0.1  # seconds that a solver has to come back
 ALONE = 1.0  # seconds that the simplex method has before another begins beside it
 
 INTERIOR = {"solver": "ipm"}
 LIGHT = 10_000  # entries of a program that takes less time than a process takes to begin
+SMALL = 3000  # entries of a program that is solved at once: it takes at most some milliseconds
+AT_ONCE = {"presolve": "off", "simplex_iteration_limit": 1000}
 GRACE_AT_EXIT = 10.0  # seconds for solvers that were told to end
 
 _running: set[Future[Any]] = set()
@@ -95,6 +99,8 @@ def _in_time(answer: Future[Any], solver: Any) -> Any:
 
 def quickest(model: Model, seconds: float) -> Any:
     """Solve a program by simplex, or by an interior method if that ends first with an optimum."""
+    if model[-1].nnz <= SMALL and (at_once := loaded(model, AT_ONCE)).run() == DONE:
+        return at_once
     end = time.perf_counter() + seconds
     simplex = loaded(model, {})
     first = _begun(simplex, seconds)

@@ -16,18 +16,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from rosenblatt.certificates import Infeasible, Number
+from rosenblatt.certificates import Data, Infeasible, Number
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.farkas import Contradiction
 from rosenblatt.decide.engine.feasibility import point_or_contradiction
-from rosenblatt.decide.systems.filters import Filters, Signed
+from rosenblatt.decide.systems.filters import LEAST, Filters, Signed
 from rosenblatt.decide.systems.members import LOWER, ROW, UPPER, Member, Members
 from rosenblatt.decide.systems.wording import Wording, counted, short
 from rosenblatt.pauses import OutOfTimeError
 
 TRIES = 100  # systems without some rows that are looked at for further conflicts
-LEAST = 2  # rows and bounds, of which there are hardly fewer
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,11 @@ class Conflict:
 class Conflicts:
     """The search for conflicts of one system that has no solution."""
 
-    def __init__(self, system: System, wording: Wording, clock: Clock) -> None:
+    def __init__(
+        self, system: System, wording: Wording, clock: Clock, data: Data | None = None
+    ) -> None:
         self.system, self.wording, self.clock = system, wording, clock
+        self.data = data or system.named()
 
     def first(self, proof: Infeasible, kept: set[int]) -> Conflict:
         """Give a conflict, with rows to keep only if there is none without them."""
@@ -203,7 +205,7 @@ class Conflicts:
         written = [self.wording.bound(self.system, j, int(side == UPPER)) for j, side in bounds]
         names = *map(self.wording.row, rows), *written
         ordered = Contradiction(*({k: part[k] for k in sorted(part)} for part in found))
-        proof = proof_of(self.system, ordered)
+        proof = proof_of(self.data, ordered)
         places = np.array(rows, np.int64)
         return Conflict(places, tuple(bounds), names, proof, self.system, self.wording)
 
@@ -234,11 +236,11 @@ def _members(found: Conflict) -> frozenset[Member]:
     return frozenset([*rows, *((side, j) for j, side in found.bounds)])
 
 
-def proof_of(system: System, found: Contradiction) -> Infeasible:
+def proof_of(data: Data, found: Contradiction) -> Infeasible:
     """Give the certificate of a contradiction."""
     lower, upper = ((tuple(side), tuple(side.values())) for side in found[1:])
     return Infeasible(
-        data=system.named(),
+        data=data,
         rows=tuple(found.rows),
         weights=tuple(found.rows.values()),
         lower=lower,

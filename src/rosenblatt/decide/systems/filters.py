@@ -6,13 +6,15 @@ Filter      each row or bound in turn is dropped for good, if the others contrad
             without it: pivots bring its y to zero, or end where it is least
 Orders      decide which are left. Rows before bounds, bounds before rows, as they are numbered;
             then so at random, and such that one or two of the smallest set come first and the
-            others of it last: a way around these is looked for
+            others of it last: a way around these is looked for. One without which the first
+            filter finds none is needed by all; where all but one are, none is smaller
 Sources     Gleeson & Ryan 1990 (vertices); Chinneck & Dravnieks 1991 (the filter)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,22 +22,78 @@ from scipy import sparse
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.signed import floats_of
 from rosenblatt.decide.systems.members import LOWER, ROW, UPPER, Member
-from rosenblatt.exact.digest import EQUAL
+from rosenblatt.exact.digest import EQUAL, mix
 from rosenblatt.exact.digest import LOWER as LOWER_TAG
 from rosenblatt.exact.numbers import exact_list
 from rosenblatt.loops import loop, part
 from rosenblatt.pauses import Pause
 
-ORDERS = 120  # at random, and fewer where there are few rows and bounds
+ORDERS, EACH = 120, 15  # at random, and for each row or bound beyond two that may be too many
+LEAST = 2  # rows and bounds, of which there are hardly fewer
 MOST = 1_000_000  # numbers of a table: a filter takes about a second then
 WORK = 100_000_000  # numbers that pivots change before no further order is tried
+AT_ONCE = 10_000_000  # such numbers, between two looks at the clock
 WRONG = 20  # sets that prove nothing, after which floats are given up
+FEW_PIVOTS = 80  # in all, for each row or bound
 PIVOTS = 100  # for one row or bound, after which it stays
-AROUND = 1, 1, 2  # of the smallest set, in three of five orders; rows or bounds come first in two
+DRIFT = 200  # pivots, after which rounding may show, and a table is made anew
+KINDS = 5  # of orders
+AROUND = 1, 1, 2  # of the smallest set, which come first in three of them
+ROWS_FIRST, BOUNDS_FIRST = 3, 4  # the others
 SMALL = 1e-11  # beside 1: nothing to divide by
 ROUNDING = 1e-8  # a difference, beside what it was taken from, that is due to rounding
 
 Signed = tuple[Member, bool]
+
+
+class Vertex(NamedTuple):
+    """Some y and their basis.
+
+    Attributes
+    ----------
+    table : table[j, i] is what y of member j takes from that of the member at place i of the basis;
+        the last row has the values of these y.
+    basis : the member at a place, -1 if there is none.
+    place : where a member is, -1 if its y is zero because it is not in the basis.
+    """
+
+    table: np.ndarray
+    basis: np.ndarray
+    place: np.ndarray
+
+    @classmethod
+    def of(cls, table: np.ndarray) -> Vertex:
+        """Take a table of rows and bounds, none of which is in the basis yet."""
+        none = np.full(table.shape[1] + table.shape[0] - 1, -1)
+        return cls(table.copy(), none[: table.shape[1]], none[table.shape[1] :])
+
+    @property
+    def positive(self) -> np.ndarray:
+        """The members whose y is positive."""
+        return np.asarray(self.basis[self.table[-1] > 0.0])
+
+
+class Turns(NamedTuple):
+    """Which rows and bounds are dropped first, turn by turn.
+
+    Attributes
+    ----------
+    order : all of them, as they come in this turn.
+    rest : room for those that come later.
+    dropped : which of them are.
+    is_bound : which of them are bounds.
+    needed : which of them no contradiction can do without.
+    counts : the next turn, the numbers that pivots changed, pivots since a table was made anew.
+    draws : how many random numbers were drawn.
+    """
+
+    order: np.ndarray
+    rest: np.ndarray
+    dropped: np.ndarray
+    is_bound: np.ndarray
+    needed: np.ndarray
+    counts: np.ndarray
+    draws: np.ndarray
 
 
 class Filters:
@@ -49,10 +107,6 @@ class Filters:
         bounds = [(j, LOWER if tag == LOWER_TAG else UPPER) for tag, j, _ in system.bounds]
         self.members += [((side, j), False) for j, side in bounds]
         self.system, self.rows, self.equations = system, rows, equations
-        self.is_bound = np.array([kind != ROW for (kind, _), _ in self.members])
-        numbers = np.array([number for (_, number), _ in self.members])
-        self.numbers = numbers / (numbers.max() + 1)
-        self.random = np.random.default_rng(0)
 
     def shrink(
         self, first: list[Signed], proven: Callable[[list[Member]], bool], pause: Pause
@@ -64,29 +118,34 @@ class Filters:
         if len(self.members) * (self.system.columns + 1) > MOST:
             return
         places = {member: k for k, member in enumerate(self.members)}
-        fewest = held = np.array([places[member] for member in first])
-        table, work, wrong = self._table(), 0, 0
-        for turn in range(-2, min(ORDERS, len(self.members) ** 2 // 24)):
+        given, turns, wrong = Vertex.of(self._table()), self._turns(), 0
+        best = begun(given, np.array([places[member] for member in first]))
+        now = Vertex(*map(np.copy, best))
+        last, work = self._last(best), min(WORK, FEW_PIVOTS * len(self.members) * given.table.size)
+        while turns.counts[0] < last and turns.counts[1] < work and wrong <= WRONG:
             pause()
-            left, pivots = _left(table, held, self._order(turn, held))
-            work += pivots * table.size
-            if 0 < left.size < fewest.size:
-                right = proven([self.members[k][0] for k in left.tolist()])
-                fewest, wrong = (left if right else fewest), wrong + (not right)
-            held = left if left.size == fewest.size else fewest
-            if work > WORK or wrong > WRONG:
-                break
+            if searched(given, best, now, turns, last, min(work, turns.counts[1] + AT_ONCE)):
+                left = now.positive
+                if proven([self.members[k][0] for k in left.tolist()]):
+                    best = begun(given, left)
+                    last = self._last(best)
+                else:
+                    wrong += 1
+                for mine, its in zip(now, best, strict=True):
+                    mine[:] = its
 
-    def _order(self, turn: int, held: np.ndarray) -> np.ndarray:
-        """Give the order of a filter: of the first two as numbered, then at random."""
-        turns = self.numbers if turn < 0 else self.random.random(self.numbers.size)
-        kind = turn % 5
-        if kind < len(AROUND):
-            turns[held] += 1
-            turns[self.random.choice(held, min(AROUND[kind], held.size), replace=False)] -= 2
-        else:
-            turns = turns + (self.is_bound == (kind == len(AROUND)))
-        return np.argsort(turns, kind="stable")
+    def _last(self, best: Vertex) -> int:
+        """Give the turn to end with, which is an early one where there is little to try."""
+        return min(ORDERS, len(self.members) ** 2 // 24, EACH * (best.positive.size - LEAST))
+
+    def _turns(self) -> Turns:
+        """Give the turns, the first two of them with members as they are numbered."""
+        numbers = np.array([number for (_, number), _ in self.members])
+        is_bound = np.array([kind != ROW for (kind, _), _ in self.members])
+        order, none = np.argsort(numbers, kind="stable"), np.zeros(numbers.size, np.bool_)
+        counts = np.array([-2, 0, 0])
+        draws = np.zeros(1, np.uint64)
+        return Turns(order, order.copy(), none, is_bound, none.copy(), counts, draws)
 
     def _table(self) -> np.ndarray:
         """Give the rows, each with numbers of at most 1, and below them the right-hand side."""
@@ -107,96 +166,182 @@ class Filters:
         return table
 
 
-def _left(table: np.ndarray, held: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, int]:
-    """Give what a filter leaves, given a set that contradicts, and the number of its pivots."""
-    table, basis = table.copy(), np.full(table.shape[1], -1)
-    place = np.full(order.size, -1)
-    pivots = filtered(table, basis, place, np.zeros(order.size, np.bool_), held, order)
-    return basis[table[-1] > 0.0], pivots
+def begun(given: Vertex, held: np.ndarray) -> Vertex:
+    """Give the vertex of a set that contradicts."""
+    made = Vertex(*map(np.copy, given))
+    begin(made, held)
+    return made
 
 
 # ---- loops
-# table[j, i] is what y of member j takes from that of the member at place i of the basis; the last
-# row has the values of these y. basis[i] is the member at a place, -1 if there is none, and
-# place[j] where a member is, -1 if its y is zero because it is not in the basis.
 
 
 @loop
-def filtered(
-    table: np.ndarray,
-    basis: np.ndarray,
-    place: np.ndarray,
-    dropped: np.ndarray,
-    held: np.ndarray,
-    order: np.ndarray,
-) -> int:
-    """Begin with the vertex of a set, drop members in their order; count pivots."""
-    values = table[table.shape[0] - 1]
-    pivots = _begin(table, basis, place, held)
-    _cut(values)
-    for k in range(order.size):
-        q = order[k]
+def begin(vertex: Vertex, held: np.ndarray) -> None:
+    """Make a basis of a set and of others, by the largest numbers."""
+    _begin(vertex, held, held.size)
+
+
+@loop
+def searched(given: Vertex, best: Vertex, now: Vertex, turns: Turns, last: int, work: int) -> bool:
+    """Filter in turn, from the best set or one as small, until one is smaller, which `now` is.
+
+    Tell whether there is one; if not, all turns are done, or the work.
+    """
+    fewest, counts = _positive(best), turns.counts
+    while counts[0] < last and counts[1] < work:
+        if fewest - _needed(now, turns.needed) < 2:
+            counts[0] = last
+            break
+        _ordered(turns, now)
+        pivots = _filtered(now, turns.dropped, turns.order)
+        first = turns.order[0]
+        turns.needed[first] |= not turns.dropped[first]
+        counts[0] += 1
+        counts[1] += (1 + pivots) * now.table.size
+        counts[2] += pivots
+        size = _positive(now)
+        if 0 < size < fewest:
+            return True
+        if size != fewest:
+            _copy(best, now)
+            counts[2] = 0
+        elif counts[2] > DRIFT:
+            _renewed(given, now, turns.rest)
+            counts[2] = 0
+    return False
+
+
+@part
+def _filtered(vertex: Vertex, dropped: np.ndarray, order: np.ndarray) -> int:
+    """Drop members in their order, those without which a contradiction is left; count pivots."""
+    values, place = vertex.table[vertex.table.shape[0] - 1], vertex.place
+    dropped[:] = False
+    pivots = 0
+    for q in order:
         for _ in range(PIVOTS):
-            if place[q] < 0:
+            if place[q] < 0 or values[place[q]] == 0.0:
                 break
-            entering = _entering(table, place, dropped, place[q])
-            leaving = place[q] if values[place[q]] == 0.0 else _leaving(table, entering)
-            if entering < 0 or leaving < 0:
+            entering = _entering(vertex, dropped, place[q], False)
+            if entering < 0:
                 break
-            _exchange(table, basis, place, leaving, entering)
-            _cut(values)
+            blocking = _blocking(vertex, dropped, entering)
+            while blocking >= 0 and entering >= 0:
+                other = _entering(vertex, dropped, blocking, True)
+                _exchange(vertex, blocking, other)
+                pivots += 1
+                entering = _entering(vertex, dropped, place[q], False)
+                blocking = _blocking(vertex, dropped, entering)
+            leaving = _leaving(vertex, entering)
+            if leaving < 0:
+                break
+            _exchange(vertex, leaving, entering)
+            _cut(vertex, dropped)
             pivots += 1
         dropped[q] = place[q] < 0 or values[place[q]] == 0.0
     return pivots
 
 
 @part
-def _cut(values: np.ndarray) -> None:
-    """Make zero of what is negative by rounding; where it was not, no proof will be found."""
+def _cut(vertex: Vertex, dropped: np.ndarray) -> None:
+    """Make zero of what is not by rounding; where it was not, no proof will be found."""
+    values = vertex.table[vertex.table.shape[0] - 1]
     for i in range(values.size):
-        values[i] = max(values[i], 0.0)
+        if values[i] < 0.0 or (vertex.basis[i] >= 0 and dropped[vertex.basis[i]]):
+            values[i] = 0.0
 
 
 @part
-def _begin(table: np.ndarray, basis: np.ndarray, place: np.ndarray, held: np.ndarray) -> int:
-    """Make a basis of a set and of others, by the largest numbers."""
-    pivots = 0
-    for j in held:
+def _positive(vertex: Vertex) -> int:
+    """Count the members whose y is positive."""
+    values, count = vertex.table[vertex.table.shape[0] - 1], 0
+    for i in range(values.size):
+        count += values[i] > 0.0
+    return count
+
+
+@part
+def _needed(vertex: Vertex, needed: np.ndarray) -> int:
+    """Count the members whose y is positive and that no contradiction can do without."""
+    values, count = vertex.table[vertex.table.shape[0] - 1], 0
+    for i in range(values.size):
+        count += values[i] > 0.0 and needed[vertex.basis[i]]
+    return count
+
+
+@part
+def _copy(source: Vertex, target: Vertex) -> None:
+    for j in range(source.table.shape[0]):
+        for i in range(source.basis.size):
+            target.table[j, i] = source.table[j, i]
+    for i in range(source.basis.size):
+        target.basis[i] = source.basis[i]
+    for j in range(source.place.size):
+        target.place[j] = source.place[j]
+
+
+@part
+def _renewed(given: Vertex, vertex: Vertex, room: np.ndarray) -> None:
+    """Make a table anew, for the members whose y is positive."""
+    values, count = vertex.table[vertex.table.shape[0] - 1], 0
+    for i in range(values.size):
+        if values[i] > 0.0:
+            room[count] = vertex.basis[i]
+            count += 1
+    _copy(given, vertex)
+    _begin(vertex, room, count)
+
+
+@part
+def _begin(vertex: Vertex, held: np.ndarray, count: int) -> None:
+    table, basis, place = vertex
+    for k in range(count):
         best, at = SMALL, -1
         for i in range(basis.size):
-            if basis[i] < 0 and abs(table[j, i]) > best:
-                best, at = abs(table[j, i]), i
+            if basis[i] < 0 and abs(table[held[k], i]) > best:
+                best, at = abs(table[held[k], i]), i
         if at >= 0:
-            _exchange(table, basis, place, at, j)
-            pivots += 1
+            _exchange(vertex, at, held[k])
     for i in range(basis.size):
         best, at = SMALL, -1
         for j in range(place.size):
             if basis[i] < 0 and abs(table[j, i]) > best:
                 best, at = abs(table[j, i]), j
         if at >= 0:
-            _exchange(table, basis, place, i, at)
-            pivots += 1
+            _exchange(vertex, i, at)
         elif basis[i] < 0:
             table[:, i] = 0.0
-    return pivots
+    values = table[table.shape[0] - 1]
+    for i in range(values.size):
+        values[i] = max(values[i], 0.0)
 
 
 @part
-def _entering(table: np.ndarray, place: np.ndarray, dropped: np.ndarray, i: int) -> int:
+def _entering(vertex: Vertex, dropped: np.ndarray, i: int, at_zero: bool) -> int:
     """Give the member that lessens the value at a place most; any that takes a zero's place."""
-    best, at, zero = SMALL, -1, table[table.shape[0] - 1, i] == 0.0
-    for j in range(place.size):
-        size = abs(table[j, i]) if zero else table[j, i]
-        if size > best and place[j] < 0 and not dropped[j]:
+    best, at = SMALL, -1
+    for j in range(vertex.place.size):
+        size = abs(vertex.table[j, i]) if at_zero else vertex.table[j, i]
+        if size > best and vertex.place[j] < 0 and not dropped[j]:
             best, at = size, j
     return at
 
 
 @part
-def _leaving(table: np.ndarray, entering: int) -> int:
+def _blocking(vertex: Vertex, dropped: np.ndarray, entering: int) -> int:
+    """Give a place whose member was dropped, and whose value would change."""
+    basis = vertex.basis
+    for i in range(basis.size if entering >= 0 else 0):
+        if basis[i] >= 0 and dropped[basis[i]] and abs(vertex.table[entering, i]) > SMALL:
+            return i
+    return -1
+
+
+@part
+def _leaving(vertex: Vertex, entering: int) -> int:
     """Give the place whose value is the first to become zero."""
-    values, least, at = table[table.shape[0] - 1], np.inf, -1
+    table, least, at = vertex.table, np.inf, -1
+    values = table[table.shape[0] - 1]
     for i in range(values.size if entering >= 0 else 0):
         slope = table[entering, i]
         if slope > SMALL:
@@ -208,10 +353,9 @@ def _leaving(table: np.ndarray, entering: int) -> int:
 
 
 @part
-def _exchange(
-    table: np.ndarray, basis: np.ndarray, place: np.ndarray, leaving: int, entering: int
-) -> None:
+def _exchange(vertex: Vertex, leaving: int, entering: int) -> None:
     """Put a member at a place of the basis."""
+    table, basis, place = vertex
     taken = table[entering]
     one = taken[leaving]
     for j in range(table.shape[0]):
@@ -227,3 +371,54 @@ def _exchange(
     if basis[leaving] >= 0:
         place[basis[leaving]] = -1
     basis[leaving], place[entering] = entering, leaving
+
+
+# ---- orders
+
+
+@part
+def _ordered(turns: Turns, vertex: Vertex) -> None:
+    """Give the order of a turn: of the first two as numbered, of others at random."""
+    turn, order, first = turns.counts[0], turns.order, 0
+    if turn >= 0:
+        _shuffle(order, turns.draws)
+    kind = turn % KINDS
+    if kind < ROWS_FIRST:
+        first = _partition(turns, vertex, kind, AROUND[kind], 0)
+    _partition(turns, vertex, kind, 0, first)
+
+
+@part
+def _partition(turns: Turns, vertex: Vertex, kind: int, few: int, start: int) -> int:
+    """Bring some members to the front, others behind them, each in their order.
+
+    These are a few of the set, or those that are not in it; or rows, or bounds.
+    """
+    order, rest, count, end = turns.order, turns.rest, 0, start
+    for k in range(start, order.size):
+        q = order[k]
+        held = vertex.place[q] >= 0 and vertex.table[vertex.place.size, vertex.place[q]] > 0.0
+        if kind >= ROWS_FIRST:
+            ahead = turns.is_bound[q] == (kind == BOUNDS_FIRST)
+        elif few > 0:
+            ahead = held and end < few and not turns.needed[q]
+        else:
+            ahead = not held
+        if ahead:
+            order[end] = q
+            end += 1
+        else:
+            rest[count] = q
+            count += 1
+    for k in range(count):
+        order[end + k] = rest[k]
+    return end
+
+
+@part
+def _shuffle(order: np.ndarray, draws: np.ndarray) -> None:
+    """Draw an order, each as likely as any other (Fisher & Yates)."""
+    for k in range(order.size - 1, 0, -1):
+        draws[0] += np.uint64(1)
+        j = np.int64(mix(draws[0]) % np.uint64(k + 1))
+        order[k], order[j] = order[j], order[k]

@@ -23,7 +23,7 @@ from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.farkas import Contradiction
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.integers import whole_rows
-from rosenblatt.exact.spans import orthogonal, pivots
+from rosenblatt.exact.spans import least_rank, orthogonal
 
 ROW, LOWER, UPPER = "row", "lower", "upper"
 Member = tuple[str, int]
@@ -53,18 +53,25 @@ class Members:
         found = orthogonal(self.table, self.clock.left)
         return [[Fraction(value) for value in vector] for _, vector in found]
 
+    @cached_property
+    def _are_only(self) -> bool:
+        """Whether, but for a factor, multipliers that cancel a are the only ones if there are any.
+
+        A prime may hide that they are, which does no harm: other ways lead on from there.
+        """
+        return least_rank(self.table, self.clock.left) == len(self.members) - 1
+
     def only(self) -> Contradiction | None:
         """Give the contradiction if, but for a factor, no other multipliers cancel a."""
-        if len(self.members) - len(pivots(self.table, self.clock.left).rows) != 1:
+        if not self._are_only:
             return None
-        (y,) = self.kernel
-        signed = filter(self.contradicts, (y, [-v for v in y]))
-        return next(map(self.contradiction, signed), None)
+        signed = (z for y in self.kernel for z in (y, [-v for v in y]))
+        return next(map(self.contradiction, filter(self.contradicts, signed)), None)
 
     def irreducible(self, weights: list[Fraction]) -> Contradiction:
         """Give a contradiction of members from which none can be dropped, given one."""
         y = [weight / factor for weight, factor in zip(weights, self.factors, strict=True)]
-        kernel = self.kernel
+        kernel = [] if self._are_only else self.kernel
         while len(kernel) > 1:
             other = next(v for v in kernel if not _parallel(y, v))
             opposite = [-value for value in other]

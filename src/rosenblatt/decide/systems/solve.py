@@ -180,7 +180,8 @@ class Solution:
         if self.system is None or not isinstance(self.certificate, Infeasible):
             raise InputError(f"the system is {self.verdict}: only infeasible ones have conflicts")
         clock = Clock(checked_seconds(max_seconds))
-        return Conflicts(self.system, self.wording, clock), self.certificate
+        search = Conflicts(self.system, self.wording, clock, self.certificate.data)
+        return search, self.certificate
 
     def explain(self) -> str:
         """Explain the verdict.
@@ -268,7 +269,7 @@ class _Question:
         return rounded if keeps(self.system, rounded) else w
 
     def _infeasible(self, found: Contradiction) -> Solution:
-        certificate = proof_of(self.system, found)
+        certificate = proof_of(self.system.named(), found)
         return self._solution(
             INFEASIBLE, None, certificate, np.array([*found.rows], np.int64), None
         )
