@@ -6,9 +6,11 @@ import shutil
 import warnings
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -18,11 +20,12 @@ import rosenblatt as rb
 from amount import LONG, amount
 from bench.race import MissingError
 from bench.sets import found
-from pages import DOCS, RUNNERS, blocks
+from pages import DOCS, RUNNERS, blocks, cells
 from rosenblatt import certificates as rc
 from rosenblatt.check.verification import held_against
 from rosenblatt.checker import Refused, check, digest
 from rosenblatt.data.systems import read_system
+from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.proofs.statement import rows_of, stated
 from rosenblatt.proofs.writers import WRITERS, proof_text
 from strangers import Coq, a_solver_accepts, solvers_accept, vipr_accepts
@@ -272,10 +275,14 @@ def test_the_shell_says_what_an_export_lacks(shell, folder, refused):
 long_only = pytest.mark.skipif(not LONG, reason="make test-long tries real certificates")
 
 
+TOO_LONG = 5_000_000  # bytes that take coqc more than minutes, as those of a gallery's notebook do
+
+
 def accepted(folder, coq):
-    """Tell whether everybody accepts the proofs in a folder."""
-    solvers = solvers_accept((folder / "proof.smt2").read_text())
-    return solvers and coq.accepts([(folder / "proof.v").read_text()], folder)
+    """Tell whether everybody accepts the proofs in a folder; very long ones are spared Coq."""
+    solvers, text = solvers_accept((folder / "proof.smt2").read_text()), folder / "proof.v"
+    long = text.stat().st_size > TOO_LONG
+    return solvers and (long or coq.accepts([text.read_text()], folder))
 
 
 @long_only
@@ -307,31 +314,64 @@ def test_systems_of_netlib_are_accepted(coq, tmp_path):
         assert vipr_accepts((tmp_path / "proof.vipr").read_text())
 
 
-PAGES = ["../README", "certificates", "proofs", "shell", "svm", "index", "theorems/noise"]
-PAGES += ["cookbook/feasibility", "cookbook/separation"]
+ASKED = re.compile(r"rb\.verify\(|rb\.solve\(|--certificate ")
+
+
+def code(page):
+    return "".join([text for kind, text in blocks(page) if kind in RUNNERS] + cells(page))
+
+
+PAGES = [
+    page.relative_to(DOCS).as_posix()
+    for page in sorted(DOCS.rglob("*.md"))
+    if ASKED.search(code(page))
+]
 COMMAND = re.compile(r"^\$ rosenblatt \w+ (\S+) .*--certificate (\S+)", re.MULTILINE)
+
+
+class Exports:
+    """Ways to export each certificate that a page verifies, or that belongs to a system of it."""
+
+    def __init__(self, monkeypatch):
+        self.every, self.verify, self.solve = [], rb.verify, rb.solve
+        monkeypatch.setattr(rb, "verify", self.verified)
+        monkeypatch.setattr(rb, "solve", self.solved)
+
+    def verified(self, *given, **how):
+        self.every.append(lambda path: rb.export(given[0], path, *given[1:], **how))
+        return self.verify(*given, **how)
+
+    def solved(self, *given, **how):
+        answer = self.solve(*given, **how)
+        certificates = [answer.certificate]
+        if answer.verdict == "infeasible":
+            certificates.append(answer.conflict().certificate)
+        self.every += [partial(self.of_system, answer.system, one) for one in certificates]
+        return answer
+
+    @staticmethod
+    def of_system(system, certificate, path):
+        how = {"strict": system.tags == MORE_THAN, "equal": system.tags == EQUAL}
+        rb.export(certificate, path, system.X, system.b, bounds=system.pairs, **how)
 
 
 @long_only
 @pytest.mark.parametrize("page", PAGES)
 def test_certificates_of_the_documentation_are_accepted(page, shell, folder, coq, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
     shutil.copy(Path(rb.__file__).parent / "checker.py", folder)
     shutil.copy(DOCS / "own_experiment.py", folder)
-    exports, verify = [], rb.verify
-
-    def recorded(*given, **how):
-        exports.append(lambda path: rb.export(given[0], path, *given[1:], **how))
-        return verify(*given, **how)
-
-    monkeypatch.setattr(rb, "verify", recorded)
-    names = {"__name__": "page"}
+    exports, names = Exports(monkeypatch).every, {"__name__": "page"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for kind, text in blocks(DOCS / f"{page}.md"):
+        for kind, text in blocks(DOCS / page):
             assert kind not in RUNNERS or RUNNERS[kind](text, names)
             for data, certificate in COMMAND.findall(text):
                 words = "export", certificate, "--data", data
                 exports.append(lambda path, words=words: shell(*words[:2], path, *words[2:]))
+        for cell in cells(DOCS / page):
+            exec(compile(cell, page, "exec"), names)
+    plt.close("all")
     assert exports
     for export in exports:
         for suffix in (".v", ".smt2"):
