@@ -12,6 +12,7 @@ from PIL import Image
 import rosenblatt as rb
 from browser import needs_browser, visit
 from rosenblatt.lab import animation, film
+from rosenblatt.lab.figure import Picture
 from rosenblatt.lab.frames import Frames, record
 from rosenblatt.lab.style import BLUE, ORANGE, look, new_figure
 from windows import accessibility, open_page
@@ -27,8 +28,7 @@ def frames():
 
 def drawn(frames, k):
     """Give the figure of the k-th mistake."""
-    figure = new_figure()
-    figure.set_layout_engine("none")
+    figure = new_figure(layout="none")
     with look():
         film.draw(figure, frames, k)
     return figure
@@ -244,6 +244,16 @@ def test_a_run_without_a_separator_has_no_chart_of_products():
     figure = drawn(record(*NOISE, limit=30), 30)
     assert not figure.axes[2].axison
     assert "is known to separate" in figure.axes[2].get_title(loc="left")
+
+
+@pytest.mark.parametrize("name", ["run.html", "run.gif"])
+def test_each_picture_is_drawn_once(name, tmp_path, monkeypatch):
+    pictures = []
+    render = Picture.draw
+    monkeypatch.setattr(Picture, "draw", lambda *given: pictures.append(render(*given)))
+    monkeypatch.setattr(animation, "HELD", 1)
+    rb.animate(*WORKED, tmp_path / name)
+    assert len(pictures) == 4  # the beginning and three mistakes
 
 
 def test_the_gif_shows_every_mistake_and_holds_the_last(tmp_path):

@@ -41,11 +41,12 @@ def shoot(frames: Frames, writer: Any, path: Path, last: int = 1) -> None:
     """Let a writer of Matplotlib write a run as a film; its last picture is shown some times."""
     shown = moments(frames.mistakes)
     with look():
-        figure = new_figure(WIDTH, HEIGHT)
-        figure.set_layout_engine("none")  # which would let the charts tremble
+        figure = new_figure(WIDTH, HEIGHT, layout="none")  # others would let the charts tremble
         with writer.saving(figure, path, DOTS_PER_INCH):
-            for k in (*shown, *shown[-1:] * (last - 1)):
+            for k in shown:
                 draw(figure, frames, k)
+                writer.grab_frame()
+            for _ in range(last - 1):
                 writer.grab_frame()
 
 

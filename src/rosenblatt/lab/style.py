@@ -33,7 +33,6 @@ _LOOK: Any = {
     "legend.frameon": False,
     "legend.fontsize": 9,
     "svg.hashsalt": "rosenblatt",  # the same picture is the same file
-    "figure.constrained_layout.use": True,
 }
 
 
@@ -45,14 +44,18 @@ def look() -> Any:
     return optional_module("matplotlib", "lab").rc_context(_LOOK)
 
 
-def new_figure(width: float = 7.2, height: float = 4.2) -> Any:
-    """Give an empty figure (inches) that no window and no global state knows about."""
+def new_figure(width: float = 7.2, height: float = 4.2, layout: Any = "constrained") -> Any:
+    """Give an empty figure (inches) that no window and no global state knows about.
+
+    With the layout "none", axes stay where they were put, and Matplotlib draws a picture once
+    instead of twice.
+    """
     with look():
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         from rosenblatt.lab.figure import Picture
 
-        figure = Picture(figsize=(width, height))
+        figure = Picture(figsize=(width, height), layout=layout)
         FigureCanvasAgg(figure)
     return figure
 
