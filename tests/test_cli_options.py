@@ -103,6 +103,13 @@ def test_separators_decimal_commas_and_columns_are_read_and_remembered(shell):
     assert shell("predict", "m", "semi.csv")[1] == "x\ny\n"
 
 
+@pytest.mark.parametrize("word", ["tab", r"\t", "\t"])
+def test_a_tab_is_a_separator_by_its_name(word, shell, folder):
+    (folder / "wide.csv").write_text("a\tkind\n1\tx\n2\ty\n")
+    assert shell("fit", "wide.csv", "-m", "m", "--sep", word)[0] == 0
+    assert rb.load("m").feature_names_in_.tolist() == ["a"]
+
+
 def test_text_is_hashed_to_as_many_bits_as_are_asked_for(shell):
     assert shell("fit", "t.txt", "-m", "m", "--bits", "10")[0] == 0
     assert rb.load("m").n_features_in_ == 1024

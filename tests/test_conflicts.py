@@ -227,9 +227,12 @@ def test_rows_to_keep_are_used_only_if_they_must_be() -> None:
         solved.conflict(keep=["demand"])
 
 
-def test_only_infeasible_systems_have_conflicts() -> None:
-    with pytest.raises(rb.InputError, match="feasible"):
-        rb.solve([[1.0]], [1]).conflict()
+def test_only_infeasible_systems_have_conflicts_and_need_repairs() -> None:
+    solved = rb.solve([[1.0]], [1])
+    with pytest.raises(rb.InputError, match="is feasible: only infeasible ones have conflicts"):
+        solved.conflict()
+    with pytest.raises(rb.InputError, match="is feasible: only infeasible ones need a repair"):
+        solved.repair()
 
 
 def test_the_contradiction_is_arithmetic_in_the_words_of_the_file(plan: Path) -> None:

@@ -166,6 +166,7 @@ def test_a_row_without_columns_leaves_names_and_numbers_open(make, kind):
 FAULTS = [
     (None, "column 'a' of the row has None, which is not a number"),
     ("1.5", "column 'a' of the row has '1.5', which is not a number"),
+    ("DE", "which is not a number; a category is a column of its own: {'a=DE': 1}"),
     (10**400, "beyond float64"),
     (np.nan, "column 'a' of the row is NaN or infinity"),
 ]

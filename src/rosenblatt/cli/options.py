@@ -130,8 +130,8 @@ EVERYWHERE = {
     "separator": click.option(
         "--sep",
         "separator",
-        type=Taken("character", lambda text: text.replace(r"\t", "\t")),
-        help="Separator of a CSV file: ';', '|', '\\t'. [default: ,]",
+        type=Taken("character", lambda text: {"tab": "\t", r"\t": "\t"}.get(text, text)),
+        help="Separator of a CSV file, such as ';' or tab. [default: ,]",
     ),
     "decimal": click.option(
         "--decimal",

@@ -266,6 +266,9 @@ def _packers(length: int) -> tuple[Callable[..., None], Callable[..., None]]:
 def _fault(x: dict[Any, Any]) -> InputError:
     for column, value in x.items():
         where = f"column {column!r} of the row has {value!r:.60}"
+        if isinstance(value, str):
+            own = f"a category is a column of its own: {{{f'{column}={value}'!r:.60}: 1}}"
+            return InputError(f"{where}, which is not a number; {own}")
         if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
             return InputError(f"{where}, which is not a number")
         try:
@@ -310,7 +313,9 @@ def _numbers(values: Any) -> np.ndarray:
     try:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise InputError("the row holds something that is not a number") from None
+        raise InputError(
+            "the row holds something that is not a number; rb.TextHasher makes rows of texts"
+        ) from None
 
 
 @lru_cache(maxsize=16)

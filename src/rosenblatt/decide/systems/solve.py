@@ -171,14 +171,16 @@ class Solution:
         Repair
             The changes, and a point of the changed system. Strict rows are taken as >=.
         """
-        search, _ = self._conflicts(max_seconds)
+        search, _ = self._conflicts(max_seconds, "need a repair")
         kept = places(self.wording, keep, search.system)
         repairs = Repairs(search.system, self.wording, kept, weights)
         return within(search.clock, lambda: repairs.least(search.clock))
 
-    def _conflicts(self, max_seconds: float | None) -> tuple[Conflicts, Infeasible]:
+    def _conflicts(
+        self, max_seconds: float | None, why: str = "have conflicts"
+    ) -> tuple[Conflicts, Infeasible]:
         if self.system is None or not isinstance(self.certificate, Infeasible):
-            raise InputError(f"the system is {self.verdict}: only infeasible ones have conflicts")
+            raise InputError(f"the system is {self.verdict}: only infeasible ones {why}")
         clock = Clock(checked_seconds(max_seconds))
         search = Conflicts(self.system, self.wording, clock, self.certificate.data)
         return search, self.certificate
