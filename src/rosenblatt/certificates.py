@@ -172,7 +172,7 @@ class JointSeparator(Joint, Separator):
     """w tells all classes apart, and leaves each row at least the margin."""
 
     kind = "joint separator"
-    forms = FORMS | {"classes": LABELS}
+    forms: ClassVar[dict[str, Form]] = FORMS | {"classes": LABELS}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -180,7 +180,7 @@ class JointNonSeparability(Joint, NonSeparability):
     """The weighted rows sum to zero, so nothing tells all classes apart; w does so weakly."""
 
     kind = "joint non-separability"
-    forms = FORMS | {"classes": LABELS, "w": optional(NUMBERS)}
+    forms: ClassVar[dict[str, Form]] = FORMS | {"classes": LABELS, "w": optional(NUMBERS)}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -188,7 +188,7 @@ class JointInseparability(Joint, Inseparability):
     """The weighted rows sum to zero and span all rows, so that not even w weakly does."""
 
     kind = "joint inseparability"
-    forms = FORMS | {"classes": LABELS}
+    forms: ClassVar[dict[str, Form]] = FORMS | {"classes": LABELS}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -71,7 +71,7 @@ def evaluate() -> None:
 @click.option(
     "--top", default=20, show_default=True, help="How many weights, for and against each class."
 )
-@click.option("--data", help="For hashed columns: a file whose words to name them by.")
+@click.option("--data", help="For hashed columns: a file with the words that name them.")
 @options.json
 @done_in("weights")
 def weights() -> None:

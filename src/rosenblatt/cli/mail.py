@@ -93,7 +93,11 @@ def train() -> None:
 
 @mail.command(cls=SeveralValues)
 @folders
-@click.option("--order", type=click.Choice(["date", "given"]), help="[default: date]")
+@click.option(
+    "--order",
+    type=click.Choice(["date", "given"]),
+    help="Test messages by their dates, or as they are given. [default: date]",
+)
 @click.option("--trec", type=FILE, metavar="INDEX", help="A TREC index of messages, in its order.")
 @options.json
 @done_in("mailing")
