@@ -1,4 +1,8 @@
-"""Decision regions: what a model answers over a plane, and the examples on it."""
+"""Decision regions: what a model answers over a plane, and the examples on it.
+
+scikit-learn's `DecisionBoundaryDisplay` draws models of two features; here are planes through more
+of them, class names, ringed mistakes, support vectors, and where the model has no answer.
+"""
 
 from __future__ import annotations
 

@@ -66,6 +66,7 @@ function line({ at, words, below }, { x, y, last, top }) {
 /** Give the place of a name: above an upper bound and below a lower one, which rise to the right. */
 function beside(x, y, leaves, below) {
   if (!leaves) return [[x, y + (below ? 18 : -7)], "end"];
-  if (below && x < WIDTH - 60) return [[x + 8, y + 8], "start"];
+  // A steep bound ends at the axis, to whose left there is no room for its name.
+  if (x < (below ? WIDTH - 60 : LEFT + 60)) return [[x + 8, y + 8], "start"];
   return [[x - 12, y + (below ? 32 : 8)], "end"];
 }
