@@ -48,6 +48,64 @@ def dual_value(Z, lam, alphas):
     return float(alphas.sum() - total @ total / (4 * lam))
 
 
+def naive_newton_steps(Z, signs, caps, costs, tol, most):
+    """Do what `small.newton_steps` does; give the best weights and duals, and the steps."""
+    lam, sigma, free = costs[0] / 2, 0.5, costs[-1] == 0
+    w, centre = np.zeros(Z.shape[1]), np.zeros(len(Z))
+    above, below, steps, centred = np.inf, -np.inf, 0, False
+
+    def duals(w):
+        return np.clip(centre + sigma * (1 - Z @ w), 0, caps)
+
+    def slope(w):
+        return costs * w - duals(w) @ Z
+
+    while True:
+        alphas = duals(w)
+        sums = np.array([alphas[signs < 0].sum(), alphas[signs > 0].sum()])
+        factors = (
+            np.where(sums > 0, sums.min() / np.where(sums > 0, sums, 1), 1) if free else [1, 1]
+        )
+        scaled = alphas * np.where(signs < 0, *factors)
+        pulled = (scaled @ Z)[: -1 if free else None]
+        scaled *= min(1, 2 * lam * scaled.sum() / (pulled @ pulled)) if pulled.any() else 1
+        primal = caps @ np.maximum(0, 1 - Z @ w) + costs @ w**2 / 2
+        dual = dual_value(Z[:, : -1 if free else None], lam, scaled)
+        if not centred:
+            if primal < above:
+                above, best_w = primal, w
+            if dual > below:
+                below, best_alphas = dual, scaled
+            if above - below <= tol * above or steps == most:
+                return best_w, best_alphas, steps
+            squares = slope(w) ** 2 / (4 * lam)
+            if free:
+                squares[-1] = abs(slope(w)[-1])
+            if squares.sum() <= 0.1 * (primal - dual):
+                centre, sigma, centred = alphas, 4 * sigma, True
+                continue
+        bent = Z[(alphas > 0) & (alphas < caps)]
+        way = -np.linalg.lstsq(np.diag(costs) + sigma * bent.T @ bent, slope(w), rcond=1e-14)[0]
+        w = w + _length(lambda length, w=w, way=way: slope(w + length * way) @ way) * way
+        steps, centred = steps + 1, False
+
+
+def _length(slope):
+    """Search along a step for a slope of a tenth: twice as far, then halves and secants in turn."""
+    low, high, length = 0.0, np.inf, 1.0
+    for k in range(60):
+        if abs(slope(length)) <= 0.1 * abs(slope(0.0)):
+            break
+        low, high = (length, high) if slope(length) < 0 else (low, length)
+        if high == np.inf:
+            length = 2 * low
+        elif k % 2 == 0:
+            length = (low + high) / 2
+        else:
+            length = low - (high - low) * slope(low) / (slope(high) - slope(low))
+    return length
+
+
 # ---- the largest margin, by every set of rows
 
 

@@ -2,7 +2,7 @@
 
 Problem     that of `problem`
 Method      sweeps over the dual, which soon know the rows that are far from the margin; then, where
-            there are few columns, Newton steps, which need few rows
+            there are few columns, Newton steps, which need few rows; small data, those at once
 Gap         computed anew from the data, whatever the method says
 """
 
@@ -18,6 +18,7 @@ from rosenblatt.blocks import one_blas_thread
 from rosenblatt.margin.descent import MOST_PASSES, descend
 from rosenblatt.margin.newton import newton
 from rosenblatt.margin.problem import NEGLIGIBLE, Effort, Problem, Solution, relative_gap
+from rosenblatt.margin.small import is_small, small_margin
 
 FEW_ROWS = 1000  # to hold BLAS back takes longer than they do
 FEW_COLUMNS = 1000  # Newton's matrix takes a few milliseconds
@@ -85,6 +86,12 @@ def _solved(
             earlier = problem.judged(start[0], duals, 0, tol, "earlier")
             if earlier.converged:
                 return earlier
+    if is_small(problem):
+        w, alphas, effort.passes = small_margin(problem, tol, effort.most)
+        found = problem.judged(w, alphas, effort.passes, tol, "newton")
+        if found.converged or effort.is_over():
+            return found
+        duals = alphas
     sweeps = effort.most
     if few:
         sweeps = MORE_SWEEPS  # from near by, they are all that is needed
