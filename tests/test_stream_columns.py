@@ -272,3 +272,15 @@ def test_columns_that_weigh_one_gives_are_the_callers_own():
     before = learner.answer_one({"a": 1.0, "b": 2.0})
     learner.weigh_one({"a": 1.0, "b": 2.0})[0][:] = 0
     assert learner.answer_one({"a": 1.0, "b": 2.0}) == before
+
+
+def test_rows_are_read_alike_before_and_after_names_are_met():
+    first, second = {"a": 1.0, "b": 2.0}, {"c": 3.0, "b": 4.0, "a": 5.0}
+    learner = taught(rb.Perceptron(), [(first, 0), (first, 1)])
+    for x in (first, second, {"b": 2.0, "a": 1.0}, {"a": 1.0, "c": 2.0}, second):
+        learner.learn_one(x, 1)
+        for again in (learner, pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)):
+            columns, values = again._reader.read(x)
+            named = zip(again.feature_names_in_[columns].tolist(), values.tolist(), strict=True)
+            assert dict(named) == x
+            assert again.predict_one(x) == learner.predict_one(dict(reversed(x.items())))

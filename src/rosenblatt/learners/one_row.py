@@ -25,8 +25,8 @@ from rosenblatt.online.linear_machine import OneRow
 MOST_COLUMNS = 2**31 - 1
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
-# What rows with all names share: how many, their columns, and how values are picked.
-Whole = tuple[int, np.ndarray, Callable[[dict[Any, Any]], Any]]
+# What rows with all names share: how many, their columns, how values are picked, and how packed.
+Whole = tuple[int, np.ndarray, Callable[[dict[Any, Any]], Any], Callable[..., None]]
 
 
 class RowReader:
@@ -36,14 +36,19 @@ class RowReader:
     they come. Columns are numbers, or names, which have `places`: never both.
     """
 
+    _whole: Whole = -1, np.empty(0, np.int64), itemgetter(None), print  # no row is so short
+
     def __init__(self, width: int | None, names: Iterable[Any] | None = None) -> None:
         self.width = width
         self.places: dict[Any, int] | None = None
         if names is not None:
             self.places = {}
             self._names = np.empty(16, object)
-            self._whole: Whole = 0, _places(0), itemgetter(None)
             self.adopt(names)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what cannot be pickled, and is made anew."""
+        return {name: value for name, value in vars(self).items() if name != "_whole"}
 
     @classmethod
     def of_stream(cls, x: Any) -> RowReader:
@@ -84,11 +89,15 @@ class RowReader:
         A KeyError tells of a name that is new to a stream: see `read_known` and `meet`.
         """
         if isinstance(x, dict):
-            places = self.places
-            if places is None:
-                return _packed(x, x)
-            whole = len(x) == len(places) > 1
-            return self._whole_row(x, places) if whole else self._dict(x, places)
+            length, columns, pick, pack = self._whole
+            if len(x) == length:  # with the names that it had the last time: in half the time
+                values: Any = empty(length)
+                try:
+                    pack(values, 0, *pick(x))
+                    return columns, values
+                except (KeyError, struct.error, OverflowError):
+                    pass
+            return self._any_dict(x)
         if self.places is not None and (self.width is None or hasattr(x, "to_dict")):
             return self._dict(self._named(x), self.places)
         if type(x) is tuple and len(x) == 2:
@@ -172,6 +181,17 @@ class RowReader:
         out[:, found[kept]] = X[:, kept]
         return out
 
+    def _any_dict(self, x: dict[Any, Any]) -> OneRow:
+        """Read a dict whose names are not those of the last row that had all of them."""
+        places = self.places
+        if places is None:
+            return _packed(x, x)
+        row, length = self._dict(x, places), len(places)
+        if len(x) == length > 1 and self._whole[0] != length:
+            self._whole = length, _places(length), itemgetter(*places), _packers(length)[1]
+            return self.read(x)  # in the order of the columns, as from now on: sums are the same
+        return row
+
     def _dict(self, x: dict[Any, Any], places: dict[Any, int]) -> OneRow:
         try:
             return _packed(x, map(places.__getitem__, x))
@@ -181,23 +201,6 @@ class RowReader:
             raise InputError(
                 f"the row has the column {stranger.args[0]!r}, which the learner was not given"
             ) from None
-
-    def _whole_row(self, x: dict[Any, Any], places: dict[Any, int]) -> OneRow:
-        """Read a row of as many columns as there are: if it has them all, in half the time."""
-        length, columns, pick = self._whole
-        if length != len(places):
-            names = [*places]
-            length, columns, pick = self._whole = (
-                len(names),
-                _places(len(names)),
-                itemgetter(*names),
-            )
-        values: Any = empty(length)
-        try:
-            _packers(length)[1](values, 0, *pick(x))
-        except (KeyError, struct.error, OverflowError):
-            return self._dict(x, places)
-        return columns, values
 
     def _named(self, x: Any) -> dict[str, Any]:
         """Give a row as a dict from names; refuse numbers where columns have names."""

@@ -227,7 +227,7 @@ class OnlineLearner(StreamLearner):
             score = float(separator.scores(_as_one_row(row, separator.width))[0])
         if score == 0.0:
             return (self._labels[1] if self.tie == "positive" else None), 0.0
-        return self._labels[1 if score > 0.0 else 0], abs(float(score))
+        return self._labels[1 if score > 0.0 else 0], abs(score)
 
     def _best_class(self, separator: LinearMachine, row: OneRow) -> tuple[Any, float]:
         scores = np.full(1, np.nan) if separator.votes else separator.score(row)
