@@ -21,11 +21,13 @@ def best_intercept(scores: np.ndarray, signs: np.ndarray, caps: np.ndarray) -> f
     """
     breaks = signs - scores
     order = np.argsort(breaks)
-    gathered = np.cumsum(caps[order])
-    place = int(np.searchsorted(gathered, caps[signs > 0].sum() * (1 - 1e-15)))
+    gathered = caps[order]
+    np.cumsum(gathered, out=gathered)
+    wanted = np.sum(caps, where=signs > 0)
+    place = int(np.searchsorted(gathered, wanted * (1 - 1e-15)))
     first = breaks[order[min(place, breaks.size - 1)]]
     # Where the slope is zero, every b up to the next breakpoint is as good; the middle is fairest.
-    flat = place + 1 < breaks.size and gathered[place] <= caps[signs > 0].sum()
+    flat = place + 1 < breaks.size and gathered[place] <= wanted
     return float((first + breaks[order[place + 1]]) / 2 if flat else first)
 
 
@@ -38,7 +40,7 @@ def middle_intercept(scores: np.ndarray, signs: np.ndarray) -> float:
 def balanced(duals: np.ndarray, signs: np.ndarray) -> np.ndarray:
     """Scale down the duals of the class that has more, so that both classes have the same sum."""
     positive = signs > 0
-    sums = duals[~positive].sum(), duals[positive].sum()
+    sums = np.sum(duals, where=~positive), np.sum(duals, where=positive)
     least = min(sums)
     factors = [least / total if total > 0 else 0.0 for total in sums]
     return duals * np.where(positive, factors[1], factors[0])

@@ -63,11 +63,12 @@ class Proximal:
 
     def look_at_all(self, w: np.ndarray, alphas: np.ndarray) -> None:
         """Go to weights and duals, and compute anew what steps only add to."""
-        self.w, self.all_alphas, self.near = w, alphas, np.arange(alphas.size)
+        self.w, self.all_alphas = w, alphas
+        self.near: np.ndarray | slice = ALL
         self.X, self.caps = self.problem.X, self.problem.caps
         if self.small:
             self.X = float_rows(self.X, ALL)
-        self.signs = self.problem.signs.astype(np.float64)
+        self.signs = self.problem.signs
         self.sides = self._sides(self.signs)
         self.products, self.alphas = self._products(w), np.zeros(alphas.size)
         self.far_sums = np.zeros(len(self.sides))
@@ -86,10 +87,11 @@ class Proximal:
         if near.size > far.size * min(0.5, max(COPY / self.X.size, COPIED)):
             return
         rest = np.where(far, self.alphas, 0.0)
-        self.far_sums += self.sides @ rest
+        self.far_sums += self._sums(rest)
         self.far_pulls += self._totals(rest * self.signs)
         self.all_alphas = self.all_duals(np.ones(len(self.sides)))
-        self.X, self.near = float_rows(self.X, near), self.near[near]
+        self.X = float_rows(self.X, near)
+        self.near = near if isinstance(self.near, slice) else self.near[near]
         self.alphas, self.products = self.alphas[near], self.products[near]
         self.signs, self.caps = self.signs[near], self.caps[near]
         self.sides = self._sides(self.signs)
@@ -97,13 +99,19 @@ class Proximal:
     @property
     def sees_all(self) -> bool:
         """Whether no row is left out."""
-        return self.near.size == self.all_alphas.size
+        return isinstance(self.near, slice)
 
     def all_duals(self, factors: np.ndarray) -> np.ndarray:
         """Give the duals of all rows, times a factor for each side."""
         duals = self.all_alphas.copy()
         duals[self.near] = self.alphas
-        return np.asarray(duals * (factors @ self._sides(self.problem.signs)))
+        for side, factor in zip(self._sides(self.problem.signs), factors, strict=True):
+            np.multiply(duals, factor, out=duals, where=side)
+        return duals
+
+    def _sums(self, alphas: np.ndarray) -> np.ndarray:
+        """Add up the duals of each side."""
+        return np.array([np.sum(alphas, where=side) for side in self.sides])
 
     def _sides(self, signs: np.ndarray) -> np.ndarray:
         """Tell the classes apart, if it matters."""
@@ -132,15 +140,19 @@ class Proximal:
         self._take(self._duals(self.products))
 
     def _duals(self, products: np.ndarray) -> np.ndarray:
-        duals: np.ndarray = self.centre + self.sigma * (1 - products)
+        duals: np.ndarray = 1 - products
+        duals *= self.sigma
+        duals += self.centre
         np.maximum(duals, 0.0, out=duals)
         np.minimum(duals, self.caps, out=duals)
         return duals
 
     def _take(self, alphas: np.ndarray) -> None:
         """Take other duals; rows whose dual stays cost nothing."""
-        self.pulls += self._totals((alphas - self.alphas) * self.signs)
-        self.alphas, self.sums = alphas, self.far_sums + self.sides @ alphas
+        moved = alphas - self.alphas
+        moved *= self.signs
+        self.pulls += self._totals(moved)
+        self.alphas, self.sums = alphas, self.far_sums + self._sums(alphas)
 
     def primal(self) -> float:
         """Give the objective of the weights; rows far from the margin are taken to stay so."""
@@ -171,7 +183,10 @@ class Proximal:
         way = -self._solve(slope)
         ends = self._products(way)
         length = self._search(float(slope @ way), float((self.costs * way) @ way), ends)
-        self.w, self.products = self.w + length * way, self.products + length * ends
+        self.w = self.w + length * way
+        ends *= length
+        ends += self.products
+        self.products = ends
         self._take(self._duals(self.products))
 
     def recentre(self, gap: float) -> None:
@@ -253,10 +268,12 @@ def newton(
     If the effort is over or rounding allows no more, they are the best ones so far.
     """
     largest = float(problem.caps.max())
-    scaled = problem._replace(lam=problem.lam / largest, caps=problem.caps / largest)
+    if largest != 1.0:  # else there is nothing to copy
+        scaled = problem._replace(lam=problem.lam / largest, caps=problem.caps / largest)
+        w, alphas = newton(scaled, tol, effort, w, alphas / largest)
+        return w, np.minimum(alphas * largest, problem.caps)
     with np.errstate(all="ignore"):
-        w, alphas = _descended(Proximal(scaled, w, alphas / largest), tol, effort)
-    return w, np.minimum(alphas * largest, problem.caps)
+        return _descended(Proximal(problem, w, alphas), tol, effort)
 
 
 def _descended(at: Proximal, tol: float, effort: Effort) -> tuple[np.ndarray, np.ndarray]:

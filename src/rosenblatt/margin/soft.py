@@ -131,7 +131,8 @@ def _descended(
     seed: int,
 ) -> Solution:
     scale = 2 * problem.lam
-    halved = problem._replace(lam=0.5, caps=problem.caps / scale)
+    caps = problem.caps if scale == 1.0 else problem.caps / scale
+    halved = problem._replace(lam=0.5, caps=caps)
     start = None if start is None else start / scale
     found = descend(halved, tol, start=start, effort=effort, most=sweeps, seed=seed)
     alphas = np.minimum(scale * found.betas, problem.caps)
