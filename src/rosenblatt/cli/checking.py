@@ -17,7 +17,8 @@ from rosenblatt.checker import AT_LEAST, MORE_THAN, Refused, Row, check, read_ro
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, show
 from rosenblatt.cli.source import Source
-from rosenblatt.data.export import PROOFS, write_proof
+from rosenblatt.data.export import PROOFS, write_hyperplanes, write_proof
+from rosenblatt.data.models import read_model
 from rosenblatt.data.sources import contents, shown
 from rosenblatt.data.systems import read_system, system_format
 from rosenblatt.errors import CertificateError, InputError
@@ -66,7 +67,8 @@ def _export_model(path: Path, out: Path) -> None:
     check_writable(out, path)
     if out.suffix.lower() in PROOFS:
         raise InputError(f"a proof is about data: name those of {path} with --data")
-    rb.export(rb.load(path), out)
+    held = read_model(path)  # which `rb.load` would make an estimator of, and import scikit-learn
+    write_hyperplanes(held.learner, held.scaling, out)
 
 
 def _read_certificate(path: Path) -> tuple[bytes, Any]:

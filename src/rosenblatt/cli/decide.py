@@ -19,14 +19,12 @@ import numpy as np
 import rosenblatt as rb
 from rosenblatt.certificate_fields import Number, number_text
 from rosenblatt.certificates import Certificate, Infeasible
-from rosenblatt.cli.conflicts import Wishes, answered
 from rosenblatt.cli.entry import INTERRUPTED
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.printing import doing, plain, print_columns, show
 from rosenblatt.cli.source import Source
 from rosenblatt.cli.words import from_one, spoken
 from rosenblatt.data.files import write_atomically
-from rosenblatt.data.systems import read_system
 from rosenblatt.decide.answers import INTERRUPTED as STOPPED
 from rosenblatt.decide.answers import less_reading
 from rosenblatt.errors import InputError
@@ -324,6 +322,9 @@ def solve(
     **wishes: Any,
 ) -> int:
     """Decide a system, write the proof and the solution, report; give the exit status."""
+    from rosenblatt.cli.conflicts import Wishes, answered
+    from rosenblatt.data.systems import read_system  # which other commands need not load
+
     if max_steps is not None and method == "auto":
         raise click.UsageError("--max-steps needs a --method other than auto")
     asked = Wishes(**wishes, max_seconds=max_seconds)

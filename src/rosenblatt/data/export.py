@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.data.files import Name, write_atomically
-from rosenblatt.data.scaling import taken_apart
+from rosenblatt.data.scaling import Scaling, taken_apart
 from rosenblatt.errors import InputError, optional_module
 from rosenblatt.names import wanted_by
 
@@ -86,12 +86,16 @@ def export(
     ...     sorted(json.loads(path.read_text()))
     ['classes', 'coef', 'format', 'intercept']
     """
-    suffix = Path(path).suffix.lower()
-    if suffix in PROOFS or X is not None:
+    if Path(path).suffix.lower() in PROOFS or X is not None:
         how = {"strict": strict, "equal": equal, "bounds": bounds}
         _export_certificate(model, path, X, y, family, **how)
-        return
-    model, scaling = taken_apart(model)
+    else:
+        write_hyperplanes(*taken_apart(model), path)
+
+
+def write_hyperplanes(model: Any, scaling: Scaling | None, path: Name) -> None:
+    """Write the hyperplanes of a learner, for rows as they are before the scaling."""
+    suffix = Path(path).suffix.lower()
     writers = {".json": as_json, ".onnx": as_onnx}
     if suffix not in writers:
         raise InputError(
