@@ -16,6 +16,7 @@ from rosenblatt.matrices import as_rows
 from rosenblatt.online.perceptron import ALL_ONE
 from rosenblatt.rows import (
     Single,
+    Sparse,
     absolute_dot,
     add,
     dot,
@@ -107,6 +108,44 @@ def test_a_column_outside_of_the_weights_scores_nan(layout, column):
     out = np.zeros(3)
     scores(as_rows(X, 1.0), np.ones(4), out)
     np.testing.assert_array_equal(out, [2, np.nan, 2])
+
+
+@numba.njit(_nrt=False)
+def lone_product(rows, i, w):
+    return dot(rows, i, w)
+
+
+def sparse_rows_of_every_length(index, value):
+    lengths = [*range(1, 20), 0, 40, 3]  # the last one ends inside of eight entries, with the array
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
+    entries = np.random.default_rng(0)
+    columns = entries.integers(0, 30, starts[-1]).astype(index)
+    return Sparse(starts, columns, entries.integers(-9, 9, starts[-1]).astype(value), 2.0)
+
+
+@pytest.mark.parametrize("index", [np.uint32, np.uint64])
+@pytest.mark.parametrize("value", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_sparse_rows_of_any_length_are_multiplied_by_contiguous_and_other_weights(
+    index, value, order
+):
+    rows = sparse_rows_of_every_length(index, value)
+    w = np.asarray(np.random.default_rng(1).integers(-9, 9, (2, 31)), np.float64, order)[1]
+    for i in range(rows.starts.size - 1):
+        row = slice(int(rows.starts[i]), int(rows.starts[i + 1]))
+        assert lone_product(rows, i, w) == rows.values[row] @ w[rows.columns[row]] + 2.0 * w[30]
+
+
+@pytest.mark.parametrize("broken", [30, 2**32 - 1])
+def test_a_broken_column_spoils_its_own_row_alone(broken):
+    whole = sparse_rows_of_every_length(np.uint32, np.float64)
+    for k in range(whole.columns.size):
+        columns = whole.columns.copy()
+        columns[k] = broken
+        rows = whole._replace(columns=columns)
+        given = [lone_product(rows, i, np.ones(31)) for i in range(whole.starts.size - 1)]
+        spoiled = np.searchsorted(whole.starts, k, "right") - 1
+        assert np.flatnonzero(np.isnan(given)).tolist() == [spoiled]
 
 
 @pytest.mark.twin_of("rows.scores")

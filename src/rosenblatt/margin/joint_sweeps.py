@@ -23,10 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rosenblatt.lanes import prefetch_entry
 from rosenblatt.loops import loop, part
 from rosenblatt.margin.class_rows import class_add, class_dots
 from rosenblatt.online.plan import shuffle
-from rosenblatt.rows import Rows, prefetch, prefetch_entry, rows_ahead
+from rosenblatt.rows import Rows, prefetch, rows_ahead
 
 CURSOR, KEPT, ACTIVE, SWEEPS, LAST, MEMBERS, SINCE = range(7)  # places in a tally
 GAP, LOSS, WORST, BOUND = range(4)  # places in what was found

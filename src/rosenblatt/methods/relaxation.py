@@ -16,7 +16,7 @@ import numpy as np
 
 from rosenblatt.loops import loop
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.rows import Rows, add, dot, fill_squares, prefetch, rows_ahead, scores
+from rosenblatt.rows import STORED, Rows, add, dot, fill_squares, prefetch, rows_ahead, scores
 
 PATIENCE = 10  # passes at least that may be no better than before
 
@@ -42,7 +42,7 @@ def relax(
     for i in range(signs.size):
         if ahead and i + ahead < signs.size:
             prefetch(rows, i + ahead)
-        score = signs[i] * dot(rows, i, w)
+        score = signs[i] * dot(rows, i, w, STORED)
         if not score > 0.0:
             wrong += 1
         if score < 1.0 and squares[i] > 0.0:

@@ -41,7 +41,7 @@ from rosenblatt.online.classes import (
     vectors,
 )
 from rosenblatt.online.plan import Plan, prefetch_later, upcoming
-from rosenblatt.rows import Rows, Single, dot, dots, prefetch, rows_ahead, size
+from rosenblatt.rows import STORED, Rows, Single, dot, dots, prefetch, rows_ahead, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
 #   CURSOR     place in the plan               LOOKS      dot products computed
@@ -234,6 +234,15 @@ def record(log: Log, state: State, i: Place, found: tuple[float, int], norm: flo
     state.tally[LOGGED] += 1
 
 
+@part
+def seen(tally: np.ndarray, looks: int) -> int:
+    """Count examples that were looked at; give 0, the number of those not counted yet."""
+    tally[LOOKS] += looks
+    tally[SEEN] += looks
+    tally[CLOCK] += looks
+    return 0
+
+
 @loop
 def present(
     rows: Rows,
@@ -251,7 +260,8 @@ def present(
     row whose score is not a finite number, which is then named in the tally.
     """
     tally, n, each = state.tally, codes.size, vectors(state.w)
-    cursor, work, updates = int(tally[CURSOR]), 0, 0
+    cursor, work, updates, looks = int(tally[CURSOR]), 0, 0, 0
+    entries = 0 if plan.sequence.size else STORED
     for _ in range(allowance.looks):
         if cursor == n or updates == allowance.updates:
             break
@@ -260,7 +270,7 @@ def present(
         i = upcoming(plan, cursor, n)
         prefetch_later(rows, plan, cursor, n)
         y = codes[i]
-        found = look(rows, i, y, state.w, state.scores)
+        found = look(rows, i, y, state.w, state.scores, entries)
         if not abs(found[0]) < np.inf:
             tally[UNUSABLE] = i + 1
             break
@@ -269,15 +279,15 @@ def present(
         cursor += 1
         work += each * size(rows, i)
         if teaches(rule, y, found[0]):
+            looks = seen(tally, looks)
             norm = correct(rows, i, y, found, rule, state)
             if log.example.size:
                 record(log, state, i, found, norm)
             counts[i] += 1
             updates += 1
             cursor = 0 if plan.restart else cursor
-        tally[LOOKS] += 1
-        tally[SEEN] += 1
-        tally[CLOCK] += 1
+        looks += 1
+    seen(tally, looks)
     tally[CURSOR] = cursor
     tally[WORK] += work
 
@@ -290,7 +300,7 @@ def most_wrong(rows: Rows, codes: np.ndarray, rule: Rule, state: State) -> int:
     for i in range(n):
         if ahead and i + ahead < n:
             prefetch(rows, i + ahead)
-        lead, _ = look(rows, i, codes[i], state.w, state.scores)
+        lead, _ = look(rows, i, codes[i], state.w, state.scores, STORED)
         if not abs(lead) < np.inf:
             tally[UNUSABLE] = i + 1
             return -1
