@@ -23,16 +23,16 @@ REALS = ir.VectorType(REAL, LANES)
 NUMBERS = ir.Constant(ir.VectorType(PLACE, LANES), list(range(LANES)))
 NONE, ALL = ir.Constant(ir.VectorType(ir.IntType(1), LANES), None), ir.Constant(BYTE, 2**LANES - 1)
 FREELY = ("reassoc", "contract", "nsz", "arcp")  # sums may be reordered, products fused with them
-FIRST_CACHE, SECOND_CACHE = 3, 2
+FIRST_CACHE = 3  # how near entries are brought that were asked for
 
 
 @intrinsic
 def prefetch_entry(typing_context, array, k):  # type: ignore[no-untyped-def]
-    """Ask the memory for entry k of a flat array, for reading, into the second-level cache."""
+    """Ask the memory for entry k of a flat array, for reading."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         data = context.make_array(array)(context, builder, arguments[0]).data
-        _prefetch(builder, builder.gep(data, [arguments[1]]), SECOND_CACHE)
+        _prefetch(builder, builder.gep(data, [arguments[1]]))
         return context.get_dummy_value()
 
     return types.void(array, k), generate
@@ -110,7 +110,7 @@ class _Product:
         """Add the products of eight entries."""
         builder = self.builder
         for array in (self.columns, self.values):
-            _prefetch(builder, builder.gep(array, [builder.add(k, self.ahead)]), FIRST_CACHE)
+            _prefetch(builder, builder.gep(array, [builder.add(k, self.ahead)]))
         self.check(builder.load(self.lanes(self.columns, k), align=4))
         places = [builder.add(k, _place(lane)) for lane in range(LANES)]
         columns = [builder.load(builder.gep(self.again, [place])) for place in places]
@@ -172,8 +172,8 @@ class _Product:
         return self.builder.shuffle_vector(one, nothing, _zeros(ir.VectorType(WORD, LANES)))
 
 
-def _prefetch(builder: Any, address: Any, cache: int) -> None:
-    read, level, data = (ir.Constant(WORD, value) for value in (0, cache, 1))
+def _prefetch(builder: Any, address: Any) -> None:
+    read, level, data = (ir.Constant(WORD, value) for value in (0, FIRST_CACHE, 1))
     given = [builder.bitcast(address, BYTE.as_pointer()), read, level, data]
     builder.call(_function(builder, "llvm.prefetch.p0", ir.VoidType(), given), given)
 
