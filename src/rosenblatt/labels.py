@@ -226,15 +226,20 @@ def _few_distinct(labels: np.ndarray) -> np.ndarray:
 
 def as_signs(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Give -1 for the first class and +1 for the second, as int8."""
-    negative = _equal(labels, classes[0])
-    signs = negative.view(np.int8) * np.int8(-2)
-    signs += np.int8(1)
-    known = negative | _equal(labels, classes[-1])
+    signs: np.ndarray = _of_the_second(labels, classes).view(np.int8) * np.int8(2)
+    signs -= np.int8(1)
+    return signs
+
+
+def _of_the_second(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Tell which labels are not of the first of two classes, refusing those of neither."""
+    first = _equal(labels, classes[0])
+    known = first | _equal(labels, classes[-1])
     if not known.all():
         place = int(np.argmin(known))
         stranger = labels[place : place + 1].tolist()[0]
         raise InputError(f"label {stranger!r} is not one of the classes, {_names(classes)}")
-    return signs
+    return ~first
 
 
 def _equal(labels: np.ndarray, label: Any) -> np.ndarray:
@@ -266,7 +271,7 @@ def as_few_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Give for each label the place of its class; of two classes at most, in a byte each."""
     if classes.size > 2:
         return as_codes(labels, classes)
-    return (as_signs(labels, classes) > 0).view(np.int8)
+    return _of_the_second(labels, classes).view(np.int8)
 
 
 # ---- weights
