@@ -65,7 +65,7 @@ def mnist_kernel_pass(scale: float) -> Race:
                 f"share of the rate of {SIDE}×{SIDE} products",
                 (OURS, PRODUCT),
                 lambda ours, square: facts["operations"] / ours / (2 * SIDE**3 / square),
-                at_least=0.3,
+                at_least=0.6,
             ),
         ],
         note=lambda: (
