@@ -12,6 +12,7 @@ from amount import amount
 from planted_systems import drawn, nearly_feasible
 from rosenblatt.checker import check
 from rosenblatt.decide.engine import circuits, feasibility, optimum, solver
+from rosenblatt.exact.programs import keeps_ends
 
 SYSTEMS, BATCHES = amount(320, 10_000), 8
 # Gaps of 1e-12, badly scaled: floats find them only if what is left is enlarged as they see it.
@@ -61,6 +62,28 @@ def test_multipliers_of_floats_prove_what_an_exact_basis_takes_long_for(seed, mo
     monkeypatch.setattr(feasibility, "LONG", 0)
     refuse(monkeypatch, "vertex", "by_pivots")
     assert_decided(nearly_feasible(seed, 120, 300))
+
+
+def test_multipliers_of_floats_prove_where_no_basis_seems_optimal(monkeypatch):
+    monkeypatch.setattr(feasibility, "is_optimal", lambda *_: False)
+    refuse(monkeypatch, "by_pivots")
+    assert_decided(nearly_feasible(1, 60, 150))
+
+
+def test_exact_pivots_begin_where_floats_came_to(monkeypatch):
+    begun = []
+
+    def recorded(program, basis, clock):
+        begun.append(optimum.vertex(program, basis, clock.left))
+        assert keeps_ends(program, begun[-1])
+        return optimum.by_pivots(program, basis, clock)
+
+    monkeypatch.setattr(feasibility, "is_optimal", lambda *_: False)
+    monkeypatch.setattr(feasibility.Rays, "near", lambda *_: None)
+    monkeypatch.setattr(feasibility, "by_pivots", recorded)
+    found = rb.solve([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], [3.0, -1.0, -1.0])
+    assert found.verdict == "infeasible"
+    assert begun[0].x.numbers[:2] == [1, 1]  # not [0, 0], from which pivots without floats begin
 
 
 @pytest.mark.parametrize("seed", range(8))

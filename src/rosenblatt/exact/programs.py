@@ -151,6 +151,12 @@ def feasible_point(program: Program, basis: Basis, pause: Pause) -> Rationals | 
     return x if inside else None
 
 
+def keeps_ends(program: Program, found: Vertex) -> bool:
+    """Tell whether a point and the values of its rows keep all ends."""
+    sides = (found.x.numbers, program.column_ends), (found.values, program.row_ends)
+    return all(_inside(values, found.x.denominator, ends) for values, ends in sides)
+
+
 def _inside(values: list[int], one: int, ends: Ends) -> bool:
     triples = zip(values, *ends, strict=True)
     return all(_beyond(v, one, a) >= 0 >= _beyond(v, one, b, -1) for v, a, b in triples)

@@ -2,7 +2,8 @@
 
 Method      the exact optimum of a linear program in which rows may give way (`elastic`) is a point
             of the system, or Farkas' proof that there is none. Where a vertex would have very long
-            numbers, a point inside is looked for first: floats are enough for it
+            numbers, a point inside is looked for first: floats are enough for it. So they are for
+            a proof (`rays`), where a vertex is long or was not optimal
 """
 
 from __future__ import annotations
@@ -18,11 +19,19 @@ from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.alone import row_alone
 from rosenblatt.decide.engine.farkas import Contradiction, ElasticSystem
 from rosenblatt.decide.engine.floats import FloatProgram
-from rosenblatt.decide.engine.optimum import by_pivots, candidates, optimal_vertex, optimum
+from rosenblatt.decide.engine.optimum import by_pivots, candidates, optimum
 from rosenblatt.decide.engine.rays import Rays
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.products import Weights
-from rosenblatt.exact.programs import AT_LOWER, Basis, Program, Vertex
+from rosenblatt.exact.programs import (
+    AT_LOWER,
+    Basis,
+    Program,
+    Vertex,
+    is_optimal,
+    keeps_ends,
+    vertex,
+)
 
 LONG = 20_000  # binary digits of a vertex, from which on a point inside is looked for first
 
@@ -64,15 +73,18 @@ def _least(
 ) -> tuple[Basis, Vertex] | Contradiction:
     """Let rows give way as little as can be; or find, before, that some have to."""
     floats, long = FloatProgram(program), elastic.vertex_digits() >= LONG
-    rays = Rays(elastic, floats, clock) if long else None
+    rays, start, doubtful = Rays(elastic, floats, clock), elastic.start(), long
     for basis, found, promising in candidates(floats, clock, patient=long):
-        proof = rays and rays.near(found.y)
+        proof = rays.near(found.y) if doubtful else None
         if proof:
             return elastic.contradiction(*proof, clock)
-        exact = optimal_vertex(program, basis, clock) if promising else None
-        if exact is not None:
+        exact = vertex(program, basis, clock.left) if promising else None
+        if exact is not None and is_optimal(program, exact):
             return basis, exact
-    return by_pivots(program, elastic.start(), clock)
+        if exact is not None and keeps_ends(program, exact):
+            start = basis
+        doubtful |= promising
+    return by_pivots(program, start, clock)
 
 
 def _inside(system: System, elastic: ElasticSystem, clock: Clock) -> Sequence[Number] | None:
