@@ -11,6 +11,7 @@ from scipy import sparse
 import naive_decide
 from rosenblatt.decide.answers import Clock, OutOfTimeError
 from rosenblatt.decide.engine.optimum import by_floats, by_pivots, optimum
+from rosenblatt.exact import modular
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.linear import refined, solved
 from rosenblatt.exact.modular import lifted
@@ -160,6 +161,21 @@ def test_digits_modulo_a_prime_can_be_stopped():
 
     with pytest.raises(OutOfTimeError):
         lifted(K, [1] * 60, pause)
+
+
+def test_rows_modulo_a_prime_are_eliminated_in_short_pieces(monkeypatch):
+    work, eliminate, prime = [], modular.eliminate, modular.PRIMES[0]
+
+    def recorded(rows, prime, kept, leading, rank, first, last):
+        work.append((last - first) * (rank + last - first) * (rows.shape[1] + 1))
+        return eliminate(rows, prime, kept, leading, rank, first, last)
+
+    monkeypatch.setattr(modular, "eliminate", recorded)
+    monkeypatch.setattr(modular, "PIECE", 40 * 41 * 5)
+    dense = np.random.default_rng(0).integers(0, prime, (40, 40)).astype(np.float64)
+    kept, _ = modular.eliminated(dense, prime, no_pause)
+    assert kept.size == 40  # each row raises the rank, within a piece too
+    assert max(work) <= modular.PIECE
 
 
 def test_singular_equations_have_no_solution():

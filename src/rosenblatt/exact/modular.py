@@ -45,10 +45,15 @@ def eliminated(dense: np.ndarray, prime: int, pause: Pause) -> tuple[np.ndarray,
     rank = first = 0
     while first < n:
         pause()
-        last = min(n, first + max(1, PIECE // ((width + 1) * (rank + 1))))
+        last = min(n, first + _rows_at_once(rank, PIECE // (width + 1)))
         rank = int(eliminate(dense, float(prime), kept, leading, rank, first, last))
         first = last
     return kept[:rank], leading[:rank]
+
+
+def _rows_at_once(rank: int, most: int) -> int:
+    """Give how many rows there may be, k, if each is kept: k·(rank + k) is `most` then."""
+    return max(1, (math.isqrt(rank * rank + 4 * most) - rank) // 2)
 
 
 @exact_loop
