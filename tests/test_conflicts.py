@@ -22,7 +22,7 @@ from planted_systems import drawn
 from rosenblatt.check.subjects import System
 from rosenblatt.data.systems import read_system
 from rosenblatt.decide.engine.alone import row_alone
-from rosenblatt.decide.systems.filters import AROUND, Filters, Vertex, begun, searched
+from rosenblatt.decide.systems.filters import AROUND, Filters, Tableau, begun, searched
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 
 PLAN = """Minimize
@@ -131,13 +131,13 @@ def test_filters_drop_each_row_and_bound_without_which_there_is_a_contradiction(
     filters = Filters(system, set())
     table, turns = filters._table(), filters._turns()
     some = linprog(np.ones(len(filters.members)), A_eq=table[:-1].T, b_eq=table[-1])
-    given, twin = Vertex.of(table), Filtering(filters, table)
+    given, twin = Tableau.of(table), Filtering(filters, table)
     held = sorted(np.flatnonzero(some.x > 1e-9).tolist())
     best = now = begun(given, np.array(held))
     assert sorted(now.positive.tolist()) == held
     for turn in range(-2, 12):
         turns.needed[:] = [twin.needs(k) for k in range(len(filters.members))]
-        now = Vertex(*map(np.copy, best))
+        now = Tableau(*map(np.copy, best))
         smaller = searched(given, best, now, turns, turn + 1, 2**40)
         left = twin.left(turn, held)
         assert smaller == (len(left) < len(held))
@@ -150,9 +150,9 @@ def test_a_search_ends_where_no_other_conflict_can_be_smaller() -> None:
     """Each conflict has rows 0 and 1, and x <= 0 or x <= 1: none is smaller than another."""
     system = System([[1, 1], [0, -1], [-1, 0], [-2, 0]], [3, -1, 0, -2], False, None, (-9, 9))
     filters = Filters(system, set())
-    given, turns = Vertex.of(filters._table()), filters._turns()
+    given, turns = Tableau.of(filters._table()), filters._turns()
     best = begun(given, np.array([0, 1, 2]))
-    assert not searched(given, best, Vertex(*map(np.copy, best)), turns, 10_000, 2**40)
+    assert not searched(given, best, Tableau(*map(np.copy, best)), turns, 10_000, 2**40)
     assert turns.counts[0] == 10_000
     assert turns.counts[1] < 100 * given.table.size
 

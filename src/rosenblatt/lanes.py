@@ -68,6 +68,8 @@ def product(typing_context, columns, values, w, span, ahead):  # type: ignore[no
             _Product(function, w.layout == "C").write()
         return builder.call(function, given)
 
+    if not columns.layout == values.layout == "C":  # entries are read one behind the other
+        return None
     places = types.UniTuple(types.int64, 2)  # type: ignore[attr-defined]
     return types.float64(columns, values, w, places, types.int64), generate
 

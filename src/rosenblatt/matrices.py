@@ -81,7 +81,10 @@ def as_rows(X: Matrix, lift: float) -> Rows:
     """View a matrix as rows for the loops, lifted by a constant (theory D7; 0 for not lifted)."""
     if not sparse.issparse(X):
         return Dense(writable_alias(np.asarray(X)), lift)
-    return Sparse(unsigned(X.indptr), unsigned(X.indices), writable_alias(X.data), lift)
+    values = writable_alias(
+        np.ascontiguousarray(X.data)
+    )  # strided ones, which are rare, are copied
+    return Sparse(unsigned(X.indptr), unsigned(X.indices), values, lift)
 
 
 def unsigned(indices: np.ndarray) -> np.ndarray:

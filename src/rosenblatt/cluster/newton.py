@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from rosenblatt.blocks import one_blas_thread
-from rosenblatt.cluster.problems import Basis, Solver
+from rosenblatt.cluster.problems import Signing, Solver
 from rosenblatt.cluster.reproducible import ReproducibleSum, Summand, added_up
 from rosenblatt.cluster.shards import Shard
 from rosenblatt.margin.descent import DualRows
@@ -53,7 +53,7 @@ class Centre(NamedTuple):
 class Point(NamedTuple):
     """What all shards are told; without a shift nobody wants the matrix."""
 
-    basis: Basis
+    basis: Signing
     centres: tuple[Centre, ...]
     at: Centre
     shift: np.ndarray | None
@@ -93,7 +93,7 @@ def products_of(problem: DualRows, w: np.ndarray) -> np.ndarray:
     return out
 
 
-def centre_of(shard: Shard, basis: Basis, centres: tuple[Centre, ...]) -> np.ndarray:
+def centre_of(shard: Shard, basis: Signing, centres: tuple[Centre, ...]) -> np.ndarray:
     """Give the duals that moves of the centre led to; all but the last may be kept."""
     if not centres:
         return np.zeros(basis.of(shard).signs.size)

@@ -30,7 +30,7 @@ from rosenblatt.rows import fill_squares
 MOST_ROUNDS = 1000
 
 
-class Basis(NamedTuple):
+class Signing(NamedTuple):
     """What makes signed rows of a shard, and their largest duals."""
 
     token: str
@@ -76,14 +76,14 @@ class Solver:
         self.began = time.perf_counter()
         self.begin()
 
-    def basis(self, lift: float) -> Basis:
+    def basis(self, lift: float) -> Signing:
         """Give the problem, with the lift that a free intercept is to have."""
         survey, token = self.survey, uuid.uuid4().hex
         every = np.arange(survey.classes.size)
         factors = class_factors(self.learner.class_weight, survey.classes, every, survey.totals)
         lifts = {"free": lift, "lifted": self.learner.lift, "none": 0.0}
         labelled = Labelling(token, survey.width, survey.classes)
-        return Basis(
+        return Signing(
             token, labelled, self.place, factors / self.scale, float(lifts[self.intercept])
         )
 

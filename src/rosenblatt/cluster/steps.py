@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.cluster.passes import STEP, Difference
-from rosenblatt.cluster.problems import Basis
+from rosenblatt.cluster.problems import Signing
 from rosenblatt.cluster.shards import Shard
 from rosenblatt.margin.descent import GAP, DualRows, sweep
 from rosenblatt.online.plan import shuffle
@@ -17,7 +17,7 @@ from rosenblatt.rows import combine, scores
 class Given(NamedTuple):
     """What all shards begin a round with."""
 
-    basis: Basis
+    basis: Signing
     number: int
     centre: float  # of the penalty on a free intercept
     w: np.ndarray

@@ -46,7 +46,7 @@ ROUNDING = 1e-8  # a difference, beside what it was taken from, that is due to r
 Signed = tuple[Member, bool]
 
 
-class Vertex(NamedTuple):
+class Tableau(NamedTuple):
     """Some y and their basis.
 
     Attributes
@@ -62,7 +62,7 @@ class Vertex(NamedTuple):
     place: np.ndarray
 
     @classmethod
-    def of(cls, table: np.ndarray) -> Vertex:
+    def of(cls, table: np.ndarray) -> Tableau:
         """Take a table of rows and bounds, none of which is in the basis yet."""
         none = np.full(table.shape[1] + table.shape[0] - 1, -1)
         return cls(table.copy(), none[: table.shape[1]], none[table.shape[1] :])
@@ -73,7 +73,7 @@ class Vertex(NamedTuple):
         return np.asarray(self.basis[self.table[-1] > 0.0])
 
 
-class Turns(NamedTuple):
+class SearchOrders(NamedTuple):
     """Which rows and bounds are dropped first, turn by turn.
 
     Attributes
@@ -118,9 +118,9 @@ class Filters:
         if len(self.members) * (self.system.columns + 1) > MOST:
             return
         places = {member: k for k, member in enumerate(self.members)}
-        given, turns, wrong = Vertex.of(self._table()), self._turns(), 0
+        given, turns, wrong = Tableau.of(self._table()), self._turns(), 0
         best = begun(given, np.array([places[member] for member in first]))
-        now = Vertex(*map(np.copy, best))
+        now = Tableau(*map(np.copy, best))
         last, work = self._last(best), min(WORK, FEW_PIVOTS * len(self.members) * given.table.size)
         while turns.counts[0] < last and turns.counts[1] < work and wrong <= WRONG:
             pause()
@@ -134,18 +134,18 @@ class Filters:
                 for mine, its in zip(now, best, strict=True):
                     mine[:] = its
 
-    def _last(self, best: Vertex) -> int:
+    def _last(self, best: Tableau) -> int:
         """Give the turn to end with, which is an early one where there is little to try."""
         return min(ORDERS, len(self.members) ** 2 // 24, EACH * (best.positive.size - LEAST))
 
-    def _turns(self) -> Turns:
+    def _turns(self) -> SearchOrders:
         """Give the turns, the first two of them with members as they are numbered."""
         numbers = np.array([number for (_, number), _ in self.members])
         is_bound = np.array([kind != ROW for (kind, _), _ in self.members])
         order, none = np.argsort(numbers, kind="stable"), np.zeros(numbers.size, np.bool_)
         counts = np.array([-2, 0, 0])
         draws = np.zeros(1, np.uint64)
-        return Turns(order, order.copy(), none, is_bound, none.copy(), counts, draws)
+        return SearchOrders(order, order.copy(), none, is_bound, none.copy(), counts, draws)
 
     def _table(self) -> np.ndarray:
         """Give the rows, each with numbers of at most 1, and below them the right-hand side."""
@@ -166,9 +166,9 @@ class Filters:
         return table
 
 
-def begun(given: Vertex, held: np.ndarray) -> Vertex:
-    """Give the vertex of a set that contradicts."""
-    made = Vertex(*map(np.copy, given))
+def begun(given: Tableau, held: np.ndarray) -> Tableau:
+    """Give the tableau of a set that contradicts."""
+    made = Tableau(*map(np.copy, given))
     begin(made, held)
     return made
 
@@ -177,13 +177,15 @@ def begun(given: Vertex, held: np.ndarray) -> Vertex:
 
 
 @loop
-def begin(vertex: Vertex, held: np.ndarray) -> None:
+def begin(tableau: Tableau, held: np.ndarray) -> None:
     """Make a basis of a set and of others, by the largest numbers."""
-    _begin(vertex, held, held.size)
+    _begin(tableau, held, held.size)
 
 
 @loop
-def searched(given: Vertex, best: Vertex, now: Vertex, turns: Turns, last: int, work: int) -> bool:
+def searched(
+    given: Tableau, best: Tableau, now: Tableau, turns: SearchOrders, last: int, work: int
+) -> bool:
     """Filter in turn, from the best set or one as small, until one is smaller, which `now` is.
 
     Tell whether there is one; if not, all turns are done, or the work.
@@ -213,64 +215,64 @@ def searched(given: Vertex, best: Vertex, now: Vertex, turns: Turns, last: int, 
 
 
 @part
-def _filtered(vertex: Vertex, dropped: np.ndarray, order: np.ndarray) -> int:
+def _filtered(tableau: Tableau, dropped: np.ndarray, order: np.ndarray) -> int:
     """Drop members in their order, those without which a contradiction is left; count pivots."""
-    values, place = vertex.table[vertex.table.shape[0] - 1], vertex.place
+    values, place = tableau.table[tableau.table.shape[0] - 1], tableau.place
     dropped[:] = False
     pivots = 0
     for q in order:
         for _ in range(PIVOTS):
             if place[q] < 0 or values[place[q]] == 0.0:
                 break
-            entering = _entering(vertex, dropped, place[q], False)
+            entering = _entering(tableau, dropped, place[q], False)
             if entering < 0:
                 break
-            blocking = _blocking(vertex, dropped, entering)
+            blocking = _blocking(tableau, dropped, entering)
             while blocking >= 0 and entering >= 0:
-                other = _entering(vertex, dropped, blocking, True)
-                _exchange(vertex, blocking, other)
+                other = _entering(tableau, dropped, blocking, True)
+                _exchange(tableau, blocking, other)
                 pivots += 1
-                entering = _entering(vertex, dropped, place[q], False)
-                blocking = _blocking(vertex, dropped, entering)
-            leaving = _leaving(vertex, entering)
+                entering = _entering(tableau, dropped, place[q], False)
+                blocking = _blocking(tableau, dropped, entering)
+            leaving = _leaving(tableau, entering)
             if leaving < 0:
                 break
-            _exchange(vertex, leaving, entering)
-            _cut(vertex, dropped)
+            _exchange(tableau, leaving, entering)
+            _cut(tableau, dropped)
             pivots += 1
         dropped[q] = place[q] < 0 or values[place[q]] == 0.0
     return pivots
 
 
 @part
-def _cut(vertex: Vertex, dropped: np.ndarray) -> None:
+def _cut(tableau: Tableau, dropped: np.ndarray) -> None:
     """Make zero of what is not by rounding; where it was not, no proof will be found."""
-    values = vertex.table[vertex.table.shape[0] - 1]
+    values = tableau.table[tableau.table.shape[0] - 1]
     for i in range(values.size):
-        if values[i] < 0.0 or (vertex.basis[i] >= 0 and dropped[vertex.basis[i]]):
+        if values[i] < 0.0 or (tableau.basis[i] >= 0 and dropped[tableau.basis[i]]):
             values[i] = 0.0
 
 
 @part
-def _positive(vertex: Vertex) -> int:
+def _positive(tableau: Tableau) -> int:
     """Count the members whose y is positive."""
-    values, count = vertex.table[vertex.table.shape[0] - 1], 0
+    values, count = tableau.table[tableau.table.shape[0] - 1], 0
     for i in range(values.size):
         count += values[i] > 0.0
     return count
 
 
 @part
-def _needed(vertex: Vertex, needed: np.ndarray) -> int:
+def _needed(tableau: Tableau, needed: np.ndarray) -> int:
     """Count the members whose y is positive and that no contradiction can do without."""
-    values, count = vertex.table[vertex.table.shape[0] - 1], 0
+    values, count = tableau.table[tableau.table.shape[0] - 1], 0
     for i in range(values.size):
-        count += values[i] > 0.0 and needed[vertex.basis[i]]
+        count += values[i] > 0.0 and needed[tableau.basis[i]]
     return count
 
 
 @part
-def _copy(source: Vertex, target: Vertex) -> None:
+def _copy(source: Tableau, target: Tableau) -> None:
     for j in range(source.table.shape[0]):
         for i in range(source.basis.size):
             target.table[j, i] = source.table[j, i]
@@ -281,34 +283,34 @@ def _copy(source: Vertex, target: Vertex) -> None:
 
 
 @part
-def _renewed(given: Vertex, vertex: Vertex, room: np.ndarray) -> None:
+def _renewed(given: Tableau, tableau: Tableau, room: np.ndarray) -> None:
     """Make a table anew, for the members whose y is positive."""
-    values, count = vertex.table[vertex.table.shape[0] - 1], 0
+    values, count = tableau.table[tableau.table.shape[0] - 1], 0
     for i in range(values.size):
         if values[i] > 0.0:
-            room[count] = vertex.basis[i]
+            room[count] = tableau.basis[i]
             count += 1
-    _copy(given, vertex)
-    _begin(vertex, room, count)
+    _copy(given, tableau)
+    _begin(tableau, room, count)
 
 
 @part
-def _begin(vertex: Vertex, held: np.ndarray, count: int) -> None:
-    table, basis, place = vertex
+def _begin(tableau: Tableau, held: np.ndarray, count: int) -> None:
+    table, basis, place = tableau
     for k in range(count):
         best, at = SMALL, -1
         for i in range(basis.size):
             if basis[i] < 0 and abs(table[held[k], i]) > best:
                 best, at = abs(table[held[k], i]), i
         if at >= 0:
-            _exchange(vertex, at, held[k])
+            _exchange(tableau, at, held[k])
     for i in range(basis.size):
         best, at = SMALL, -1
         for j in range(place.size):
             if basis[i] < 0 and abs(table[j, i]) > best:
                 best, at = abs(table[j, i]), j
         if at >= 0:
-            _exchange(vertex, i, at)
+            _exchange(tableau, i, at)
         elif basis[i] < 0:
             table[:, i] = 0.0
     values = table[table.shape[0] - 1]
@@ -317,30 +319,30 @@ def _begin(vertex: Vertex, held: np.ndarray, count: int) -> None:
 
 
 @part
-def _entering(vertex: Vertex, dropped: np.ndarray, i: int, at_zero: bool) -> int:
+def _entering(tableau: Tableau, dropped: np.ndarray, i: int, at_zero: bool) -> int:
     """Give the member that lessens the value at a place most; any that takes a zero's place."""
     best, at = SMALL, -1
-    for j in range(vertex.place.size):
-        size = abs(vertex.table[j, i]) if at_zero else vertex.table[j, i]
-        if size > best and vertex.place[j] < 0 and not dropped[j]:
+    for j in range(tableau.place.size):
+        size = abs(tableau.table[j, i]) if at_zero else tableau.table[j, i]
+        if size > best and tableau.place[j] < 0 and not dropped[j]:
             best, at = size, j
     return at
 
 
 @part
-def _blocking(vertex: Vertex, dropped: np.ndarray, entering: int) -> int:
+def _blocking(tableau: Tableau, dropped: np.ndarray, entering: int) -> int:
     """Give a place whose member was dropped, and whose value would change."""
-    basis = vertex.basis
+    basis = tableau.basis
     for i in range(basis.size if entering >= 0 else 0):
-        if basis[i] >= 0 and dropped[basis[i]] and abs(vertex.table[entering, i]) > SMALL:
+        if basis[i] >= 0 and dropped[basis[i]] and abs(tableau.table[entering, i]) > SMALL:
             return i
     return -1
 
 
 @part
-def _leaving(vertex: Vertex, entering: int) -> int:
+def _leaving(tableau: Tableau, entering: int) -> int:
     """Give the place whose value is the first to become zero."""
-    table, least, at = vertex.table, np.inf, -1
+    table, least, at = tableau.table, np.inf, -1
     values = table[table.shape[0] - 1]
     for i in range(values.size if entering >= 0 else 0):
         slope = table[entering, i]
@@ -353,9 +355,9 @@ def _leaving(vertex: Vertex, entering: int) -> int:
 
 
 @part
-def _exchange(vertex: Vertex, leaving: int, entering: int) -> None:
+def _exchange(tableau: Tableau, leaving: int, entering: int) -> None:
     """Put a member at a place of the basis."""
-    table, basis, place = vertex
+    table, basis, place = tableau
     taken = table[entering]
     one = taken[leaving]
     for j in range(table.shape[0]):
@@ -377,19 +379,19 @@ def _exchange(vertex: Vertex, leaving: int, entering: int) -> None:
 
 
 @part
-def _ordered(turns: Turns, vertex: Vertex) -> None:
+def _ordered(turns: SearchOrders, tableau: Tableau) -> None:
     """Give the order of a turn: of the first two as numbered, of others at random."""
     turn, order, first = turns.counts[0], turns.order, 0
     if turn >= 0:
         _shuffle(order, turns.draws)
     kind = turn % KINDS
     if kind < ROWS_FIRST:
-        first = _partition(turns, vertex, kind, AROUND[kind], 0)
-    _partition(turns, vertex, kind, 0, first)
+        first = _partition(turns, tableau, kind, AROUND[kind], 0)
+    _partition(turns, tableau, kind, 0, first)
 
 
 @part
-def _partition(turns: Turns, vertex: Vertex, kind: int, few: int, start: int) -> int:
+def _partition(turns: SearchOrders, tableau: Tableau, kind: int, few: int, start: int) -> int:
     """Bring some members to the front, others behind them, each in their order.
 
     These are a few of the set, or those that are not in it; or rows, or bounds.
@@ -397,7 +399,7 @@ def _partition(turns: Turns, vertex: Vertex, kind: int, few: int, start: int) ->
     order, rest, count, end = turns.order, turns.rest, 0, start
     for k in range(start, order.size):
         q = order[k]
-        held = vertex.place[q] >= 0 and vertex.table[vertex.place.size, vertex.place[q]] > 0.0
+        held = tableau.place[q] >= 0 and tableau.table[tableau.place.size, tableau.place[q]] > 0.0
         if kind >= ROWS_FIRST:
             ahead = turns.is_bound[q] == (kind == BOUNDS_FIRST)
         elif few > 0:

@@ -313,8 +313,8 @@ def _explain_feasible(found: Solution) -> str:
     kind = "floats" if found.w.dtype != object else "fractions"
     tight = f"; rows that hold with equality: {found.rows.size:,}" if found.rows.size else ""
     return (
-        f"The system has a solution: {found.w.size} numbers, given as {kind}, that satisfy every "
-        f"row in exact arithmetic{tight}. Substitute them to check."
+        f"The system has a solution: {counted(found.w.size, 'number')}, given as {kind}, for "
+        f"which every row holds in exact arithmetic{tight}. Substitute to check."
     )
 
 
