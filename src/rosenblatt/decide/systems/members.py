@@ -76,7 +76,9 @@ class Members:
             other = next(v for v in kernel if not _parallel(y, v))
             opposite = [-value for value in other]
             pairs = (y, other), (y, opposite), (other, y), (opposite, y)
-            fewer = (_less(first, second) for first, second in pairs)
+            fewer = [_less(first, second) for first, second in pairs]
+            # Where y proves nothing but that a strict row is not strict, others may prove more.
+            fewer += [z for z in (other, opposite) if not all(z)]
             y = next(z for z in fewer if z is not None and self.contradicts(z))
             for k, value in enumerate(y):
                 kernel = kernel if value else _without_place(kernel, k)
