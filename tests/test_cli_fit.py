@@ -151,6 +151,10 @@ def test_true_and_false_are_weighed_as_the_file_spells_them(shell, facts, folder
     (folder / "t.csv").write_text("x,label\n1,TRUE\n2,FALSE\n3,TRUE\n")
     facts("fit", "t.csv", "-m", "m", "--class-weight", "TRUE=3,false=1")
     assert rb.load("m").class_weight == {True: 3.0, False: 1.0}
+    (folder / "t.csv").write_text("x,label\n1,yes\n2,no\n")
+    assert (
+        "'YES', which is not one" in shell("fit", "t.csv", "-m", "n", "--class-weight", "YES=2")[2]
+    )
 
 
 def test_classes_that_a_model_did_not_know_are_named(shell, folder):

@@ -108,16 +108,12 @@ def settle_classes(learner: Any, y: Any) -> None:
     if y is not None:
         labels = np.unique(as_labels(y, len(y))).tolist()
         known = {str(label): label for label in labels}
-        known |= {str(label).lower(): label for label in labels if isinstance(label, bool)}
-        learner.class_weight = {known.get(_spelt(text, known), text): given[text] for text in given}
+        for spell in (str.lower, str.upper):  # as files spell true and false
+            known |= {spell(str(label)): label for label in labels if isinstance(label, bool)}
+        learner.class_weight = {known.get(text, text): given[text] for text in given}
         return
     numbers = {float(text): given[text] for text in given if NUMBER.fullmatch(text)}
     learner.class_weight = given | numbers
-
-
-def _spelt(text: str, known: dict[str, Any]) -> str:
-    """Give a label as it is known; true and false are written in many ways."""
-    return text if text in known else text.lower()
 
 
 def unknown_classes(learner: Any) -> list[str]:
