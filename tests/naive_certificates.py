@@ -15,7 +15,7 @@ from scipy import sparse
 from layouts import EVERY_LAYOUT
 from rosenblatt import certificates as rc
 from rosenblatt.checker import CLASS, Row, digest
-from rosenblatt.exact.numbers import root_rounded_up
+from rosenblatt.exact.rounding import root_rounded_up
 
 WORD = 2**64
 

@@ -15,9 +15,9 @@ from rosenblatt.exact import modular
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.linear import refined, solved
 from rosenblatt.exact.modular import lifted
-from rosenblatt.exact.numbers import weighted_sum
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program, is_optimal
 from rosenblatt.exact.spans import orthogonal, pivots
+from rosenblatt.exact.sums import weighted_sum
 
 
 def no_pause():

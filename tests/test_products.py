@@ -32,10 +32,10 @@ from rosenblatt.exact.digest import (
     system_digest,
 )
 from rosenblatt.exact.limbs import exact_signs, scratch_for
-from rosenblatt.exact.numbers import root_rounded_up, rounded_down
 from rosenblatt.exact.products import NO_TAGS, Weights, compare, first_look
 from rosenblatt.exact.ranks import rank_reaches
 from rosenblatt.exact.rounded import UNDECIDED, hinge_losses, look
+from rosenblatt.exact.rounding import root_rounded_up, rounded_down
 from rosenblatt.matrices import as_rows
 
 FLOATS = KINDS[:5]

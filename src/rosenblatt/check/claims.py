@@ -32,16 +32,11 @@ from rosenblatt.check.hinges import hinge_bound_holds
 from rosenblatt.check.subjects import Labelled, System, used_columns
 from rosenblatt.checker import Refused
 from rosenblatt.exact.digest import EQUAL, LOWER, MORE_THAN
-from rosenblatt.exact.numbers import (
-    Totals,
-    exact_sum,
-    root_rounded_up,
-    six_digits,
-    weighted_sum,
-    whole,
-)
+from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.products import ZERO, Weights, exact_product
 from rosenblatt.exact.ranks import rank_reaches
+from rosenblatt.exact.rounding import root_rounded_up, six_digits
+from rosenblatt.exact.sums import Totals, exact_sum, weighted_sum
 
 
 def require(condition: object, reason: str) -> None:
@@ -73,7 +68,7 @@ def inseparability(claim: Inseparability, data: Labelled) -> str:
     unused = list(claim.unused)
     used = np.append(used_columns(data.X), claim.added)
     require(not used[unused].any(), "a row has an entry in an unused coordinate")
-    complement = [whole(vector).numbers for vector in claim.complement]
+    complement = [Rationals.of(vector).numbers for vector in claim.complement]
     vectors = [{j: p for j, p in enumerate(vector) if p} for vector in complement]
     apart = all(set(unused).isdisjoint(vector) for vector in vectors)
     require(apart, "a vector of the complement is not zero on the unused coordinates")
@@ -111,7 +106,7 @@ def infeasibility(claim: Infeasible, system: System) -> str:
     require(good, "a weight is zero, or negative on something else than an equation")
     rows = [system.row(i) for i in claim.rows]
     rows += system.lower_bounds(claim.lower[0]) + system.upper_bounds(claim.upper[0])
-    total = exact_sum(zip(whole([*claim.weights, *others]).numbers, rows, strict=True))
+    total = exact_sum(zip(Rationals.of([*claim.weights, *others]).numbers, rows, strict=True))
     right = total.pop(system.columns, Fraction(0))
     require(not total, "the weighted rows and bounds do not sum to zero")
     require(right > 0 or (right == 0 and MORE_THAN in tags), "there is no contradiction")
@@ -161,7 +156,7 @@ def _require_margin(
 ) -> None:
     """Require z·w >= margin·‖w‖ of all rows, the norm taken without a free intercept."""
     lift = getattr(claim, "lift", None)
-    numbers, common = whole(claim.w[: claim.measured])
+    numbers, common = Rationals.of(claim.w[: claim.measured])
     norm = Fraction(sum(number * number for number in numbers), common**2)
     require(margin > 0 and norm > 0, f"{name} is not positive, or w is zero")
     square = Fraction(margin) ** 2 * norm
@@ -182,7 +177,7 @@ def _mean(claim: Mean, data: Labelled) -> tuple[Totals, int]:
 
     The weights must be positive and sum to 1.
     """
-    weights, common = whole(claim.weights)
+    weights, common = Rationals.of(claim.weights)
     require(all(weight > 0 for weight in weights), "a weight is not positive")
     require(sum(weights) == common, "the weights do not sum to 1")
     pairs = zip(data.signs[list(claim.rows)].tolist(), weights, strict=True)
@@ -200,5 +195,5 @@ def _require_zero_mean(claim: Mean, data: Labelled) -> None:
 
 
 def _integers(entries: Sequence[tuple[int, Number]]) -> dict[int, int]:
-    numbers, _ = whole([value for _, value in entries])
+    numbers, _ = Rationals.of([value for _, value in entries])
     return dict(zip((column for column, _ in entries), numbers, strict=True))

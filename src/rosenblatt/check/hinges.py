@@ -10,7 +10,8 @@ import numpy as np
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import MistakeProof
 from rosenblatt.check.subjects import Labelled
-from rosenblatt.exact.numbers import exact_row, is_exact, whole
+from rosenblatt.exact.integers import Rationals
+from rosenblatt.exact.numbers import exact_row, is_exact
 from rosenblatt.exact.products import Weights, exact_product, shape_of_work
 from rosenblatt.exact.rounded import TINY, hinge_losses
 from rosenblatt.matrices import Matrix, as_rows
@@ -37,7 +38,7 @@ def hinge_bound_holds(claim: MistakeProof, data: Labelled) -> bool:
 
 def holds(claim: MistakeProof, radius: Fraction, loss: Fraction) -> bool:
     """Tell whether the bound holds for max ‖x‖² and the loss."""
-    numbers, common = whole(claim.w)
+    numbers, common = Rationals.of(claim.w)
     norm = Fraction(sum(number * number for number in numbers), common**2)
     value = (radius + Fraction(claim.lift) ** 2) * norm + 2 * (claim.passes or 0) * loss
     return value <= claim.bound and not (claim.passes is None and loss)

@@ -20,8 +20,9 @@ from rosenblatt.check.claims import CHECKS
 from rosenblatt.check.subjects import JointLabelled, Labelled, System
 from rosenblatt.checker import OTHERS, Refused, require_brief
 from rosenblatt.errors import CertificateError, InputError
-from rosenblatt.exact.numbers import as_decimals, exact_dot, exact_matrix, exact_row
+from rosenblatt.exact.numbers import as_decimals, exact_matrix, exact_row
 from rosenblatt.exact.products import signs_of_products, smallest
+from rosenblatt.exact.sums import exact_dot
 from rosenblatt.outcomes import counted
 
 __all__ = [

@@ -28,7 +28,7 @@ from rosenblatt.data.files import write_atomically
 from rosenblatt.decide.answers import INTERRUPTED as STOPPED
 from rosenblatt.decide.answers import less_reading
 from rosenblatt.errors import InputError
-from rosenblatt.exact.numbers import six_digits
+from rosenblatt.exact.rounding import six_digits
 
 YES, NO, UNDECIDED = 0, 1, 3  # exit statuses
 STATUSES = {"separable": YES, "feasible": YES, "undecided": UNDECIDED}

@@ -18,7 +18,8 @@ from rosenblatt.check.subjects import used_columns
 from rosenblatt.cluster.shards import Shard
 from rosenblatt.cluster.survey import widened
 from rosenblatt.exact.digest import labelled_total
-from rosenblatt.exact.numbers import exact_matrix, number_type, root_rounded_up, whole
+from rosenblatt.exact.integers import Rationals
+from rosenblatt.exact.numbers import exact_matrix, number_type
 from rosenblatt.exact.products import (
     Weights,
     compare,
@@ -27,6 +28,7 @@ from rosenblatt.exact.products import (
     signs_of_products,
     smallest,
 )
+from rosenblatt.exact.rounding import root_rounded_up
 from rosenblatt.labels import as_signs
 from rosenblatt.matrices import Matrix
 from rosenblatt.methods.relaxation import relaxed
@@ -137,7 +139,7 @@ def below_margin(shard: Shard, given: tuple[Sides, Separator], _: None) -> int |
     """Give a row on which w has less than the margin of a certificate, None if there is none."""
     sides, claim = given
     X, signs = sides.of(shard)
-    numbers, common = whole(claim.w[: sides.width])
+    numbers, common = Rationals.of(claim.w[: sides.width])
     norm = Fraction(sum(number * number for number in numbers), common**2)
     if not (claim.margin > 0 and norm > 0):
         return 0

@@ -64,7 +64,7 @@ from rosenblatt.decide.separability.separate import decide, two_classes_or_advic
 from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.errors import CertificateError, InputError
 from rosenblatt.exact.digest import shown
-from rosenblatt.exact.numbers import norm_above, rounded_down
+from rosenblatt.exact.rounding import norm_above, rounded_down
 from rosenblatt.memory import DECISION_BYTES, check_columns
 
 

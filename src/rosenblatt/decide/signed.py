@@ -7,7 +7,6 @@ between 1/2 and 1: a change of units that rounds nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,11 +21,17 @@ from rosenblatt.decimals import is_decimal
 from rosenblatt.decimals import whole_rows as tenfold_rows
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
 from rosenblatt.exact.numbers import exact_row, is_exact, rows_of
+from rosenblatt.exact.rounding import (
+    OF_ZERO,
+    exponent,
+    float_if_exact,
+    floats_of,
+    nearest_float,
+)
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import scores, span
 
 BLOCK_ENTRIES = 2**20
-EMPTY = -(2**20)  # stands for the exponent of zero
 LARGE = 2**500  # weights beyond it are made smaller
 LARGEST_SHIFT = 1000  # powers of two beyond it are no floats
 
@@ -107,7 +112,7 @@ class SignedRows:
     def largest(self) -> np.ndarray:
         """The binary exponents of the largest entry of each coordinate; tiny where it has none."""
         if is_exact(self.X):
-            tops = [max(map(_exponent, column)) for column in rows_of(self.X.T)]
+            tops = [max(map(exponent, column)) for column in rows_of(self.X.T)]
         else:
             tops = _exponents(self.X).tolist()
         return np.array([*tops, 1] if self.lift else tops, np.int64)
@@ -115,7 +120,7 @@ class SignedRows:
     @cached_property
     def used(self) -> np.ndarray:
         """The coordinates in which some row is not zero."""
-        return np.flatnonzero(self.largest > EMPTY)
+        return np.flatnonzero(self.largest > OF_ZERO)
 
     @cached_property
     def scale(self) -> dict[int, int]:
@@ -241,11 +246,6 @@ class SignedRows:
         return [float_if_exact(Fraction(value) * Fraction(2) ** power) for value, power in pairs]
 
 
-def _exponent(value: Number) -> int:
-    p, q = value.as_integer_ratio()
-    return p.bit_length() - q.bit_length() if p else EMPTY
-
-
 def _exponents(X: Matrix) -> np.ndarray:
     """Give the binary exponents of the largest entries of the columns."""
     if sparse.issparse(X):
@@ -253,28 +253,4 @@ def _exponents(X: Matrix) -> np.ndarray:
     else:
         highest = np.maximum(X.max(axis=0), -X.min(axis=0))
     powers = np.frexp(highest.astype(np.float64))[1].astype(np.int64)
-    return np.where(highest > 0, powers, EMPTY)
-
-
-def floats_of(numbers: Sequence[Number]) -> np.ndarray:
-    """Round numbers."""
-    if set(map(type, numbers)) == {float}:
-        return np.array(numbers)
-    return np.array([nearest_float(value) for value in numbers])
-
-
-def nearest_float(value: Number) -> float:
-    """Round a number, to infinity if it is too large."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def float_if_exact(value: Number) -> Number:
-    """Give a number as a float, if nothing is lost by that."""
-    try:
-        rounded = float(value)
-    except OverflowError:
-        return value
-    return rounded if rounded == value else value
+    return np.where(highest > 0, powers, OF_ZERO)

@@ -1,4 +1,4 @@
-"""Sparse rows of integers of any length, and their products with vectors of integers."""
+"""Integers of any length: over one denominator, and in sparse rows with their products."""
 
 from __future__ import annotations
 
@@ -11,13 +11,26 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from rosenblatt.certificate_fields import Number
 from rosenblatt.pauses import pause
-
-Number = float | int | Fraction
 
 WORD = 2**62  # sums up to this one are computed in machine words
 AT_A_TIME = 2**18  # entries of floats that become integers between two pauses
 FAR = 2**30  # in the place of the exponent of zero
+
+
+class Rationals(NamedTuple):
+    """Numbers as integers over one positive denominator."""
+
+    numbers: list[int]
+    denominator: int
+
+    @classmethod
+    def of(cls, values: Iterable[Number]) -> Rationals:
+        """Bring exact numbers to their common denominator."""
+        ratios = [value.as_integer_ratio() for value in values]
+        common = math.lcm(*{q for _, q in ratios})
+        return cls([p * (common // q) for p, q in ratios], common)
 
 
 class Integers(NamedTuple):
@@ -192,9 +205,7 @@ def whole_rows(
     starts, columns, entries, factors = [0], [], [], []
     for row in rows:
         pause()
-        ratios = [value.as_integer_ratio() for _, value in row]
-        common = math.lcm(*{bottom for _, bottom in ratios})
-        whole = [top * (common // bottom) for top, bottom in ratios]
+        whole, common = Rationals.of(value for _, value in row)
         divisor = math.gcd(*whole) or 1
         columns += [column for column, _ in row]
         entries += [value // divisor for value in whole]

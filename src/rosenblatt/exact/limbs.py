@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.exact.numbers import Whole
+from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.rounded import UNDECIDED, enclosed
 from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.rows import Rows, by_kind, primitive
@@ -45,7 +45,7 @@ class Limbs(NamedTuple):
     limbs: np.ndarray
 
 
-def cut(w: Whole) -> Limbs:
+def cut(w: Rationals) -> Limbs:
     """Cut scaled weights into limbs."""
     numbers = [*w.numbers, -w.denominator]
     powers = [(n & -n).bit_length() - 1 if n else 0 for n in numbers]

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ import flint
 import numpy as np
 from scipy.sparse.linalg import splu
 
-from rosenblatt.exact.integers import FAR, Integers
+from rosenblatt.exact.integers import FAR, Integers, Rationals
 from rosenblatt.exact.modular import LIMB, lifted, limbs_of, product
 from rosenblatt.pauses import Pause
 
@@ -33,13 +32,6 @@ WORD_DIGITS = 62  # binary digits of sums of products in machine words
 FIRST = 128  # binary digits after which a solution is looked for
 RECENT = 4096  # binary digits of x that are kept apart from those before them
 FEWEST = 3  # digits gained at once, below which the floats are of no use
-
-
-class Rationals(NamedTuple):
-    """Numbers as integers over one positive denominator."""
-
-    numbers: list[int]
-    denominator: int
 
 
 def solved(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
@@ -76,12 +68,6 @@ def _over_one_denominator(values: Sequence[flint.fmpq], pause: Pause) -> Rationa
         pause()
         common = common.lcm(value.q)
     return Rationals([int(value.p * (common // value.q)) for value in values], int(common))
-
-
-def over_one_denominator(values: Sequence[Fraction | int]) -> Rationals:
-    """Give fractions as integers over their common denominator."""
-    common = math.lcm(*{value.denominator for value in values})
-    return Rationals([value.numerator * (common // value.denominator) for value in values], common)
 
 
 def reduced(numbers: list[int], denominator: int) -> Rationals:

@@ -22,17 +22,12 @@ from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
 from rosenblatt.decimals import is_decimal, whole_rows
 from rosenblatt.exact.digest import column_factors
+from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.limbs import Limbs, cut, exact_signs, scratch_for
-from rosenblatt.exact.numbers import (
-    Whole,
-    exact_dot,
-    exact_list,
-    exact_row,
-    is_exact,
-    rounded_down,
-    whole,
-)
+from rosenblatt.exact.numbers import exact_list, exact_row, is_exact
 from rosenblatt.exact.rounded import UNDECIDED, look
+from rosenblatt.exact.rounding import rounded_down
+from rosenblatt.exact.sums import exact_dot
 from rosenblatt.matrices import Matrix, as_rows, refuse_unusable
 from rosenblatt.rows import scores, span
 
@@ -65,9 +60,9 @@ class Weights:
         return np.array([_nearest(value) for value in self.numbers])
 
     @cached_property
-    def whole(self) -> Whole:
+    def whole(self) -> Rationals:
         """The weights as integers over one denominator."""
-        return whole(self.numbers)
+        return Rationals.of(self.numbers)
 
     @cached_property
     def limbs(self) -> Limbs:
@@ -236,7 +231,7 @@ def exact_product(X: Matrix, i: int, sign: int, w: Weights) -> Fraction:
 def _product_alone(X: Matrix, i: int, sign: int, w: Weights) -> Fraction:
     """Give s·((x, 1)·w) without turning all weights into integers."""
     entries = [*exact_row(X, i), (X.shape[1], 1)]
-    numbers = whole([w.numbers[column] for column, _ in entries])
+    numbers = Rationals.of([w.numbers[column] for column, _ in entries])
     return sign * exact_dot([(k, value) for k, (_, value) in enumerate(entries)], numbers)
 
 

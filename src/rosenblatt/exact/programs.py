@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.exact.integers import Integers
-from rosenblatt.exact.linear import Rationals, over_one_denominator, reduced, solved
+from rosenblatt.exact.integers import Integers, Rationals
+from rosenblatt.exact.linear import reduced, solved
 from rosenblatt.pauses import Pause
 
 BASIC, AT_LOWER, AT_UPPER, AT_ZERO = range(4)
@@ -104,9 +104,9 @@ def _point(
 ) -> Rationals | None:
     tight, free = part
     ends = [_end(program.column_ends, basis.columns, j) for j in range(basis.columns.size)]
-    held, one = over_one_denominator(ends)
+    held, one = Rationals.of(ends)
     taken = program.A.times(held)
-    sides = over_one_denominator([_end(program.row_ends, basis.rows, i) for i in tight.tolist()])
+    sides = Rationals.of([_end(program.row_ends, basis.rows, i) for i in tight.tolist()])
     pairs = zip(tight.tolist(), sides.numbers, strict=True)
     right = [side * one - taken[i] * sides.denominator for i, side in pairs]
     found = solved(K, right, pause)

@@ -228,8 +228,7 @@ def _plane(found: Any, lift: float) -> np.ndarray:
 
     Each number is rounded once: in between, weights of very different sizes would vanish.
     """
-    from rosenblatt.decide.signed import nearest_float
-    from rosenblatt.exact.numbers import norm_above
+    from rosenblatt.exact.rounding import nearest_float, norm_above
 
     exact = [Fraction(value) for value in found.certificate.w]
     width = found.coef.size

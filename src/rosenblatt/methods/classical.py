@@ -19,7 +19,8 @@ from rosenblatt.check.subjects import System
 from rosenblatt.exact.digest import LOWER
 from rosenblatt.exact.integers import whole_rows
 from rosenblatt.exact.linear import entry_powers
-from rosenblatt.exact.numbers import exact_dot, exact_row, is_plain
+from rosenblatt.exact.numbers import exact_row, is_plain
+from rosenblatt.exact.sums import exact_dot
 from rosenblatt.matrices import Matrix
 from rosenblatt.methods.cones import Search, SearchLimits
 

@@ -14,9 +14,9 @@ from scipy import sparse
 
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.engine.farkas import Contradiction
-from rosenblatt.decide.signed import floats_of
 from rosenblatt.exact.digest import EQUAL
 from rosenblatt.exact.numbers import is_exact
+from rosenblatt.exact.rounding import floats_of
 
 
 def row_alone(system: System, rows: np.ndarray) -> Contradiction | None:

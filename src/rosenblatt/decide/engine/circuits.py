@@ -15,8 +15,7 @@ from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.elastic import Elastic
 from rosenblatt.decide.engine.floats import FloatProgram
 from rosenblatt.decide.engine.optimum import by_floats, by_pivots, optimum
-from rosenblatt.exact.integers import Integers, row_sizes
-from rosenblatt.exact.linear import Rationals
+from rosenblatt.exact.integers import Integers, Rationals, row_sizes
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, End, Program, feasible_point
 
 FEW = 100  # rows of a proof that are worth many exact pivots to have fewer of them

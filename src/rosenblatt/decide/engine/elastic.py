@@ -12,8 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rosenblatt.exact.integers import Integers, row_sizes
-from rosenblatt.exact.linear import over_one_denominator
+from rosenblatt.exact.integers import Integers, Rationals, row_sizes
 from rosenblatt.exact.programs import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, Basis, End, Ends, Program
 
 
@@ -54,7 +53,7 @@ class Elastic:
             for pair in zip(lower, upper, strict=True)
         ]
         states = [_at(*pair) for pair in zip(lower, upper, strict=True)]
-        values, one = over_one_denominator(list(map(Fraction, held)))
+        values, one = Rationals.of(list(map(Fraction, held)))
         gaps = [b * one - v for b, v in zip(self.right, self.A.times(values), strict=True)]
         short = [gap > 0 for gap in gaps]
         beyond = [gaps[i] < 0 for i in np.flatnonzero(self.equal).tolist()]

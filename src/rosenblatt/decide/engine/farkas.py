@@ -22,8 +22,7 @@ from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.circuits import circuit
 from rosenblatt.decide.engine.elastic import Elastic
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
-from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
-from rosenblatt.exact.linear import Rationals
+from rosenblatt.exact.integers import Integers, Rationals, whole_float_rows, whole_rows
 from rosenblatt.exact.numbers import is_plain
 from rosenblatt.exact.programs import End, Program
 from rosenblatt.exact.spans import least_rank

@@ -27,7 +27,8 @@ from rosenblatt.decide.engine.solver import (
     quickest,
     run,
 )
-from rosenblatt.exact.linear import Rationals, balance, entry_powers
+from rosenblatt.exact.integers import Rationals
+from rosenblatt.exact.linear import balance, entry_powers
 from rosenblatt.exact.programs import (
     Basis,
     End,

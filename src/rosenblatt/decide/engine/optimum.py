@@ -16,7 +16,8 @@ import numpy as np
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.floats import FloatProgram
 from rosenblatt.decide.engine.solver import Method, interior, quickest
-from rosenblatt.exact.linear import Rationals, solved
+from rosenblatt.exact.integers import Rationals
+from rosenblatt.exact.linear import solved
 from rosenblatt.exact.programs import (
     AT_LOWER,
     AT_UPPER,

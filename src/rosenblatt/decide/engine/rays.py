@@ -23,7 +23,8 @@ from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.elastic import Elastic
 from rosenblatt.decide.engine.floats import FloatProgram, added, scaled
 from rosenblatt.decide.engine.solver import load, run, solver_with
-from rosenblatt.exact.linear import Rationals, solved
+from rosenblatt.exact.integers import Rationals
+from rosenblatt.exact.linear import solved
 from rosenblatt.exact.spans import pivots
 
 CLEAR = 1e-3  # of r, beside rows of size 1, that z makes positive

@@ -22,8 +22,8 @@ from rosenblatt.blocks import one_blas_thread
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.separability.projection import multipliers
 from rosenblatt.decide.signed import SignedRows
-from rosenblatt.exact.integers import Integers
-from rosenblatt.exact.linear import over_one_denominator, solved
+from rosenblatt.exact.integers import Integers, Rationals
+from rosenblatt.exact.linear import solved
 from rosenblatt.exact.spans import Pivots, pivots
 
 DEPENDENT = 1e-9  # a length, beside 1, that counts as zero
@@ -111,7 +111,7 @@ class Balancing:
     def _shares(self, rows: Integers, base: Pivots, given: list[Fraction]) -> list[int] | None:
         """Add what the base needs to the weights given, so that rows sum to zero."""
         columns = np.array(base.columns, np.int64)
-        every, whole = np.arange(rows.size), over_one_denominator(given).numbers
+        every, whole = np.arange(rows.size), Rationals.of(given).numbers
         right = rows.part(every, columns).transposed().times([-value for value in whole])
         K = rows.part(np.array(base.rows, np.int64), columns).transposed()
         found = solved(K, right, self.clock.left)

@@ -11,7 +11,7 @@ import numpy as np
 
 from rosenblatt.decide.answers import INSEPARABLE, REASONS, SEPARABLE, UNDECIDED, WEAKLY
 from rosenblatt.decide.closeness import nearly_inseparable
-from rosenblatt.exact.numbers import six_digits
+from rosenblatt.exact.rounding import six_digits
 from rosenblatt.outcomes import POISSON
 
 if TYPE_CHECKING:

@@ -27,10 +27,13 @@ from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, UNPROVEN, WEAKLY, Clock
 from rosenblatt.decide.separability.blame import Design
 from rosenblatt.decide.separability.separation import Separation
-from rosenblatt.decide.signed import SignedRows, floats_of, nearest_float
-from rosenblatt.exact.numbers import exact_dot, exact_row, norm_above, rounded_down, whole
+from rosenblatt.decide.signed import SignedRows
+from rosenblatt.exact.integers import Rationals
+from rosenblatt.exact.numbers import exact_row
 from rosenblatt.exact.products import signs_of_products, smallest
+from rosenblatt.exact.rounding import floats_of, nearest_float, norm_above, rounded_down
 from rosenblatt.exact.spans import orthogonal
+from rosenblatt.exact.sums import exact_dot
 from rosenblatt.matrices import Matrix, radius
 
 # Makes a negative quotient by a norm that is rounded up a lower bound.
@@ -99,7 +102,7 @@ class Verdicts:
 
     def _least_exactly(self, point: list[Number]) -> Fraction:
         """Give the smallest z·w where it is below all floats."""
-        weights, rows = whole(point), SignedRows(self.X, self.signs, self.lift)
+        weights, rows = Rationals.of(point), SignedRows(self.X, self.signs, self.lift)
         return min(exact_dot(rows.row(i), weights) for i in range(rows.size))
 
     def separable(self, point: list[Number]) -> Separation:

@@ -20,11 +20,11 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.check.subjects import System
-from rosenblatt.decide.signed import floats_of
 from rosenblatt.decide.systems.members import LOWER, ROW, UPPER, Member
 from rosenblatt.exact.digest import EQUAL, mix
 from rosenblatt.exact.digest import LOWER as LOWER_TAG
 from rosenblatt.exact.numbers import exact_list
+from rosenblatt.exact.rounding import floats_of
 from rosenblatt.loops import loop, part
 from rosenblatt.pauses import Pause
 

@@ -22,8 +22,7 @@ from rosenblatt.decide.engine.optimum import optimum
 from rosenblatt.decide.systems.wording import Wording, counted, short
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import LOWER
-from rosenblatt.exact.integers import whole_rows
-from rosenblatt.exact.linear import over_one_denominator
+from rosenblatt.exact.integers import Rationals, whole_rows
 from rosenblatt.exact.programs import Program
 
 Weights = Mapping[str | int, Number] | None
@@ -109,7 +108,7 @@ class Repairs(Elastic):
                 raise InputError("what is to be kept contradicts itself; keep fewer rows or bounds")
             program = _held(program, self.width, rigid)
         costs = [self.weights[i] * self.sizes[i] / self.factors[i] for i in owners]
-        whole = over_one_denominator(costs).numbers
+        whole = Rationals.of(costs).numbers
         _, found = optimum(program._replace(cost=[0] * self.width + whole), basis, clock)
         point, changes = found.point(), dict[int, Fraction]()
         for k, (i, given) in enumerate(zip(owners, point[self.width :], strict=True)):

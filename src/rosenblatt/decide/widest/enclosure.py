@@ -17,15 +17,22 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Number
-from rosenblatt.decide.signed import nearest_float
 from rosenblatt.decide.widest.hulls import Hulls, Plane
-from rosenblatt.exact.numbers import is_exact, norm_above, root_rounded_up, rounded_down, whole
+from rosenblatt.exact.integers import Rationals
+from rosenblatt.exact.numbers import is_exact
 from rosenblatt.exact.products import (
     Weights,
     exact_product,
     first_look,
     rough_products,
     smallest,
+)
+from rosenblatt.exact.rounding import (
+    exponent,
+    nearest_float,
+    norm_above,
+    root_rounded_up,
+    rounded_down,
 )
 from rosenblatt.matrices import Matrix
 
@@ -94,7 +101,7 @@ class Enclosure:
         if self.squared is None:
             yield self.w, self.weights
             return
-        numbers, _ = whole(self.w)
+        numbers, _ = Rationals.of(self.w)
         divisor = math.gcd(*numbers)
         exact: list[Number] = [value // divisor for value in numbers]
         denominators = [Fraction(share).denominator for share in self.weights.values()]
@@ -186,12 +193,6 @@ def scaled_to_floats(hulls: Hulls) -> tuple[Matrix, float]:
     if sparse.issparse(X):
         moved = sparse.csr_matrix((moved, X.indices, X.indptr), X.shape)
     return moved, float(Fraction(lift) / Fraction(2) ** power)
-
-
-def exponent(value: Number) -> int:
-    """Give the power of two that a number is near to; tiny for zero."""
-    p, q = value.as_integer_ratio()
-    return p.bit_length() - q.bit_length() if p else -(2**20)
 
 
 def rough(hulls: Hulls, w: Sequence[Number]) -> np.ndarray:

@@ -23,14 +23,8 @@ from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.widest.nearest import Corral, Nearest, descend
-from rosenblatt.exact.numbers import (
-    Whole,
-    exact_row,
-    is_exact,
-    rounded_down,
-    weighted_sum,
-    whole,
-)
+from rosenblatt.exact.integers import Rationals
+from rosenblatt.exact.numbers import exact_row, is_exact
 from rosenblatt.exact.products import (
     FEW,
     Weights,
@@ -40,6 +34,8 @@ from rosenblatt.exact.products import (
     settle_at,
 )
 from rosenblatt.exact.rounded import UNDECIDED
+from rosenblatt.exact.rounding import rounded_down
+from rosenblatt.exact.sums import weighted_sum
 from rosenblatt.matrices import Matrix
 
 # A rank modulo a prime is never above the rank, and below it only by a coincidence that somebody
@@ -70,7 +66,7 @@ class Hulls:
     signs: np.ndarray
     lift: Number
     free: bool
-    known: dict[int, tuple[list[int], Whole]] = field(default_factory=dict, repr=False)
+    known: dict[int, tuple[list[int], Rationals]] = field(default_factory=dict, repr=False)
 
     @property
     def width(self) -> int:
@@ -104,7 +100,7 @@ class Hulls:
 
     def square(self, weights: dict[int, Number]) -> Fraction:
         """Give ‖Σ λ·z‖²."""
-        numbers, common = whole(weights.values())
+        numbers, common = Rationals.of(weights.values())
         signed = [int(self.signs[i]) * y for i, y in zip(weights, numbers, strict=True)]
         totals, unit = weighted_sum(self.X, list(weights), signed)
         total = Fraction(sum(value * value for value in totals.values()), unit**2)
@@ -142,10 +138,10 @@ class Hulls:
         pairs: list[tuple[int, Number]] = [(j, sign * value) for j, value in exact_row(self.X, i)]
         return [*pairs, (self.X.shape[1], sign * self.lift)] if self.lift else pairs
 
-    def _integers(self, i: int) -> tuple[list[int], Whole]:
+    def _integers(self, i: int) -> tuple[list[int], Rationals]:
         if i not in self.known:
             entries = self._row(i)
-            self.known[i] = [j for j, _ in entries], whole([value for _, value in entries])
+            self.known[i] = [j for j, _ in entries], Rationals.of([value for _, value in entries])
         return self.known[i]
 
     def _columns(self, rows: Sequence[int]) -> list[int]:

@@ -48,7 +48,8 @@ from rosenblatt.decide.widest.enclosure import (
 )
 from rosenblatt.decide.widest.hulls import Hulls, Plane
 from rosenblatt.errors import InputError
-from rosenblatt.exact.numbers import exact_matrix, is_exact, rounded_down
+from rosenblatt.exact.numbers import exact_matrix, is_exact
+from rosenblatt.exact.rounding import rounded_down
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.hard import by_sweeps
 from rosenblatt.margin.support import FEW_ROOM, HardMargin, SupportSearch
