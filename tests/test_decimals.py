@@ -13,7 +13,9 @@ import rosenblatt as rb
 from rosenblatt.decimals import Decimals, is_decimal, marked, shortest, whole_rows
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import exact_matrix, exact_row
-from rosenblatt.exact.products import Weights, compare
+from rosenblatt.exact.products import compare
+from rosenblatt.exact.signed import SignedRows
+from rosenblatt.exact.weights import Weights
 
 SHORT = st.decimals(-(10**6), 10**6, places=4)
 
@@ -168,7 +170,7 @@ def test_products_with_decimals_have_their_exact_signs(places, storage):
             (s * p > t) - (s * p < t)
             for s, p, t in zip(signs.tolist(), products, numbers, strict=True)
         ]
-        assert compare(X, signs, Weights([*w, 0]), ends).signs.tolist() == right
+        assert compare(SignedRows(X, signs, 0), Weights([*w, 0]), ends).signs.tolist() == right
 
 
 def _numbers(ends):

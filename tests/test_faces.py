@@ -15,7 +15,7 @@ from rosenblatt.decide.separability.balances import Balancing
 from rosenblatt.decide.separability.faces import FaceSearch
 from rosenblatt.decide.separability.projection import face_of
 from rosenblatt.decide.separability.stumps import stumps
-from rosenblatt.decide.signed import SignedRows
+from rosenblatt.exact.signed import SignedRows
 
 
 def no_pause():

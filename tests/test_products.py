@@ -32,10 +32,12 @@ from rosenblatt.exact.digest import (
     system_digest,
 )
 from rosenblatt.exact.limbs import exact_signs, scratch_for
-from rosenblatt.exact.products import NO_TAGS, Weights, compare, first_look
+from rosenblatt.exact.products import NO_TAGS, compare, first_look
 from rosenblatt.exact.ranks import rank_reaches
 from rosenblatt.exact.rounded import UNDECIDED, hinge_losses, look
 from rosenblatt.exact.rounding import root_rounded_up, rounded_down
+from rosenblatt.exact.signed import SignedRows
+from rosenblatt.exact.weights import Weights
 from rosenblatt.matrices import as_rows
 
 FLOATS = KINDS[:5]
@@ -90,7 +92,7 @@ def test_the_digest_does_not_depend_on_the_number_of_blocks(monkeypatch):
     ]
     assert labelled_digest(X, signs) == naive.hashed(tagged, 5)
     found = Weights.of([1.0, 0.0, 0.0, 0.0, 0.0], 5)
-    assert compare(X, signs, found, np.zeros(1)).signs.tolist() == [1] * 61
+    assert compare(SignedRows(X, signs, 0), found, np.zeros(1)).signs.tolist() == [1] * 61
 
 
 @pytest.mark.parametrize("rows", [1, 5, 1000])
@@ -117,10 +119,10 @@ def test_signs_of_products_and_the_smallest_one_are_exact(kind, weight_kind, mon
         least = rounded_down(min(exact))
         for form in forms(X):
             matrix = exact_matrix(form)
-            found = signs_of_products(matrix, signs, lift, w)
+            found = signs_of_products(SignedRows(matrix, signs, lift), w)
             assert found.dtype == np.int8
             assert found.tolist() == list(map(naive.sign_of, exact))
-            value, where = smallest(matrix, signs, lift, w)
+            value, where = smallest(SignedRows(matrix, signs, lift), w)
             assert value == least
             assert rounded_down(exact[where]) == least
 
@@ -144,7 +146,7 @@ def test_a_look_says_nothing_wrong_and_hashes_what_it_sees(layout):
     tagged = [
         (1 if s > 0 else 2, list(enumerate(x))) for s, x in zip(signs, A.tolist(), strict=True)
     ]
-    hashed = compare(X, signs, Weights.of(w.tolist(), 6), np.zeros(1), tags).total
+    hashed = compare(SignedRows(X, signs, 0), Weights.of(w.tolist(), 6), np.zeros(1), tags).total
     assert shown(hashed, 50, 6) == naive.hashed(tagged, 6)
 
 
@@ -153,7 +155,7 @@ def test_columns_without_a_weight_do_not_matter():
     for w in ([0.0] * 20, [0.0] * 19 + [1.0], [1.0, *[0.0] * 18, -1.0]):
         expected = [naive.sign_of(naive.product(x, 1, 2, [*w, 3])) for x in A.tolist()]
         for X in (A, sparse.csr_matrix(A)):
-            assert signs_of_products(X, signs, 2, [*w, 3]).tolist() == expected
+            assert signs_of_products(SignedRows(X, signs, 2), [*w, 3]).tolist() == expected
 
 
 def cancelling(random, n):
@@ -174,11 +176,11 @@ def test_rows_that_rounding_cannot_decide_are_decided(layout):
     A, w = cancelling(np.random.default_rng(12), 4000)
     X, signs = layout.matrix(A), np.ones(len(A), np.int8)
     weights = Weights.of(w.tolist(), 7)
-    assert (first_look(X, signs, weights, np.zeros(1)).signs == UNDECIDED).all()
+    assert (first_look(SignedRows(X, signs, 0), weights, np.zeros(1)).signs == UNDECIDED).all()
     expected = np.sign(A[:, 2]).astype(int).tolist()
-    assert signs_of_products(X, signs, 0, w.tolist()).tolist() == expected
+    assert signs_of_products(SignedRows(X, signs, 0), w.tolist()).tolist() == expected
     thirds = [Fraction(value) / 3 for value in w.tolist()]
-    assert signs_of_products(X, signs, 0, thirds).tolist() == expected
+    assert signs_of_products(SignedRows(X, signs, 0), thirds).tolist() == expected
 
 
 @pytest.mark.twin_of("exact.limbs.exact_signs")
@@ -208,7 +210,7 @@ def test_thresholds_may_be_fractions():
     X, signs = np.array([[1.0], [1.0], [1.0]]), np.ones(3, np.int8)
     third = Fraction(1, 3)
     thresholds = np.array([third, 1.0, third], object)
-    found = compare(X, signs, Weights.of([third], 1), thresholds, NO_TAGS)
+    found = compare(SignedRows(X, signs, 0), Weights.of([third], 1), thresholds, NO_TAGS)
     assert found.signs.tolist() == [0, -1, 0]
 
 

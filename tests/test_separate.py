@@ -21,9 +21,9 @@ from rosenblatt.decide.answers import Clock, OutOfTimeError
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.separability.faces import FaceSearch
 from rosenblatt.decide.separability.separate import separate
-from rosenblatt.decide.signed import SignedRows
 from rosenblatt.exact.digest import exact_rows, label_tags
 from rosenblatt.exact.numbers import exact_matrix
+from rosenblatt.exact.signed import SignedRows
 
 TINIEST = 5e-324
 PROBLEMS_OF_A_KIND = amount(20, 80)

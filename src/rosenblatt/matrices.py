@@ -142,6 +142,11 @@ def _check_range(places: np.ndarray, size: int, name: str) -> None:
         raise InputError(f"X is a broken sparse matrix: a {name} number lies outside its {size}")
 
 
+def stored(X: Matrix) -> int:
+    """Give the number of entries stored."""
+    return int(X.nnz if sparse.issparse(X) else X.size)
+
+
 def radius(X: Matrix) -> float:
     """Give R = max ‖x‖ over the rows, measured from the origin."""
     return float(np.sqrt(largest_sqnorm(as_rows(without_duplicates(X), 0.0), X.shape[0])))

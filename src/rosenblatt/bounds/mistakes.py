@@ -46,7 +46,7 @@ from rosenblatt.decide.answers import (
 from rosenblatt.decide.separability.separate import decide
 from rosenblatt.errors import CertificateError, InputError, InseparableError
 from rosenblatt.exact.extremes import UNIT, Extremes, loss_above, margins_of, spread
-from rosenblatt.exact.products import Weights
+from rosenblatt.exact.weights import Weights
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.hard import hard_margin
 from rosenblatt.margin.problem import Problem, Solution

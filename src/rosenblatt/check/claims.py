@@ -33,10 +33,11 @@ from rosenblatt.check.subjects import Labelled, System, used_columns
 from rosenblatt.checker import Refused
 from rosenblatt.exact.digest import EQUAL, LOWER, MORE_THAN
 from rosenblatt.exact.integers import Rationals
-from rosenblatt.exact.products import ZERO, Weights, exact_product
+from rosenblatt.exact.products import ZERO, exact_product
 from rosenblatt.exact.ranks import rank_reaches
 from rosenblatt.exact.rounding import root_rounded_up, six_digits
 from rosenblatt.exact.sums import Totals, exact_sum, weighted_sum
+from rosenblatt.exact.weights import Weights
 
 
 def require(condition: object, reason: str) -> None:
@@ -164,7 +165,7 @@ def _require_margin(
     signs = data.compare(w, np.array([root_rounded_up(square)]), claim.data)
     # The threshold is rounded up, so that a row below it may still have the margin.
     for i in np.flatnonzero(signs < 0).tolist():
-        product = exact_product(data.X, i, int(data.signs[i]), w)
+        product = exact_product(data.lifted(), i, w)
         enough = product > 0 and product**2 >= square
         require(enough, f"the margin of w on row {i} is below {name}")
 

@@ -12,9 +12,10 @@ from rosenblatt.certificates import MistakeProof
 from rosenblatt.check.subjects import Labelled
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.numbers import exact_row, is_exact
-from rosenblatt.exact.products import Weights, exact_product, shape_of_work
+from rosenblatt.exact.products import exact_product
 from rosenblatt.exact.rounded import TINY, hinge_losses
-from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.exact.weights import Weights
+from rosenblatt.matrices import Matrix, as_rows, stored
 from rosenblatt.rows import largest_sqnorm, span
 
 Interval = tuple[Fraction, Fraction]
@@ -46,9 +47,8 @@ def holds(claim: MistakeProof, radius: Fraction, loss: Fraction) -> bool:
 
 def enclosed_loss(X: Matrix, signs: np.ndarray, w: Weights) -> Interval | None:
     """Enclose Σ max(0, 1 - z·w) for z = s·(x, 1); None if it is too large for float64."""
-    n, entries = shape_of_work(X)
-    rows = as_rows(X, 1.0)
-    blocks = in_blocks(lambda a, b: hinge_losses(rows, signs, w.floats, a, b), n, entries)
+    rows, n = as_rows(X, 1.0), X.shape[0]
+    blocks = in_blocks(lambda a, b: hinge_losses(rows, signs, w.floats, a, b), n, stored(X))
     if not np.isfinite(blocks).all():
         return None
     least, most = (sum(map(Fraction, ends)) for ends in zip(*blocks, strict=True))
@@ -58,9 +58,8 @@ def enclosed_loss(X: Matrix, signs: np.ndarray, w: Weights) -> Interval | None:
 
 def enclosed_square(X: Matrix) -> Interval | None:
     """Enclose max ‖x‖²; None if it is too large for float64."""
-    n, entries = shape_of_work(X)
-    rows = as_rows(X, 0.0)
-    largest = max(in_blocks(lambda a, b: largest_sqnorm(span(rows, a, b), b - a), n, entries))
+    rows, n = as_rows(X, 0.0), X.shape[0]
+    largest = max(in_blocks(lambda a, b: largest_sqnorm(span(rows, a, b), b - a), n, stored(X)))
     if not math.isfinite(largest):
         return None
     error, tiny = Fraction(X.shape[1] + 4, 2**52), (X.shape[1] + 4) * Fraction(TINY)
@@ -71,7 +70,7 @@ def enclosed_square(X: Matrix) -> Interval | None:
 def exact_parts(data: Labelled, w: Weights) -> tuple[Fraction, Fraction]:
     """Give max ‖x‖² and the loss."""
     n = data.X.shape[0]
-    losses = (1 - exact_product(data.X, i, int(data.signs[i]), w) for i in range(n))
+    losses = (1 - exact_product(data.lifted(), i, w) for i in range(n))
     loss = sum((loss for loss in losses if loss > 0), Fraction(0))
     return max(_square(data.X, i) for i in range(n)), loss
 

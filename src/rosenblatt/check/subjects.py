@@ -35,7 +35,9 @@ from rosenblatt.exact.numbers import (
     is_exact,
     number_type,
 )
-from rosenblatt.exact.products import Weights, compare
+from rosenblatt.exact.products import compare
+from rosenblatt.exact.signed import SignedRows
+from rosenblatt.exact.weights import Weights
 from rosenblatt.labels import as_labels, as_objects, as_signs
 from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.outcomes import joint_rows
@@ -111,14 +113,18 @@ class Labelled(Subject):
         """Give the entries of (x, added), or of x if nothing is added."""
         return exact_row(self.X, i) + ([(self.columns, added)] if added else [])
 
+    def lifted(self, lift: Number = 1) -> SignedRows:
+        """Give the rows s·(x, lift)."""
+        return SignedRows(self.X, self.signs, lift)
+
     def compare(self, w: Weights, thresholds: np.ndarray, named: Data | None = None) -> np.ndarray:
         """Give the sign of z·w minus a threshold, and require the digest if the data are named."""
         if named is None:
-            return compare(self.X, self.signs, w, thresholds).signs
+            return compare(self.lifted(), w, thresholds).signs
         if is_exact(self.X):
             self.require(named)
             return self.compare(w, thresholds)
-        found = compare(self.X, self.signs, w, thresholds, label_tags(self.signs))
+        found = compare(self.lifted(), w, thresholds, label_tags(self.signs))
         _require_digest(shown(found.total, *self.X.shape), named, self.X)
         return found.signs
 
@@ -226,7 +232,8 @@ class System(Subject):
 
     def compare(self, w: Weights) -> np.ndarray:
         """Give the sign of a·w - b for every row."""
-        return compare(self.X, np.ones(self.X.shape[0], np.int8), w, self.b).signs
+        rows = SignedRows(self.X, np.ones(self.X.shape[0], np.int8), 0)
+        return compare(rows, w, self.b).signs
 
     @property
     def numbers(self) -> str:

@@ -21,7 +21,6 @@ from rosenblatt.exact.digest import labelled_total
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.numbers import exact_matrix, number_type
 from rosenblatt.exact.products import (
-    Weights,
     compare,
     exact_product,
     rough_products,
@@ -29,6 +28,8 @@ from rosenblatt.exact.products import (
     smallest,
 )
 from rosenblatt.exact.rounding import root_rounded_up
+from rosenblatt.exact.signed import SignedRows
+from rosenblatt.exact.weights import Weights
 from rosenblatt.labels import as_signs
 from rosenblatt.matrices import Matrix
 from rosenblatt.methods.relaxation import relaxed
@@ -93,22 +94,21 @@ class Seen(NamedTuple):
 def against(shard: Shard, given: tuple[Sides, bool, list[Number], bool, int], _: None) -> Seen:
     """Send the rows on the wrong side of w, or on it if it is to be strict; the worst, if many."""
     sides, lifted, w, strict, most = given
-    X, signs = sides.of(shard)
-    exact = signs_of_products(X, signs, int(lifted), w)
+    rows = SignedRows(*sides.of(shard), int(lifted))
+    exact = signs_of_products(rows, w)
     wrong = np.flatnonzero(exact <= 0 if strict else exact < 0)
     if wrong.size > most:
-        weights = Weights.of(w, X.shape[1], int(lifted))
-        rough = rough_products(X, signs, weights)[wrong]
+        rough = rough_products(rows, rows.weights(w))[wrong]
         wrong = np.sort(wrong[np.argpartition(rough, most)[:most]])
-    least = 0.0 if wrong.size or not strict else smallest(X, signs, int(lifted), w)[0]
-    return Seen(sent(X, signs, wrong), bool((exact > 0).any()), least)
+    least = 0.0 if wrong.size or not strict else smallest(rows, w)[0]
+    return Seen(sent(rows.X, rows.signs, wrong), bool((exact > 0).any()), least)
 
 
 def apart(shard: Shard, given: tuple[Sides, bool, list[Number]], first: int) -> np.ndarray:
     """Give the rows strictly on their side of w; the first of the shard has the number given."""
     sides, lifted, w = given
-    X, signs = sides.of(shard)
-    return first + np.flatnonzero(signs_of_products(X, signs, int(lifted), w) > 0)
+    rows = SignedRows(*sides.of(shard), int(lifted))
+    return first + np.flatnonzero(signs_of_products(rows, w) > 0)
 
 
 def off_span(shard: Shard, given: tuple[Sides, list[Any], bool, np.ndarray, int], _: None) -> Sent:
@@ -117,7 +117,7 @@ def off_span(shard: Shard, given: tuple[Sides, list[Any], bool, np.ndarray, int]
     X, signs = sides.of(shard)
     met = np.zeros(signs.size, bool)
     for vector in complement:
-        met |= signs_of_products(X, signs, int(lifted), vector) != 0
+        met |= signs_of_products(SignedRows(X, signs, int(lifted)), vector) != 0
     if unused.size:
         part = X[:, unused]
         met |= np.asarray((part != 0).sum(axis=1)).ravel() > 0
@@ -138,16 +138,16 @@ def total(shard: Shard, sides: Sides, first: int) -> tuple[int, str]:
 def below_margin(shard: Shard, given: tuple[Sides, Separator], _: None) -> int | None:
     """Give a row on which w has less than the margin of a certificate, None if there is none."""
     sides, claim = given
-    X, signs = sides.of(shard)
+    rows = SignedRows(*sides.of(shard), 1)
     numbers, common = Rationals.of(claim.w[: sides.width])
     norm = Fraction(sum(number * number for number in numbers), common**2)
     if not (claim.margin > 0 and norm > 0):
         return 0
     square = Fraction(claim.margin) ** 2 * norm
-    w = Weights.of(claim.w, sides.width)
-    low = compare(X, signs, w, np.array([root_rounded_up(square)])).signs < 0
+    w = rows.weights(claim.w)
+    low = compare(rows, w, np.array([root_rounded_up(square)])).signs < 0
     for i in np.flatnonzero(low).tolist():
-        product = exact_product(X, i, int(signs[i]), w)
+        product = exact_product(rows, i, w)
         if not (product > 0 and product**2 >= square):
             return i
     return None

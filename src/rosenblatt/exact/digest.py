@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
@@ -19,7 +18,7 @@ from rosenblatt.checker import Row, digest
 from rosenblatt.decimals import is_decimal
 from rosenblatt.exact.numbers import exact_row, is_exact
 from rosenblatt.loops import exact_loop, exact_part
-from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.matrices import Matrix, as_rows, stored
 from rosenblatt.rows import Rows, by_kind, prefetch, primitive
 
 Bounds = Sequence[tuple[Number | None, Number | None]]
@@ -206,8 +205,11 @@ def shown(total: int, rows: int, columns: int) -> str:
 
 def _total(X: Matrix, tags: np.ndarray, first: int = 0) -> int:
     rows, factors = as_rows(X, 0.0), column_factors(X.shape[1])
-    entries = X.nnz if sparse.issparse(X) else X.size
-    totals = in_blocks(lambda a, b: total_of(rows, tags, factors, a, b, first), X.shape[0], entries)
+
+    def work(start: int, stop: int) -> Any:
+        return total_of(rows, tags, factors, start, stop, first)
+
+    totals = in_blocks(work, X.shape[0], stored(X))
     return sum(map(int, totals)) % 2**64
 
 

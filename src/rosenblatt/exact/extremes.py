@@ -6,11 +6,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.loops import loop, part
-from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.matrices import Matrix, as_rows, stored
 from rosenblatt.rows import Rows, absolute_dot, dot, size, span, sqnorm
 
 UNIT = 2.0**-53  # unit round-off of float64
@@ -162,8 +161,3 @@ def margins_of(
 
     in_blocks(work, signs.size, stored(X))
     return out
-
-
-def stored(X: Matrix) -> int:
-    """Give the number of entries stored."""
-    return int(X.nnz if sparse.issparse(X) else X.size)

@@ -26,7 +26,7 @@ from scipy import sparse
 
 from rosenblatt.exact.extremes import extremes
 from rosenblatt.loops import loop, part
-from rosenblatt.matrices import Matrix, as_rows, without_duplicates
+from rosenblatt.matrices import Matrix, as_rows, stored, without_duplicates
 from rosenblatt.online.driver import PORTION, UNLIMITED
 from rosenblatt.online.perceptron import ALL_ONE, Allowance, mistaken
 from rosenblatt.rows import Rows, add, combine, dot, fill_squares, size
@@ -237,8 +237,7 @@ class Plain:
         self.w = cone.origin()
         self.counts = np.zeros(cone.scales.size)
         self.tally = np.zeros(3, np.int64)
-        entries = cone.A.nnz if sparse.issparse(cone.A) else cone.A.size
-        self.looks = max(256, PORTION * cone.scales.size // max(entries, 1))
+        self.looks = max(256, PORTION * cone.scales.size // max(stored(cone.A), 1))
 
     @property
     def steps(self) -> int:

@@ -22,7 +22,6 @@ from rosenblatt.decide.engine.floats import FloatProgram
 from rosenblatt.decide.engine.optimum import by_pivots, candidates, optimum
 from rosenblatt.decide.engine.rays import Rays
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
-from rosenblatt.exact.products import Weights
 from rosenblatt.exact.programs import (
     AT_LOWER,
     Basis,
@@ -32,6 +31,7 @@ from rosenblatt.exact.programs import (
     keeps_ends,
     vertex,
 )
+from rosenblatt.exact.weights import Weights
 
 LONG = 20_000  # binary digits of a vertex, from which on a point inside is looked for first
 

@@ -21,9 +21,9 @@ from scipy.linalg import qr
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.separability.projection import multipliers
-from rosenblatt.decide.signed import SignedRows
 from rosenblatt.exact.integers import Integers, Rationals
 from rosenblatt.exact.linear import solved
+from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.spans import Pivots, pivots
 
 DEPENDENT = 1e-9  # a length, beside 1, that counts as zero

@@ -30,11 +30,11 @@ from rosenblatt.certificates import (
     Separator,
 )
 from rosenblatt.decide.answers import REASONS, Clock
-from rosenblatt.decide.signed import SignedRows
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import labelled_digest
 from rosenblatt.exact.numbers import exact_row
 from rosenblatt.exact.products import signs_of_products
+from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.spans import orthogonal
 from rosenblatt.matrices import Matrix
 from rosenblatt.pauses import OutOfTimeError
@@ -89,12 +89,16 @@ class Design:
         """The rows that count."""
         return self.X if self.chosen is None else self.X[self.chosen]
 
+    @property
+    def signed(self) -> SignedRows:
+        """The rows that count, signed, with a coordinate for the intercept."""
+        return SignedRows(self.rows, self.signs, self.lift)
+
     def blame(self, claim: Certificate) -> Blame:
         """Give the columns that a proven verdict rests on, aliased ones set apart."""
-        X = self.rows
-        if not isinstance(claim, Joint) and labelled_digest(X, self.signs) != claim.data.digest:
+        cone, clock, data = self.signed, Clock(self.seconds), claim.data
+        if not isinstance(claim, Joint) and labelled_digest(cone.X, cone.signs) != data.digest:
             raise InputError("X was changed since separate decided about it; ask separate again")
-        cone, clock = SignedRows(X, self.signs, self.lift), Clock(self.seconds)
         aliases: dict[int, Vector] | None = None
         try:
             order = _in_order(cone, self.constants)
@@ -154,7 +158,7 @@ def _aliases(cone: SignedRows, order: list[int], clock: Clock) -> dict[int, Vect
 def _stray(cone: SignedRows, vector: Vector) -> int | None:
     """Find a row that a vector is not orthogonal to, exactly."""
     weights = [vector.get(j, 0) for j in range(cone.dimension)]
-    signs = signs_of_products(cone.X, cone.signs, cone.lift, weights)
+    signs = signs_of_products(cone, weights)
     return int(np.abs(signs).argmax()) if signs.any() else None
 
 

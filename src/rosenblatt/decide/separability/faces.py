@@ -28,11 +28,11 @@ from rosenblatt.decide.engine.circuits import circuit, spanning
 from rosenblatt.decide.engine.optimum import optimum
 from rosenblatt.decide.separability.balances import Balance, Balancing
 from rosenblatt.decide.separability.projection import Glance, face_of
-from rosenblatt.decide.signed import SignedRows
 from rosenblatt.exact.integers import Integers, row_sizes
 from rosenblatt.exact.linear import solved
 from rosenblatt.exact.products import signs_of_products
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program
+from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.spans import Pivots, pivots
 
 # Problems with fewer rows, or fewer per coordinate, are looked at as a whole.
@@ -119,7 +119,7 @@ class FaceSearch:
         return np.flatnonzero(wrong)
 
     def _signs(self, point: list[Number]) -> np.ndarray:
-        return signs_of_products(self.cone.X, self.cone.signs, self.cone.lift, point)
+        return signs_of_products(self.cone, point)
 
     # ---- in floats
 

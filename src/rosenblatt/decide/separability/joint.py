@@ -32,19 +32,13 @@ from rosenblatt.memory import DECISION_BYTES, check_columns
 class AskedJointly(Asked):
     """Rows of many classes, as the certificate is to name them."""
 
-    labelled: JointLabelled | None = None
+    subject: JointLabelled
     kinds: ClassVar[Kinds] = (JointSeparator, JointNonSeparability, JointInseparability)
 
     @property
     def measured(self) -> int:
         """The number of coordinates of w that count in its length."""
         return (len(self.classes) - 1) * int(self.subject.given.shape[1])
-
-    @property
-    def subject(self) -> JointLabelled:
-        """What certificates are held against."""
-        assert self.labelled is not None
-        return self.labelled
 
     def named(self) -> dict[str, Any]:
         """Give the fields that all certificates share."""
@@ -53,7 +47,7 @@ class AskedJointly(Asked):
     @property
     def intercepts(self) -> int:
         """The number of coordinates that stand for intercepts."""
-        return int(self.X.shape[1]) - self.measured
+        return self.subject.columns - self.measured
 
 
 @dataclass(frozen=True)
@@ -163,8 +157,7 @@ def decide_jointly(
     count, width, lifted = classes.size, X.shape[1], bool(fit_intercept)
     check_columns((count - 1) * (width + lifted), DECISION_BYTES, "a joint decision about")
     labelled = JointLabelled.of_codes(X, as_codes(labels, classes), count, lifted)
-    names = tuple(classes.tolist())
-    asked = AskedJointly(labelled.X, labelled.signs, names, False, labelled=labelled)
+    asked = AskedJointly(labelled, tuple(classes.tolist()), False)
     found = Question(asked, clock).answer()
     design = found.design and replace(found.design, constants=asked.intercepts)
     rows = np.unique(found.rows // (count - 1))

@@ -26,9 +26,9 @@ from rosenblatt.decide.separability.newton import by_newton
 from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.decide.separability.stumps import Stumps, stumps
 from rosenblatt.decide.separability.verdicts import Asked, Shares, Verdicts
-from rosenblatt.decide.signed import SignedRows
 from rosenblatt.decimals import SparseDecimals, marked
 from rosenblatt.exact.numbers import is_exact
+from rosenblatt.exact.signed import SignedRows
 from rosenblatt.matrices import Matrix, radius
 from rosenblatt.methods.relaxation import relaxed
 from rosenblatt.pauses import OutOfTimeError, pausing
@@ -60,8 +60,9 @@ class Question:
     """One question, and what is known of its answer."""
 
     def __init__(self, asked: Asked, clock: Clock) -> None:
-        self.X, self.signs, self.lifted, self.clock = asked.X, asked.signs, asked.lifted, clock
-        self.cone = SignedRows(as_dense_if_full(asked.X), asked.signs, int(asked.lifted))
+        rows, self.lifted, self.clock = asked.rows, asked.lifted, clock
+        self.X, self.signs = rows.X, rows.signs
+        self.cone = SignedRows(as_dense_if_full(rows.X), rows.signs, rows.lift)
         self.verdicts = Verdicts(asked, self.cone, clock)
         self.clashes: list[Shares] = []
         self.tried: list[Number] | None = None

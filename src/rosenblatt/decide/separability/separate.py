@@ -10,6 +10,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from rosenblatt.check.subjects import Labelled
 from rosenblatt.decide.answers import UNDECIDED, Clock, checked_seconds
 from rosenblatt.decide.separability.formulas import designed
 from rosenblatt.decide.separability.joint import JointSeparation, as_joint, decide_jointly
@@ -267,5 +268,5 @@ def decide(
 
     The certificate says what becomes of rows of `others`, if there are more than two classes.
     """
-    asked = Asked(X, signs, tuple(classes.tolist()), bool(fit_intercept), others)
+    asked = Asked(Labelled.of(X, signs), tuple(classes.tolist()), bool(fit_intercept), others)
     return Question(asked, clock).answer()

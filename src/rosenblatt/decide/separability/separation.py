@@ -15,7 +15,6 @@ from rosenblatt.certificates import Certificate
 from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, WEAKLY, Clock, checked_seconds
 from rosenblatt.decide.separability.blame import Blame, Design
 from rosenblatt.decide.separability.explained import explained
-from rosenblatt.decide.signed import SignedRows
 from rosenblatt.decimals import is_decimal, marked
 from rosenblatt.errors import InputError
 from rosenblatt.labels import as_objects
@@ -224,8 +223,7 @@ class Separation:
     def used_columns(self) -> list[int]:
         """The columns in which some row is not zero."""
         assert self.design is not None
-        cone = SignedRows(self.design.rows, self.design.signs, 0)
-        return self.columns_of(cone.used)
+        return self.columns_of(self.design.signed.used)
 
     def columns_of(self, coordinates: np.ndarray) -> list[int]:
         """Give the columns of coordinates of w."""

@@ -22,10 +22,10 @@ from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.answers import Clock
-from rosenblatt.decide.signed import BLOCK_ENTRIES, SignedRows
 from rosenblatt.decimals import numbers_in
 from rosenblatt.exact.numbers import is_exact
 from rosenblatt.exact.rounding import float_if_exact, nearest_float
+from rosenblatt.exact.signed import BLOCK_ENTRIES, SignedRows
 from rosenblatt.matrices import Matrix
 
 FEW = 200  # rows of a class that rule most columns out

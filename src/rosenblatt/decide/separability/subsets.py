@@ -30,7 +30,6 @@ from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock
 from rosenblatt.decide.engine.solver import load, run, solver_with
 from rosenblatt.decide.separability.explained import listed
 from rosenblatt.decide.separability.separation import Separation
-from rosenblatt.decide.signed import SignedRows
 from rosenblatt.pauses import OutOfTimeError
 
 Set = frozenset[int]
@@ -160,7 +159,8 @@ class Guesses:
     """
 
     def __init__(self, found: Separation, clock: Clock) -> None:
-        rows, self.clock = _rows(found), clock
+        assert found.design is not None
+        rows, self.clock = found.design.signed, clock
         Z = sparse.diags(1 / rows.norms) @ sparse.csr_matrix(rows.scaled(np.arange(rows.size)))
         owners = [found.columns_of(np.array([j])) for j in range(rows.dimension)]
         self.owners = np.array([of[0] if of else -1 for of in owners])
@@ -206,15 +206,11 @@ def fewest_columns(found: Separation, clock: Clock) -> FewestColumns:
     return FewestColumns(columns, at_least, irreducible, subsets.answer(best), found.names)
 
 
-def _rows(found: Separation) -> SignedRows:
-    assert found.design is not None
-    return SignedRows(found.design.rows, found.design.signs, found.design.lift)
-
-
 def _lightest(subsets: Subsets, every: Set) -> Set:
     """Give the columns of the weights with the least sum of sizes, if they separate."""
-    design, rows = subsets.found.design, _rows(subsets.found)
+    design = subsets.found.design
     assert design is not None
+    rows = design.signed
     scaled = sparse.csr_matrix(rows.scaled(np.arange(rows.size)))
     free = design.constants + bool(design.lift)
     cost = np.append(np.ones(rows.dimension - free), np.zeros(free))

@@ -27,14 +27,12 @@ from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, UNPROVEN, WEAKLY, Clock
 from rosenblatt.decide.separability.blame import Design
 from rosenblatt.decide.separability.separation import Separation
-from rosenblatt.decide.signed import SignedRows
-from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.numbers import exact_row
-from rosenblatt.exact.products import signs_of_products, smallest
+from rosenblatt.exact.products import exact_product, signs_of_products, smallest
 from rosenblatt.exact.rounding import floats_of, nearest_float, norm_above, rounded_down
+from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.spans import orthogonal
-from rosenblatt.exact.sums import exact_dot
-from rosenblatt.matrices import Matrix, radius
+from rosenblatt.matrices import radius
 
 # Makes a negative quotient by a norm that is rounded up a lower bound.
 OUTWARDS = Fraction(1_000_001, 1_000_000)
@@ -48,28 +46,27 @@ class Asked:
 
     Attributes
     ----------
-    X, signs : the rows, and +1 or -1 for each.
+    subject : the rows and signs that certificates are held against.
     classes : labels of the negative and of the positive class.
     lifted : whether hyperplanes may have an intercept.
     others : what becomes of rows of other classes, if there are any.
     """
 
-    X: Matrix
-    signs: np.ndarray
+    subject: Labelled
     classes: tuple[Any, ...]
     lifted: bool
     others: str | None = None
     kinds: ClassVar[Kinds] = (Separator, NonSeparability, Inseparability)
 
     @property
-    def measured(self) -> int:
-        """The number of coordinates of w that count in its length."""
-        return int(self.X.shape[1])
+    def rows(self) -> SignedRows:
+        """The rows, with a coordinate for the intercept."""
+        return self.subject.lifted(int(self.lifted))
 
     @property
-    def subject(self) -> Labelled:
-        """What certificates are held against."""
-        return Labelled.of(self.X, self.signs)
+    def measured(self) -> int:
+        """The number of coordinates of w that count in its length."""
+        return self.subject.columns
 
     def named(self) -> dict[str, Any]:
         """Give the fields that all certificates share."""
@@ -86,10 +83,11 @@ class Verdicts:
 
     def __init__(self, asked: Asked, cone: SignedRows, clock: Clock) -> None:
         self.asked, self.cone, self.clock = asked, cone, clock
-        self.X, self.signs, self.lift = asked.X, asked.signs, int(asked.lifted)
+        self.rows = asked.rows
+        self.X, self.signs, self.lift = self.rows.X, self.rows.signs, int(asked.lifted)
         self.separator, self.non_separability, self.inseparability = asked.kinds
         self.lower, self.upper = -math.inf, math.inf
-        self.enclosed = asked.measured == asked.X.shape[1]  # else intercepts would have to balance
+        self.enclosed = asked.measured == self.X.shape[1]  # else intercepts would have to balance
         self.known: tuple[list[Number], float] | None = None
 
     # ---- points
@@ -97,13 +95,13 @@ class Verdicts:
     def least(self, point: list[Number]) -> float:
         """Give the smallest z·w, rounded down; kept, because the margin asks for it again."""
         if self.known is None or self.known[0] is not point:
-            self.known = point, smallest(self.X, self.signs, self.lift, point)[0]
+            self.known = point, smallest(self.rows, point)[0]
         return self.known[1]
 
     def _least_exactly(self, point: list[Number]) -> Fraction:
         """Give the smallest z·w where it is below all floats."""
-        weights, rows = Rationals.of(point), SignedRows(self.X, self.signs, self.lift)
-        return min(exact_dot(rows.row(i), weights) for i in range(rows.size))
+        weights = self.rows.weights(point)
+        return min(exact_product(self.rows, i, weights) for i in range(self.rows.size))
 
     def separable(self, point: list[Number]) -> Separation:
         """Answer by a point that is positive on all rows."""
@@ -127,7 +125,7 @@ class Verdicts:
     def weakly(self, point: list[Number], few: Shares) -> Separation:
         """Answer by a point that is negative on no row, and rows on which all such are zero."""
         self.lower, self.upper = 0.0, 0.0
-        apart = np.flatnonzero(signs_of_products(self.X, self.signs, self.lift, point))
+        apart = np.flatnonzero(signs_of_products(self.rows, point))
         certificate = self.non_separability(**self._proof(few), w=tuple(point))
         return self._checked(self._answer(WEAKLY, point, 0.0, certificate, apart))
 

@@ -34,7 +34,7 @@ from rosenblatt.decide.systems.wording import Wording, counted
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import EQUAL
 from rosenblatt.exact.numbers import is_exact
-from rosenblatt.exact.products import Weights as Point
+from rosenblatt.exact.weights import Weights as Point
 from rosenblatt.matrices import check_finite
 from rosenblatt.methods.classical import studied
 from rosenblatt.methods.cones import SearchLimits, plain

@@ -36,7 +36,7 @@ from rosenblatt.kernel.functions import (
 )
 from rosenblatt.kernel.space import Space, check_function, check_gram
 from rosenblatt.labels import as_labels, as_signs, two_classes
-from rosenblatt.matrices import Matrix, as_matrix, check_finite, without_duplicates
+from rosenblatt.matrices import Matrix, as_matrix, check_finite, stored, without_duplicates
 from rosenblatt.pauses import OutOfTimeError, pause, pausing
 
 AT_A_TIME = 500  # rows of a Gram matrix between two looks at the clock
@@ -278,8 +278,7 @@ def _solved(
 
 def _problem(kernel: Kernel, X: Matrix, signs: np.ndarray, lift: float) -> _ByGram | _ByWeights:
     n, columns = X.shape
-    entries = X.nnz if sparse.issparse(X) else X.size
-    if isinstance(kernel, Linear) and 2 * (entries + n) + columns < n * n:
+    if isinstance(kernel, Linear) and 2 * (stored(X) + n) + columns < n * n:
         rows = sparse.csr_matrix(X, dtype=np.float64)
         lifted = sparse.hstack([rows, np.full((n, 1), lift)]) if lift else rows
         return _ByWeights(sparse.csr_matrix(lifted), signs)

@@ -21,7 +21,6 @@ from rosenblatt.decide.widest.hulls import Hulls, Plane
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.numbers import is_exact
 from rosenblatt.exact.products import (
-    Weights,
     exact_product,
     first_look,
     rough_products,
@@ -29,6 +28,7 @@ from rosenblatt.exact.products import (
 )
 from rosenblatt.exact.rounding import (
     exponent,
+    floats_of,
     nearest_float,
     norm_above,
     root_rounded_up,
@@ -139,25 +139,25 @@ def _scaled(numbers: Sequence[Number], power: int) -> np.ndarray:
 
 def _least(hulls: Hulls, w: Sequence[Number]) -> float:
     """Give the smallest z·w, rounded down."""
-    return smallest(hulls.X, hulls.signs, hulls.added, w)[0]
+    return smallest(hulls, w)[0]
 
 
 def _least_with_slack(hulls: Hulls, w: Sequence[Number], slack: float) -> float:
     """Give a number a little below the smallest z·w, if floats are certain that it is; else -1."""
     if is_exact(hulls.X):
         return -1.0
-    weights = Weights.of(w, hulls.X.shape[1], hulls.added)
-    below = float(rough_products(hulls.X, hulls.signs, weights).min()) * (1 - slack)
+    weights = hulls.weights(w)
+    below = float(rough_products(hulls, weights).min()) * (1 - slack)
     if not SMALLEST_NORMAL < below < math.inf:
         return -1.0
-    signs = first_look(hulls.X, hulls.signs, weights, np.array([below])).signs
+    signs = first_look(hulls, weights, np.array([below])).signs
     return below if signs.min() == 1 else -1.0
 
 
 def _least_exactly(hulls: Hulls, w: Sequence[Number]) -> Fraction:
     """Give the smallest z·w where floats are too coarse for it."""
-    X, weights = hulls.X, Weights.of(w, hulls.X.shape[1], hulls.added)
-    return min(exact_product(X, i, s, weights) for i, s in enumerate(hulls.signs.tolist()))
+    weights = hulls.weights(w)
+    return min(exact_product(hulls, i, weights) for i in range(hulls.size))
 
 
 def _ends(square: Fraction) -> tuple[Number, Number]:
@@ -197,11 +197,10 @@ def scaled_to_floats(hulls: Hulls) -> tuple[Matrix, float]:
 
 def rough(hulls: Hulls, w: Sequence[Number]) -> np.ndarray:
     """Give z·w for all rows, rounded."""
-    weights = Weights.of(w, hulls.X.shape[1], hulls.added)
+    weights = hulls.weights(w)
     if not is_exact(hulls.X):
-        return rough_products(hulls.X, hulls.signs, weights)
-    pairs = enumerate(hulls.signs.tolist())
-    return np.array([nearest_float(exact_product(hulls.X, i, s, weights)) for i, s in pairs])
+        return rough_products(hulls, weights)
+    return floats_of([exact_product(hulls, i, weights) for i in range(hulls.size)])
 
 
 def lowest(hulls: Hulls, products: np.ndarray) -> list[int]:
@@ -230,7 +229,7 @@ def candidates(hulls: Hulls, w: np.ndarray) -> Iterator[list[Number]]:
 
     The middle is given as a float, and then exactly.
     """
-    measured = w[: hulls.width]
+    measured = w[: hulls.dimension]
     norm = float(np.linalg.norm(measured))
     if not 0 < norm < math.inf:
         return
@@ -239,10 +238,9 @@ def candidates(hulls: Hulls, w: np.ndarray) -> Iterator[list[Number]]:
         yield unit
         return
     products = rough(hulls, [*unit, 0.0])
-    middle = Fraction(0)
-    weights = Weights.of([*unit, 0.0], hulls.X.shape[1])
+    weights, middle = hulls.weights([*unit, 0.0]), Fraction(0)
     for i in lowest(hulls, products):
-        middle -= exact_product(hulls.X, i, 1, weights) / 2
+        middle -= int(hulls.signs[i]) * exact_product(hulls, i, weights) / 2
     nearest = nearest_float(middle)
     if math.isfinite(nearest):
         yield [*unit, nearest]

@@ -19,15 +19,13 @@ from typing import Any, NamedTuple
 
 import flint
 import numpy as np
-from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.widest.nearest import Corral, Nearest, descend
 from rosenblatt.exact.integers import Rationals
-from rosenblatt.exact.numbers import exact_row, is_exact
+from rosenblatt.exact.numbers import is_exact
 from rosenblatt.exact.products import (
     FEW,
-    Weights,
     exact_product,
     first_look,
     rough_products,
@@ -35,8 +33,9 @@ from rosenblatt.exact.products import (
 )
 from rosenblatt.exact.rounded import UNDECIDED
 from rosenblatt.exact.rounding import rounded_down
+from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.sums import weighted_sum
-from rosenblatt.matrices import Matrix
+from rosenblatt.exact.weights import Weights
 
 # A rank modulo a prime is never above the rank, and below it only by a coincidence that somebody
 # may have planned; not for all of these. They fit the words that FLINT computes with.
@@ -52,31 +51,16 @@ class Plane(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Hulls:
-    """Rows z = s·(x, c) whose hulls are looked at.
+class Hulls(SignedRows):
+    """Signed rows whose hulls are looked at; all their coordinates count in lengths.
 
     Attributes
     ----------
-    X, signs : rows x, floats or exact Python numbers, and +1 or -1 for each.
-    lift : the constant c, 0 for none.
     free : whether the intercept is free: each class then has a hull of its own.
     """
 
-    X: Matrix
-    signs: np.ndarray
-    lift: Number
     free: bool
     known: dict[int, tuple[list[int], Rationals]] = field(default_factory=dict, repr=False)
-
-    @property
-    def width(self) -> int:
-        """The number of coordinates that count in lengths."""
-        return int(self.X.shape[1]) + bool(self.lift)
-
-    @property
-    def entries(self) -> int:
-        """The number of stored entries."""
-        return int(self.X.nnz if sparse.issparse(self.X) else self.X.size)
 
     @property
     def added(self) -> Number:
@@ -96,7 +80,7 @@ class Hulls:
 
     def measured(self, w: Sequence[Number]) -> Sequence[Number]:
         """Give the part of w that counts in its length."""
-        return w[: self.width]
+        return w[: self.dimension]
 
     def square(self, weights: dict[int, Number]) -> Fraction:
         """Give ‖Σ λ·z‖²."""
@@ -132,15 +116,9 @@ class Hulls:
         descend(self._table, self._corral(start), propose, self.group)
         return plane
 
-    def _row(self, i: int) -> list[tuple[int, Number]]:
-        """Give z of a row without a free intercept."""
-        sign = int(self.signs[i])
-        pairs: list[tuple[int, Number]] = [(j, sign * value) for j, value in exact_row(self.X, i)]
-        return [*pairs, (self.X.shape[1], sign * self.lift)] if self.lift else pairs
-
     def _integers(self, i: int) -> tuple[list[int], Rationals]:
         if i not in self.known:
-            entries = self._row(i)
+            entries = self.row(i)
             self.known[i] = [j for j, _ in entries], Rationals.of([value for _, value in entries])
         return self.known[i]
 
@@ -175,14 +153,14 @@ class Hulls:
     def _plane(self, found: Nearest) -> tuple[Plane, Fraction]:
         """Give the hyperplane of a point, and the product that its rows have with it."""
         rows, weights = found.corral
-        direction = [0] * self.width
+        direction = [0] * self.dimension
         divisor = math.gcd(*found.point)  # whichever rows led here, w is the same
         for j, value in zip(self._columns(rows), found.point, strict=True):
             direction[j] = value // divisor
         unit = 1 << max(abs(value).bit_length() for value in direction)
         w: list[Number] = [Fraction(value, unit) for value in direction]
-        weighed = Weights.of([*w, 0] if self.free else w, self.X.shape[1], self.added)
-        products = {self.group(i): self._product(i, weighed) for i in rows}
+        weighed = self.weights(w)
+        products = {self.group(i): exact_product(self, i, weighed) for i in rows}
         if self.free:
             w.append((products[0] - products[1]) / 2)
         least = sum(products.values(), Fraction(0)) / len(products)
@@ -194,25 +172,22 @@ class Hulls:
 
         The rows of the corral have the least itself, so floats alone cannot tell.
         """
-        weights = Weights.of(plane.w, self.X.shape[1], self.added)
+        weights = self.weights(plane.w)
         if is_exact(self.X):
             return self._lowest(range(self.X.shape[0]), weights, least)
         above = np.array([-rounded_down(-least)])
-        signs = first_look(self.X, self.signs, weights, above).signs
+        signs = first_look(self, weights, above).signs
         signs[plane.rows] = 1
         if np.count_nonzero(signs != 1) > FEW:
-            guess = int(np.argmin(rough_products(self.X, self.signs, weights)))
-            if self._product(guess, weights) < least:
+            guess = int(np.argmin(rough_products(self, weights)))
+            if exact_product(self, guess, weights) < least:
                 return guess
             undecided = np.flatnonzero(signs == UNDECIDED)
-            settle_at(undecided, self.X, self.signs, weights, above, signs)
+            settle_at(undecided, self, weights, above, signs)
         return self._lowest(np.flatnonzero(signs != 1).tolist(), weights, least)
 
-    def _product(self, i: int, weights: Weights) -> Fraction:
-        return exact_product(self.X, i, int(self.signs[i]), weights)
-
     def _lowest(self, rows: Sequence[int], weights: Weights, least: Fraction) -> int | None:
-        products = [(self._product(i, weights), i) for i in rows]
+        products = [(exact_product(self, i, weights), i) for i in rows]
         lowest, i = min(products, default=(least, 0))
         return i if lowest < least else None
 

@@ -232,7 +232,7 @@ class _Search:
     def __init__(self, hulls: Hulls, classes: np.ndarray, tol: float, clock: Clock) -> None:
         self.hulls, self.classes, self.tol, self.clock = hulls, classes, tol, clock
         self.best, self.fine = Enclosure(hulls), max(FINEST, tol / 2)
-        self.small = hulls.width <= SMALL
+        self.small = hulls.dimension <= SMALL
         self.floats: HardMargin | None = None
         self.separation: Separation | None = None
         self.latest: Plane | None = None
@@ -339,7 +339,7 @@ class _Search:
         if not heaviest:
             return False
         first = {self.hulls.group(i): i for i in reversed(heaviest)}  # each hull needs a row
-        chosen = {*heaviest[: 2 * self.hulls.width + 4], *first.values()}
+        chosen = {*heaviest[: 2 * self.hulls.dimension + 4], *first.values()}
         start = {i: weights[i] for i in chosen}
 
         def watch(plane: Plane) -> None:

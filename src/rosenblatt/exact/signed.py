@@ -7,6 +7,7 @@ between 1/2 and 1: a change of units that rounds nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
-from rosenblatt.certificates import Number
+from rosenblatt.certificate_fields import Number
 from rosenblatt.decimals import is_decimal
 from rosenblatt.decimals import whole_rows as tenfold_rows
 from rosenblatt.exact.integers import Integers, whole_float_rows, whole_rows
@@ -28,7 +29,8 @@ from rosenblatt.exact.rounding import (
     floats_of,
     nearest_float,
 )
-from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.exact.weights import Weights
+from rosenblatt.matrices import Matrix, as_rows, stored
 from rosenblatt.rows import scores, span
 
 BLOCK_ENTRIES = 2**20
@@ -49,7 +51,7 @@ class SignedRows:
 
     X: Matrix
     signs: np.ndarray
-    lift: int
+    lift: Number
 
     @property
     def size(self) -> int:
@@ -61,6 +63,11 @@ class SignedRows:
         """The number of coordinates of a row."""
         return int(self.X.shape[1]) + bool(self.lift)
 
+    @property
+    def added(self) -> Number:
+        """The constant behind x whose weight is the last number of w, 0 for none."""
+        return self.lift
+
     def row(self, i: int) -> list[tuple[int, Number]]:
         """Give row i, exactly."""
         sign = int(self.signs[i])
@@ -70,34 +77,37 @@ class SignedRows:
             entries.append((self.dimension - 1, sign * self.lift))
         return entries
 
+    def weights(self, w: Sequence[Number]) -> Weights:
+        """Take weights of the coordinates, or of the columns alone, as those of rows s·(x, 1)."""
+        return Weights.of(w, self.X.shape[1], self.added)
+
     def integers(self, rows: np.ndarray) -> tuple[Integers, list[Fraction]]:
         """Give some rows, columns scaled, times positive factors as integers, and the factors."""
-        chosen = self.X[rows]
-        if is_exact(chosen):
+        chosen, tens = self.X[rows], np.ones(rows.size)
+        fits = not is_exact(chosen)
+        if is_decimal(chosen):
+            joined, each = tenfold_rows(chosen, tens[:, None])
+            chosen, tens, fits = joined[:, :-1], joined[:, [-1]], bool(each.all())
+            tens = (tens.toarray() if sparse.issparse(tens) else tens).ravel()
+        if not fits:
             return whole_rows(map(self._scaled_row, rows.tolist()), self.dimension)
-        if not is_decimal(chosen):
-            return whole_float_rows(self._signed(chosen, rows, np.ones(rows.size)), self.powers)
-        joined, fits = tenfold_rows(chosen, np.ones((rows.size, 1)))
-        if not fits.all():
-            return whole_rows(map(self._scaled_row, rows.tolist()), self.dimension)
-        tens = joined[:, [-1]]
-        tens = (tens.toarray() if sparse.issparse(tens) else tens).ravel()
-        made, factors = whole_float_rows(self._signed(joined[:, :-1], rows, tens), self.powers)
+        plain = self._signed(chosen, rows, np.ones(chosen.shape[1]), float(self.lift) * tens)
+        made, factors = whole_float_rows(sparse.csr_matrix(plain, dtype=np.float64), self.powers)
         return made, [factor * int(ten) for factor, ten in zip(factors, tens, strict=True)]
 
-    def _signed(self, chosen: Matrix, rows: np.ndarray, units: np.ndarray) -> sparse.csr_matrix:
-        """Give rows s·(x, c), with c in a unit for each row."""
+    def _signed(
+        self, chosen: Matrix, rows: np.ndarray, factors: np.ndarray, added: np.ndarray | float
+    ) -> Matrix:
+        """Give s·(x, c) of some rows in floats, columns times factors, and c as it is given."""
         signs = self.signs[rows].astype(np.float64)
-        if not sparse.issparse(chosen):
-            made = chosen * signs[:, None]
-            joined = np.column_stack([made, signs * self.lift * units]) if self.lift else made
-            return sparse.csr_matrix(joined, dtype=np.float64)
-        made = sparse.csr_matrix(chosen, dtype=np.float64)
-        made.data = made.data * np.repeat(signs, np.diff(made.indptr))
-        if not self.lift:
-            return made
-        added = sparse.csr_matrix((signs * self.lift * units)[:, None])
-        return sparse.csr_matrix(sparse.hstack([made, added]))
+        if sparse.issparse(chosen):
+            data = chosen.data * factors[chosen.indices] * np.repeat(signs, np.diff(chosen.indptr))
+            made = sparse.csr_matrix((data, chosen.indices, chosen.indptr), chosen.shape)
+            if not self.lift:
+                return made
+            return sparse.csr_matrix(sparse.hstack([made, (signs * added)[:, None]]))
+        made = chosen * (factors * signs[:, None])
+        return np.column_stack([made, signs * added]) if self.lift else made
 
     def _scaled_row(self, i: int) -> list[tuple[int, Fraction]]:
         powers = self.powers
@@ -115,7 +125,8 @@ class SignedRows:
             tops = [max(map(exponent, column)) for column in rows_of(self.X.T)]
         else:
             tops = _exponents(self.X).tolist()
-        return np.array([*tops, 1] if self.lift else tops, np.int64)
+        added = [math.frexp(self.lift)[1]] if self.lift else []
+        return np.array([*tops, *added], np.int64)
 
     @cached_property
     def used(self) -> np.ndarray:
@@ -172,30 +183,18 @@ class SignedRows:
         else:
             scaled = rows * factors
             sums = np.einsum("ij,ij->i", scaled, scaled)
-        added = (self.lift * self.factors[-1]) ** 2 if self.lift else 0.0
+        added = (float(self.lift) * self.factors[-1]) ** 2 if self.lift else 0.0
         return np.asarray(np.sqrt(sums + added))
 
     @property
     def entries(self) -> int:
         """The number of stored entries."""
-        return int(self.X.nnz if sparse.issparse(self.X) else self.X.size)
+        return stored(self.X)
 
     def scaled(self, rows: np.ndarray) -> Matrix:
         """Give some rows, signed, scaled and lifted: floats of about unit size."""
-        chosen = self.floats[rows]
-        signs, width = self.signs[rows].astype(np.float64), self.X.shape[1]
-        if sparse.issparse(chosen):
-            lengths = np.diff(chosen.indptr)
-            data = chosen.data * self.factors[chosen.indices] * np.repeat(signs, lengths)
-            made = sparse.csr_matrix((data, chosen.indices, chosen.indptr), chosen.shape)
-            if not self.lift:
-                return made
-            added = sparse.csr_matrix((signs * self.lift * self.factors[-1])[:, None])
-            return sparse.csr_matrix(sparse.hstack([made, added]))
-        made = chosen * (self.factors[:width] * signs[:, None])
-        if not self.lift:
-            return made
-        return np.column_stack([made, signs * self.lift * self.factors[-1]])
+        added = float(self.lift) * float(self.factors[-1])
+        return self._signed(self.floats[rows], rows, self.factors[: self.X.shape[1]], added)
 
     def products(self, w: np.ndarray) -> np.ndarray:
         """Give z·w for all rows, in floats; w belongs to the scaled coordinates."""
@@ -203,16 +202,8 @@ class SignedRows:
 
     def products_with(self, w: np.ndarray) -> np.ndarray:
         """Give z·w for all rows, in floats; w belongs to `floats`."""
-        found = np.empty(self.size)
         weights = w if self.lift else np.append(w, 0.0)
-
-        rows = as_rows(self.floats, float(self.lift))
-
-        def work(start: int, stop: int) -> None:
-            scores(span(rows, start, stop), weights, found[start:stop])
-
-        in_blocks(work, self.size, self.entries)
-        return np.asarray(found * self.signs)
+        return products(self.floats, self.signs, weights, float(self.lift))
 
     def nearby(self, w: Sequence[Number]) -> np.ndarray:
         """Give exact weights as those of `floats`, rounded, up to a positive factor."""
@@ -244,6 +235,17 @@ class SignedRows:
                 return list(moved.tolist())
         pairs = zip(w, powers, strict=True)
         return [float_if_exact(Fraction(value) * Fraction(2) ** power) for value, power in pairs]
+
+
+def products(X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float) -> np.ndarray:
+    """Give s·((x, lift)·w) of every row, rounded."""
+    rows, found = as_rows(X, lift), np.empty(X.shape[0])
+
+    def work(start: int, stop: int) -> None:
+        scores(span(rows, start, stop), w, found[start:stop])
+
+    in_blocks(work, X.shape[0], stored(X))
+    return np.asarray(found * signs)
 
 
 def _exponents(X: Matrix) -> np.ndarray:
