@@ -17,7 +17,7 @@ from naive import ORDERS, SIX_X, SIX_Y, exact_dot, exact_rows
 from planted import fit, interrupted, noisy, planted, quickly
 from rosenblatt import checker
 from rosenblatt.bounds.theorem import best_length
-from rosenblatt.exact.extremes import weighted_loss, write_margins
+from rosenblatt.exact.extremes import enclosed_loss, loss_above, margins_of
 from rosenblatt.online.perceptron import ALL_ONE
 
 STOPPED = "ignore:Stopped at the limit on passes"
@@ -253,21 +253,23 @@ def test_the_best_length_is_the_best(margins, square, factor):
     assert value(found) <= min(map(value, others)) + 1e-9
 
 
-@pytest.mark.twin_of("exact.extremes.weighted_loss", "exact.extremes.write_margins")
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("lift", [0.0, 2.0])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_loops_agree_with_fractions(layout, lift, weighted):
+def test_margins_and_losses_agree_with_fractions(layout, lift, weighted):
     A, signs = normal_rows(layout)
     weights = np.linspace(0.5, 3.0, len(A)) if weighted else ALL_ONE
-    w, out = np.random.default_rng(4).standard_normal(6), np.empty(len(A))
-    rows = layout.rows(A, lift)
+    w = np.random.default_rng(4).standard_normal(6)
     products = [exact_dot(z, list(map(Fraction, w))) for z in exact_rows(A, signs, lift, weights)]
-    write_margins(rows, signs, weights, w, out)
-    np.testing.assert_allclose(out, [float(p) for p in products], rtol=0, atol=ROUNDING)
+    X = layout.matrix(A)
+    found = margins_of(X, signs, w, lift, weights)
+    np.testing.assert_allclose(found, [float(p) for p in products], rtol=0, atol=ROUNDING)
     loss = sum(max(Fraction(0), 1 - p) for p in products)
-    found = Fraction(weighted_loss(rows, signs, weights, w)) * (1 + Fraction(len(A), 2**52))
-    assert loss <= found <= loss * (1 + Fraction(ROUNDING))
+    least, most = enclosed_loss(X, signs, w, lift, weights)
+    assert loss / (1 + Fraction(ROUNDING)) <= least <= loss <= most
+    assert (
+        most <= Fraction(loss_above(X, signs, w, lift, weights)) <= loss * (1 + Fraction(ROUNDING))
+    )
 
 
 # ---- other runs

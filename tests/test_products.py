@@ -31,10 +31,10 @@ from rosenblatt.exact.digest import (
     shown,
     system_digest,
 )
+from rosenblatt.exact.enclosed import UNDECIDED, hinge_losses, look
 from rosenblatt.exact.limbs import exact_signs, scratch_for
 from rosenblatt.exact.products import NO_TAGS, compare, first_look
 from rosenblatt.exact.ranks import rank_reaches
-from rosenblatt.exact.rounded import UNDECIDED, hinge_losses, look
 from rosenblatt.exact.rounding import root_rounded_up, rounded_down
 from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.weights import Weights
@@ -127,7 +127,7 @@ def test_signs_of_products_and_the_smallest_one_are_exact(kind, weight_kind, mon
             assert rounded_down(exact[where]) == least
 
 
-@pytest.mark.twin_of("exact.rounded.look")
+@pytest.mark.twin_of("exact.enclosed.look")
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_a_look_says_nothing_wrong_and_hashes_what_it_sees(layout):
     random = np.random.default_rng(17)
@@ -214,15 +214,18 @@ def test_thresholds_may_be_fractions():
     assert found.signs.tolist() == [0, -1, 0]
 
 
-@pytest.mark.twin_of("exact.rounded.hinge_losses")
+@pytest.mark.twin_of("exact.enclosed.hinge_losses")
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", FLOATS)
-def test_hinge_losses_enclose_the_exact_sum(kind):
+def test_hinge_losses_enclose_the_exact_sum(kind, weighted):
     random = np.random.default_rng(14)
     X, signs = naive.numbers(random, (9, 3), kind), random.choice([-1, 1], 9).astype(np.int8)
     w = random.standard_normal(4)
+    weights = random.uniform(0.1, 3.0, 9) if weighted else np.empty(0)
     exact = [naive.product(x, s, 1, w.tolist()) for x, s in zip(X, signs, strict=True)]
-    loss = sum(max(1 - value, Fraction(0)) for value in exact)
-    least, most = hinge_losses(as_rows(np.array(X), 1.0), signs, w, 0, 9)
+    pairs = zip(exact, weights.tolist() if weighted else [1] * 9, strict=True)
+    loss = sum(max(1 - Fraction(weight) * value, Fraction(0)) for value, weight in pairs)
+    least, most = hinge_losses(as_rows(np.array(X), 1.0), signs, weights, w, 0, 9)
     slack = 1 + Fraction(1, 10**12)
     assert Fraction(least) / slack <= loss
     assert most == math.inf or loss <= Fraction(most) * slack

@@ -11,13 +11,13 @@ import pytest
 
 from layouts import EVERY_LAYOUT, ROUNDING, normal_rows, whole_numbers, whole_weights
 from naive import exact_dot, exact_extremes, exact_steepest
+from rosenblatt.exact.enclosed import dot_and_sizes
 from rosenblatt.exact.extremes import extremes
 from rosenblatt.matrices import as_rows
 from rosenblatt.online.perceptron import ALL_ONE
 from rosenblatt.rows import (
     Single,
     Sparse,
-    absolute_dot,
     add,
     dot,
     largest_sqnorm,
@@ -48,19 +48,19 @@ def stored(layout, A, lift):
 
 @numba.njit(_nrt=False)  # not kept on disk, where a change of the primitives would go unnoticed
 def measure(rows, i, w, out):
-    out[0], out[1] = dot(rows, i, w), absolute_dot(rows, i, w)
+    out[0], (out[4], out[1]) = dot(rows, i, w), dot_and_sizes(rows, i, w)
     out[2], out[3] = sqnorm(rows, i), size(rows, i)
     add(rows, i, -2.5, w)
 
 
 def test_row_primitives_equal_numpy_on_lifted_rows(layout, lift):
     A, _ = whole_numbers()
-    rows, found = layout.rows(A, lift), np.empty(4)
+    rows, found = layout.rows(A, lift), np.empty(5)
     cost = stored(layout, A, lift)
     for i, x in enumerate(np.column_stack([A, np.full(len(A), lift)])):
         w, v = whole_weights(), whole_weights()
         measure(rows, i, v, found)
-        assert found.tolist() == [x @ w, np.abs(x) @ np.abs(w), x @ x, cost[i]]
+        assert found.tolist() == [x @ w, np.abs(x) @ np.abs(w), x @ x, cost[i], x @ w]
         np.testing.assert_array_equal(v, w - 2.5 * x)
 
 
@@ -163,9 +163,10 @@ def test_largest_sqnorm_is_the_squared_radius(layout, lift):
 
 
 def test_rows_of_no_stored_entries_have_only_their_lift(layout, lift):
-    found = np.empty(4)
+    found = np.empty(5)
     measure(layout.rows(np.zeros((1, 4)), lift), 0, np.ones(5), found)
-    assert found.tolist() == [lift, lift, lift**2, (0 if layout.sparse else 4) + (lift != 0)]
+    cost = (0 if layout.sparse else 4) + (lift != 0)
+    assert found.tolist() == [lift, lift, lift**2, cost, lift]
 
 
 # ---- bounds

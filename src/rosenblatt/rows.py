@@ -6,7 +6,6 @@ look inside; they call
     dot(rows, i, w)        x·w for row i; NaN if a column lies outside w
     inner(rows, i, w)      x·w for row i, whose columns were checked: quicker, if few are not 0
     dots(rows, i, W, out)  x·w for each row w of W, all of them NaN if a column lies outside W
-    absolute_dot(...)      Σ |x||w|, by which the rounding error of x·w is bounded
     add(rows, i, a, w)     w ← w + a·x
     sqnorm(rows, i)        ‖x‖²
     unpack(rows, i, ...)   copy the entries of row i that are not 0, as columns and values
@@ -233,26 +232,6 @@ def dots(rows: Rows | Single, i: int | np.int64, W: np.ndarray, out: np.ndarray)
 def favoured(rows: Rows, W: np.ndarray) -> np.ndarray:
     """Give W itself, or a copy in the order of memory in which `dots` is fastest."""
     return np.ascontiguousarray(W) if isinstance(rows, Dense) else np.asfortranarray(W)
-
-
-@primitive
-def absolute_dot(rows: Rows, i: int | np.int64, w: np.ndarray) -> Any:
-    """Give Σ |x_j||w_j| for the lifted row i."""
-
-    def dense(rows, i, w):  # type: ignore[no-untyped-def]
-        values = rows.values[i]
-        total = 0.0
-        for j in range(values.size):
-            total += abs(values[j] * w[j])
-        return total + abs(rows.lift * w[w.size - 1])
-
-    def sparse(rows, i, w):  # type: ignore[no-untyped-def]
-        total = 0.0
-        for k in range(np.uint64(rows.starts[i]), np.uint64(rows.starts[i + 1])):
-            total += abs(rows.values[k] * w[rows.columns[k]])
-        return total + abs(rows.lift * w[w.size - 1])
-
-    return by_kind(rows, dense, sparse)
 
 
 @primitive

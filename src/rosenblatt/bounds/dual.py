@@ -16,7 +16,8 @@ import numpy as np
 
 from rosenblatt.bounds.theorem import MistakeBound, best_length, check_radius, unit
 from rosenblatt.errors import InputError
-from rosenblatt.exact.extremes import UNIT, loss_above, margins_of, spread
+from rosenblatt.exact.enclosed import UNIT
+from rosenblatt.exact.extremes import loss_above, margins_of, spread
 from rosenblatt.margin.problem import Problem
 from rosenblatt.margin.soft import soft_margin
 from rosenblatt.matrices import Matrix

@@ -19,7 +19,8 @@ import numpy as np
 
 from rosenblatt.bounds.theorem import MistakeBound
 from rosenblatt.errors import InputError
-from rosenblatt.exact.extremes import UNIT, Extremes, joined
+from rosenblatt.exact.enclosed import UNIT
+from rosenblatt.exact.extremes import Extremes, joined
 from rosenblatt.examples import Presented
 from rosenblatt.kernel.functions import Kernel
 from rosenblatt.kernel.scoring import weighed

@@ -32,7 +32,6 @@ from rosenblatt.bounds.theorem import (
     unit,
 )
 from rosenblatt.certificates import MistakeProof
-from rosenblatt.check.hinges import enclosed_loss
 from rosenblatt.check.subjects import Labelled
 from rosenblatt.check.verification import proven
 from rosenblatt.decide.answers import (
@@ -45,7 +44,8 @@ from rosenblatt.decide.answers import (
 )
 from rosenblatt.decide.separability.separate import decide
 from rosenblatt.errors import CertificateError, InputError, InseparableError
-from rosenblatt.exact.extremes import UNIT, Extremes, loss_above, margins_of, spread
+from rosenblatt.exact.enclosed import UNIT
+from rosenblatt.exact.extremes import Extremes, loss_above, margins_of, spread
 from rosenblatt.exact.weights import Weights
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.hard import hard_margin
@@ -441,13 +441,9 @@ class BoundedRuns:
         return None
 
     def _loss(self, w: np.ndarray) -> float:
-        """Bound the hinge loss from above, as the check does where it can."""
-        runs = self.runs
-        if runs.weighted:
-            return loss_above(self.X, self.signs, w, runs.lift, runs.weights)
-        weights = Weights.of(w.tolist(), self.X.shape[1], runs.lift)
-        enclosed = enclosed_loss(self.X, self.signs, weights)
-        return math.inf if enclosed is None else float(enclosed[1]) * (1 + 4 * UNIT)
+        """Bound the hinge loss from above, as the check does."""
+        lifted = Weights.of(w.tolist(), self.X.shape[1], self.runs.lift)
+        return loss_above(self.X, self.signs, lifted.floats, 1.0, self.runs.weights)
 
     def _above(self, w: np.ndarray, longest: float, losses: float) -> float:
         """Give R²‖w‖² and losses, rounded up by as much as the check may round."""

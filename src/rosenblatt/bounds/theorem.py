@@ -30,7 +30,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.exact.extremes import UNIT, Extremes, spread
+from rosenblatt.exact.enclosed import UNIT
+from rosenblatt.exact.extremes import Extremes, spread
 from rosenblatt.matrices import Matrix
 
 if TYPE_CHECKING:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import numpy as np
-
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import MistakeProof
 from rosenblatt.check.subjects import Labelled
+from rosenblatt.exact.enclosed import TINY
+from rosenblatt.exact.extremes import enclosed_loss
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.numbers import exact_row, is_exact
 from rosenblatt.exact.products import exact_product
-from rosenblatt.exact.rounded import TINY, hinge_losses
 from rosenblatt.exact.weights import Weights
 from rosenblatt.matrices import Matrix, as_rows, stored
 from rosenblatt.rows import largest_sqnorm, span
@@ -28,7 +27,7 @@ def hinge_bound_holds(claim: MistakeProof, data: Labelled) -> bool:
     """
     w = Weights.of(claim.w, data.columns, claim.lift)
     if not is_exact(data.X):
-        radius, loss = enclosed_square(data.X), enclosed_loss(data.X, data.signs, w)
+        radius, loss = enclosed_square(data.X), enclosed_loss(data.X, data.signs, w.floats, 1.0)
         if radius and loss:
             if holds(claim, radius[1], loss[1]):
                 return True
@@ -43,17 +42,6 @@ def holds(claim: MistakeProof, radius: Fraction, loss: Fraction) -> bool:
     norm = Fraction(sum(number * number for number in numbers), common**2)
     value = (radius + Fraction(claim.lift) ** 2) * norm + 2 * (claim.passes or 0) * loss
     return value <= claim.bound and not (claim.passes is None and loss)
-
-
-def enclosed_loss(X: Matrix, signs: np.ndarray, w: Weights) -> Interval | None:
-    """Enclose Σ max(0, 1 - z·w) for z = s·(x, 1); None if it is too large for float64."""
-    rows, n = as_rows(X, 1.0), X.shape[0]
-    blocks = in_blocks(lambda a, b: hinge_losses(rows, signs, w.floats, a, b), n, stored(X))
-    if not np.isfinite(blocks).all():
-        return None
-    least, most = (sum(map(Fraction, ends)) for ends in zip(*blocks, strict=True))
-    error = Fraction(n + 4, 2**52)  # of sums of so many terms, none of which is negative
-    return Fraction(least * (1 - error)), Fraction(most * (1 + error))
 
 
 def enclosed_square(X: Matrix) -> Interval | None:

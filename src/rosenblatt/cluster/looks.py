@@ -12,12 +12,13 @@ from rosenblatt.certificates import (
     Number,
     Separator,
 )
-from rosenblatt.check.hinges import Interval, enclosed_loss, enclosed_square, exact_parts
+from rosenblatt.check.hinges import Interval, enclosed_square, exact_parts
 from rosenblatt.check.subjects import Labelled as Subject
 from rosenblatt.check.subjects import used_columns
 from rosenblatt.cluster.shards import Shard
 from rosenblatt.cluster.survey import widened
 from rosenblatt.exact.digest import labelled_total
+from rosenblatt.exact.extremes import enclosed_loss
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.numbers import exact_matrix, number_type
 from rosenblatt.exact.products import (
@@ -163,5 +164,5 @@ def hinge_parts(
     if exactly:
         radius, loss = exact_parts(Subject.of(X, signs), w)
         return (radius, radius), (loss, loss)
-    square, enclosed = enclosed_square(X), enclosed_loss(X, signs, w)
+    square, enclosed = enclosed_square(X), enclosed_loss(X, signs, w.floats, 1.0)
     return None if square is None or enclosed is None else (square, enclosed)

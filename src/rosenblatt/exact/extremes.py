@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.blocks import in_blocks
+from rosenblatt.exact.enclosed import TINY, UNIT, enclosed, hinge_losses
+from rosenblatt.exact.signed import products
 from rosenblatt.loops import loop, part
 from rosenblatt.matrices import Matrix, as_rows, stored
-from rosenblatt.rows import Rows, absolute_dot, dot, size, span, sqnorm
+from rosenblatt.rows import Rows, size, span, sqnorm
 
-UNIT = 2.0**-53  # unit round-off of float64
-TINY = 2.0**-1000  # far more than an underflow: numbers of that size take as long as a whole row
+NO_WEIGHTS = np.empty(0)
 
 
 class Extremes(NamedTuple):
@@ -53,16 +55,11 @@ def weight_at(weights: np.ndarray, i: Any) -> float:
 
 
 @part
-def score_below(rows: Rows, i: Any, sign: Any, w: np.ndarray) -> float:
-    """Give a lower bound of y·(w·x).
-
-    m terms summed in any order err by at most m·u / (1 - m·u) of the sum of their sizes, and by
-    half the smallest number for each product that underflows.
-    """
+def norm_above(rows: Rows, i: Any) -> float:
+    """Give an upper bound of ‖x‖."""
     terms = size(rows, i) + 4.0
-    error = terms * 2.0**-52 * absolute_dot(rows, i, w) + terms * TINY
-    below: float = sign * dot(rows, i, w) - error
-    return below
+    above: float = math.sqrt(sqnorm(rows, i) + terms * TINY) * (1 + terms * 2.0**-52)
+    return above
 
 
 @loop
@@ -70,10 +67,8 @@ def extremes(rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray) 
     """Give the extremes of c·‖x‖ and c·y·(w·x), as `Extremes` says."""
     largest, smallest, where, steepest = 0.0, np.inf, -1, 0.0
     for i in range(signs.size):
-        weight = weight_at(weights, i)
-        terms = size(rows, i) + 4.0
-        norm = math.sqrt(sqnorm(rows, i) + terms * TINY) * (1 + terms * 2.0**-52)
-        score = score_below(rows, i, signs[i], w)
+        weight, norm = weight_at(weights, i), norm_above(rows, i)
+        score, _ = enclosed(rows, i, signs[i], w)
         largest = max(largest, weight * norm)
         if score > 0.0:
             steepest = max(steepest, weight * norm * (norm / score))
@@ -87,14 +82,13 @@ def class_extremes(rows: Rows, codes: np.ndarray, weights: np.ndarray, W: np.nda
     """Give the extremes of c·‖x‖ and c·(lead of y), as `Extremes` says."""
     largest, smallest, where, steepest = 0.0, np.inf, -1, 0.0
     for i in range(codes.size):
-        y, weight, least = codes[i], weight_at(weights, i), np.inf
-        terms = size(rows, i) + 4.0
-        norm = math.sqrt(sqnorm(rows, i) + terms * TINY) * (1 + terms * 2.0**-52)
-        below = score_below(rows, i, 1.0, W[y])
+        weight, norm = weight_at(weights, i), norm_above(rows, i)
+        y, least = codes[i], np.inf
+        below, _ = enclosed(rows, i, 1.0, W[y])
         for r in range(W.shape[0]):
             if r == y:
                 continue
-            lead = below + score_below(rows, i, -1.0, W[r])
+            lead = below + enclosed(rows, i, -1.0, W[r])[0]
             least = min(least, lead - abs(lead) * 2.0**-51)
         largest = max(largest, weight * norm)
         if least > 0.0:
@@ -102,25 +96,6 @@ def class_extremes(rows: Rows, codes: np.ndarray, weights: np.ndarray, W: np.nda
         if weight * least < smallest:
             smallest, where = weight * least, i
     return Extremes(largest, smallest, where, steepest)
-
-
-@loop
-def weighted_loss(rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray) -> float:
-    """Bound Σ max(0, 1 - c·y·(w·x)) from above, but for the rounding of the sum itself."""
-    total = 0.0
-    for i in range(signs.size):
-        score = weight_at(weights, i) * score_below(rows, i, signs[i], w)
-        total += max(0.0, 1.0 - (score - abs(score) * 2.0**-52 - TINY))
-    return total
-
-
-@loop
-def write_margins(
-    rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray, out: np.ndarray
-) -> None:
-    """Write c·y·(w·x) of every row, as it is rounded."""
-    for i in range(signs.size):
-        out[i] = weight_at(weights, i) * signs[i] * dot(rows, i, w)
 
 
 def spread(
@@ -136,28 +111,34 @@ def spread(
     return joined(in_blocks(work, targets.size, stored(X)))
 
 
+def enclosed_loss(
+    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray = NO_WEIGHTS
+) -> tuple[Fraction, Fraction] | None:
+    """Enclose Σ max(0, 1 - c·y·(w·x)); None if it is too large for float64."""
+    rows, n = as_rows(X, lift), signs.size
+
+    def work(start: int, stop: int) -> tuple[float, float]:
+        return hinge_losses(rows, signs, weights, w, start, stop)
+
+    blocks = in_blocks(work, n, stored(X))
+    if not np.isfinite(blocks).all():
+        return None
+    least, most = (sum(map(Fraction, ends)) for ends in zip(*blocks, strict=True))
+    error = Fraction(n + 4, 2**52)  # of sums of so many terms, none of which is negative
+    return Fraction(least * (1 - error)), Fraction(most * (1 + error))
+
+
 def loss_above(
     X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray
 ) -> float:
     """Bound Σ max(0, 1 - c·y·(w·x)) from above."""
-    rows = as_rows(X, lift)
-
-    def work(start: int, stop: int) -> float:
-        return weighted_loss(span(rows, start, stop), signs[start:stop], weights[start:stop], w)
-
-    total = math.fsum(in_blocks(work, signs.size, stored(X)))
-    return total * (1 + (signs.size + 8) * 2 * UNIT)
+    found = enclosed_loss(X, signs, w, lift, weights)
+    return math.inf if found is None else float(found[1]) * (1 + 4 * UNIT)
 
 
 def margins_of(
     X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray
 ) -> np.ndarray:
     """Give c·y·(w·x) of every row, as it is rounded."""
-    rows, out = as_rows(X, lift), np.empty(signs.size)
-
-    def work(start: int, stop: int) -> None:
-        inside = slice(start, stop)
-        write_margins(span(rows, start, stop), signs[inside], weights[inside], w, out[inside])
-
-    in_blocks(work, signs.size, stored(X))
-    return out
+    found = products(X, signs, w, lift)
+    return found * weights if weights.size else found

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.exact.enclosed import UNDECIDED, enclosed
 from rosenblatt.exact.integers import Rationals
-from rosenblatt.exact.rounded import UNDECIDED, enclosed
 from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.rows import Rows, by_kind, primitive
 

@@ -20,10 +20,10 @@ from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
 from rosenblatt.decimals import is_decimal, whole_rows
 from rosenblatt.exact.digest import column_factors
+from rosenblatt.exact.enclosed import UNDECIDED, look
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.limbs import exact_signs, scratch_for
 from rosenblatt.exact.numbers import exact_list, exact_row, is_exact
-from rosenblatt.exact.rounded import UNDECIDED, look
 from rosenblatt.exact.rounding import rounded_down
 from rosenblatt.exact.signed import SignedRows, products
 from rosenblatt.exact.sums import exact_dot

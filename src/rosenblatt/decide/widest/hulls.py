@@ -22,6 +22,7 @@ import numpy as np
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.widest.nearest import Corral, Nearest, descend
+from rosenblatt.exact.enclosed import UNDECIDED
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.numbers import is_exact
 from rosenblatt.exact.products import (
@@ -31,7 +32,6 @@ from rosenblatt.exact.products import (
     rough_products,
     settle_at,
 )
-from rosenblatt.exact.rounded import UNDECIDED
 from rosenblatt.exact.rounding import rounded_down
 from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.sums import weighted_sum

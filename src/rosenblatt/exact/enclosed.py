@@ -18,12 +18,13 @@ from rosenblatt.exact.digest import distance, folded, placed, row_hash
 from rosenblatt.loops import loop, part
 from rosenblatt.rows import Rows, by_kind, prefetch, primitive, size
 
+UNIT = 2.0**-53  # unit round-off of float64
 TINY = 2.0**-1000  # far more than an underflow: numbers of that size take as long as a whole row
 UNDECIDED = np.int8(2)
 
 
 @primitive
-def dots(rows: Rows, i: Any, w: np.ndarray) -> Any:
+def dot_and_sizes(rows: Rows, i: Any, w: np.ndarray) -> Any:
     """Give x·w and Σ |x||w| for the lifted row i, in one go."""
 
     def dense(rows, i, w):  # type: ignore[no-untyped-def]
@@ -49,8 +50,8 @@ def dots(rows: Rows, i: Any, w: np.ndarray) -> Any:
 
 
 @primitive
-def dots_and_hash(rows: Rows, i: Any, w: np.ndarray, factors: np.ndarray) -> Any:
-    """Give what `dots` and `row_hash` give, reading the row once."""
+def dot_sizes_and_hash(rows: Rows, i: Any, w: np.ndarray, factors: np.ndarray) -> Any:
+    """Give what `dot_and_sizes` and `row_hash` give, reading the row once."""
 
     def dense(rows, i, w, factors):  # type: ignore[no-untyped-def]
         values = rows.values[i]
@@ -64,7 +65,7 @@ def dots_and_hash(rows: Rows, i: Any, w: np.ndarray, factors: np.ndarray) -> Any
         return total + product, sizes + abs(product), hashed
 
     def sparse(rows, i, w, factors):  # type: ignore[no-untyped-def]
-        total, sizes = dots(rows, i, w)
+        total, sizes = dot_and_sizes(rows, i, w)
         return total, sizes, row_hash(rows, i, factors)
 
     return by_kind(rows, dense, sparse)
@@ -73,7 +74,7 @@ def dots_and_hash(rows: Rows, i: Any, w: np.ndarray, factors: np.ndarray) -> Any
 @part
 def enclosed(rows: Rows, i: Any, sign: Any, w: np.ndarray) -> tuple[float, float]:
     """Give a lower and an upper bound of sign·((x, lift)·w)."""
-    total, sizes = dots(rows, i, w)
+    total, sizes = dot_and_sizes(rows, i, w)
     return bounds(sign * total, sizes, size(rows, i))
 
 
@@ -107,10 +108,10 @@ def look(
         if ahead and i + ahead < span[1]:
             prefetch(rows, i + ahead)
         if tags.size:
-            score, sizes, hashed = dots_and_hash(rows, i, w, factors)
+            score, sizes, hashed = dot_sizes_and_hash(rows, i, w, factors)
             total += placed(tags[i] + hashed, i)
         else:
-            score, sizes = dots(rows, i, w)
+            score, sizes = dot_and_sizes(rows, i, w)
         low, high = bounds(signs[i] * score, sizes, size(rows, i))
         threshold = thresholds[min(i, thresholds.size - 1)]
         out[i] = 1 if low > threshold else (-1 if high < threshold else UNDECIDED)
@@ -120,12 +121,18 @@ def look(
 
 @loop
 def hinge_losses(
-    rows: Rows, signs: np.ndarray, w: np.ndarray, start: int, stop: int
+    rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray, start: int, stop: int
 ) -> tuple[float, float]:
-    """Bound Σ max(0, 1 - s·((x, lift)·w)) over a block, but for the rounding of the sum itself."""
+    """Bound Σ max(0, 1 - c·s·((x, lift)·w)) over a block, but for the rounding of the sum itself.
+
+    No weights c are 1 each.
+    """
     least, most = 0.0, 0.0
     for i in range(start, stop):
         low, high = enclosed(rows, i, signs[i], w)
+        if weights.size:
+            low, high = weights[i] * low, weights[i] * high
+            low, high = low - abs(low) * 2.0**-52 - TINY, high + abs(high) * 2.0**-52 + TINY
         least += max(0.0, 1.0 - high)
         most += max(0.0, 1.0 - low)
     return least, most
