@@ -23,11 +23,10 @@ from scipy import sparse
 
 from rosenblatt.bounds.theorem import (
     MistakeBound,
+    Runs,
     best_length,
     check_radius,
     lifted,
-    named_run,
-    reach,
     theorem_one,
     unit,
 )
@@ -53,45 +52,12 @@ from rosenblatt.margin.problem import Problem, Solution
 from rosenblatt.margin.soft import soft_margin
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.memory import DECISION_BYTES, check_columns
-from rosenblatt.online.perceptron import ALL_ONE
 from rosenblatt.options import from_zero
 
 TIGHTER = (1.0, 1 / 8, 1 / 64)  # what the tolerance is multiplied by, one after the other
 SHORTEST = 1e-140  # norm of rows below which their squares lose digits
 NUDGES = 14
 BY_PASSES = "give rosenblatt.mistake_bound the number of passes (passes=)"
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The runs that a bound is for.
-
-    Attributes
-    ----------
-    lift : the constant of the added coordinate, 0 for none (theory D7).
-    start : the weights at the start, in the lifted space.
-    eta : the learning rate.
-    weights : the factors of the updates on each row, `ALL_ONE` if all of them are 1.
-    passes : how often a row is looked at, or a mistake, at most; None for any number of times.
-    margin : leads up to this one call for updates, too (theory F17).
-    """
-
-    lift: float
-    start: np.ndarray
-    eta: float = 1.0
-    weights: np.ndarray = field(default_factory=lambda: ALL_ONE)
-    passes: int | None = 1
-    margin: float = 0.0
-
-    @property
-    def from_zero(self) -> bool:
-        """Whether they start from zero."""
-        return not self.start.any()
-
-    @property
-    def weighted(self) -> bool:
-        """Whether updates differ in size."""
-        return self.weights.size > 0
 
 
 def mistake_bound(
@@ -281,7 +247,7 @@ class BoundedRuns:
     def _soft_margin(self, longest: float, tol: float, near: Solution | None) -> Solution:
         """Minimise half of Theorem 2 over the passes; its dual is a bound from below."""
         X, intercept = self._as_solved()
-        lam, lift = self._reach(longest) ** 2 / (2.0 * self._passes), self.runs.lift
+        lam, lift = self.runs.reach(longest) ** 2 / (2.0 * self._passes), self.runs.lift
         return soft_margin(
             Problem.of(X, self.signs, lam, intercept=intercept, lift=lift),
             tol=tol,
@@ -321,7 +287,7 @@ class BoundedRuns:
             return best
         if self.runs.weighted:
             return best  # another comparator may have a smaller R of F16
-        least = (self._reach(best.radius) / self._largest_margin(wide.alphas)) ** 2
+        least = (self.runs.reach(best.radius) / self._largest_margin(wide.alphas)) ** 2
         return replace(best, minimum=min(least, best.value))
 
     def _separator(self) -> np.ndarray:
@@ -393,31 +359,18 @@ class BoundedRuns:
     def _spread(self, w: np.ndarray) -> Extremes:
         return spread(self.X, self.signs, w, self.runs.lift, self.runs.weights)
 
-    def _reach(self, longest: float) -> float:
-        return reach(longest, self.runs.margin / self.runs.eta, self.runs.weights)
-
     def _theorem_one(self, comparator: np.ndarray) -> MistakeBound:
-        runs = self.runs
-        return theorem_one(
-            self.X,
-            self.signs,
-            comparator,
-            runs.start,
-            lift=runs.lift,
-            eta=runs.eta,
-            weights=runs.weights,
-            beta=runs.margin,
-        )
+        return theorem_one(self.X, self.signs, comparator, self.runs)
 
     def _theorem_two(self, direction: np.ndarray, longest: float, margin: float) -> MistakeBound:
         """Give the bound by the best multiple of a unit vector, or by zero."""
-        runs, w, far = self.runs, direction, self._reach(longest)
+        runs, w, far = self.runs, direction, self.runs.reach(longest)
         if w.any():
             margins = margins_of(self.X, self.signs, w, runs.lift, runs.weights)
             w = w * best_length(margins, far**2, 2.0 * self._passes)
         loss = self._loss(w)
         value = self._above(w, far, 2.0 * self._passes * loss)
-        run = named_run(runs.lift, self._passes, runs.start, runs.weights, runs.margin)
+        run = runs.described(self._passes)
         return MistakeBound(value, longest, margin, loss, w, run, 2, self._passes)
 
     def _proved(self, found: MistakeBound) -> MistakeBound:

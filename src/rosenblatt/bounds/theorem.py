@@ -23,7 +23,7 @@ Sources     Block 1962; Novikoff 1962
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.exact.enclosed import UNIT
 from rosenblatt.exact.extremes import Extremes, spread
 from rosenblatt.matrices import Matrix
+from rosenblatt.online.perceptron import ALL_ONE
 
 if TYPE_CHECKING:
     from rosenblatt.certificates import MistakeProof
@@ -98,23 +99,60 @@ class MistakeBound:
         )
 
 
-def named_run(
-    lift: float, passes: int | None, start: np.ndarray, weights: np.ndarray, beta: float = 0.0
-) -> str:
-    """Say which runs a bound is about."""
-    often = "any number of passes in any order"
-    if passes is not None:
-        often = (
-            "one pass in any order"
-            if passes == 1
-            else f"a run that errs at most {passes:,} times on a row, such as {passes:,} passes"
-        )
-    begun = "the given start" if start.any() else "zero"
-    weighted = "with weighted updates, " if weights.size else ""
-    if beta:
-        weighted += f"with updates up to a margin of {beta:g} counted as mistakes, "
-    intercept = f"the intercept as a lifted coordinate of {lift:g}" if lift else "no intercept"
-    return f"{often}, from {begun}, {weighted}with {intercept}"
+@dataclass(frozen=True)
+class Runs:
+    """The runs that a bound is for.
+
+    Attributes
+    ----------
+    lift : the constant of the added coordinate, 0 for none (theory D7).
+    start : the weights at the start, in the lifted space.
+    eta : the learning rate.
+    weights : the factors of the updates on each row, `ALL_ONE` if all of them are 1.
+    passes : how often a row is looked at, or a mistake, at most; None for any number of times.
+    margin : leads up to this one call for updates, too (theory F17).
+    """
+
+    lift: float
+    start: np.ndarray
+    eta: float = 1.0
+    weights: np.ndarray = field(default_factory=lambda: ALL_ONE)
+    passes: int | None = 1
+    margin: float = 0.0
+
+    @property
+    def from_zero(self) -> bool:
+        """Whether they start from zero."""
+        return not self.start.any()
+
+    @property
+    def weighted(self) -> bool:
+        """Whether updates differ in size."""
+        return self.weights.size > 0
+
+    def reach(self, radius: float) -> float:
+        """Give what takes the place of R where leads up to the margin call for updates."""
+        if not self.margin:
+            return radius
+        largest = float(self.weights.max(initial=0.0)) if self.weighted else 1.0
+        excess = 2.0 * (self.margin / self.eta) * largest
+        return math.sqrt(radius * radius + excess) * (1 + 8 * UNIT)
+
+    def described(self, passes: int | None) -> str:
+        """Say which runs a bound is about."""
+        often = "any number of passes in any order"
+        if passes is not None:
+            often = (
+                "one pass in any order"
+                if passes == 1
+                else f"a run that errs at most {passes:,} times on a row, such as {passes:,} passes"
+            )
+        begun = "zero" if self.from_zero else "the given start"
+        how = "with weighted updates, " if self.weighted else ""
+        if self.margin:
+            how += f"with updates up to a margin of {self.margin:g} counted as mistakes, "
+        added = f"the intercept as a lifted coordinate of {self.lift:g}"
+        return f"{often}, from {begun}, {how}with {added if self.lift else 'no intercept'}"
 
 
 def best_length(margins: np.ndarray, square: float, factors: float | np.ndarray) -> float:
@@ -137,36 +175,16 @@ def best_length(margins: np.ndarray, square: float, factors: float | np.ndarray)
     return float(max(bottoms[piece], reached))
 
 
-def theorem_one(
-    X: Matrix,
-    targets: np.ndarray,
-    comparator: np.ndarray,
-    start: np.ndarray,
-    *,
-    lift: float,
-    eta: float,
-    weights: np.ndarray,
-    beta: float = 0.0,
-) -> MistakeBound:
-    """Give the bound of F7, or of F15, for a run from `start` with the margin `beta` (F17).
+def theorem_one(X: Matrix, targets: np.ndarray, comparator: np.ndarray, runs: Runs) -> MistakeBound:
+    """Give the bound of F7, of F15 for more classes, or of F17 with a margin.
 
     Comparator and start are lifted vectors of two classes, or have a row for each of more.
     """
     direction = unit(comparator)
-    found = spread(X, targets, direction, lift, weights)
-    return theorem_one_of(found, direction, start, lift=lift, eta=eta, weights=weights, beta=beta)
+    return theorem_one_of(spread(X, targets, direction, runs.lift, runs.weights), direction, runs)
 
 
-def theorem_one_of(
-    found: Extremes,
-    direction: np.ndarray,
-    start: np.ndarray,
-    *,
-    lift: float,
-    eta: float,
-    weights: np.ndarray,
-    beta: float = 0.0,
-) -> MistakeBound:
+def theorem_one_of(found: Extremes, direction: np.ndarray, runs: Runs) -> MistakeBound:
     """Give the bound by a unit vector of which the extremes of all rows are known."""
     radius, margin, where, _ = found
     many = direction.ndim == 2
@@ -178,26 +196,16 @@ def theorem_one_of(
         )
     check_radius(radius)
     slack = 1 + (direction.size + 8) * 2 * UNIT  # its norm is 1 only up to rounding
-    margin, start = margin / slack, start / eta
+    margin, start = margin / slack, runs.start / runs.eta
     if not np.abs(start).max() < 1e150:
         raise InputError("the start is too far away for its square; divide it by a constant")
     along = float(np.vdot(start, direction)) - slack_of(start, direction)
     square = float(np.vdot(start, start)) * slack
-    longest = (found.effective_radius if weights.size else radius) * (1 + 4 * UNIT)
+    longest = (found.effective_radius if runs.weighted else radius) * (1 + 4 * UNIT)
     if many:
         longest *= math.sqrt(2) * (1 + 4 * UNIT)
-    longest = reach(longest, beta / eta, weights)
-    value = largest_count(longest, margin * (1 - 4 * UNIT), square, along)
-    run = named_run(lift, None, start, weights, beta)
-    return MistakeBound(value, radius, margin, 0.0, direction, run)
-
-
-def reach(radius: float, beta: float, weights: np.ndarray) -> float:
-    """Give what takes the place of R where leads of at most β call for updates, rounded up."""
-    if not beta:
-        return radius
-    excess = 2.0 * beta * float(weights.max(initial=0.0) if weights.size else 1.0)
-    return math.sqrt(radius * radius + excess) * (1 + 8 * UNIT)
+    value = largest_count(runs.reach(longest), margin * (1 - 4 * UNIT), square, along)
+    return MistakeBound(value, radius, margin, 0.0, direction, runs.described(None))
 
 
 def check_radius(radius: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.bounds.theorem import MistakeBound, check_radius, named_run
+from rosenblatt.bounds.theorem import MistakeBound, Runs, check_radius
 from rosenblatt.certificates import MistakeProof
 from rosenblatt.cluster.connecting import on_engine
 from rosenblatt.cluster.engine import Engine
@@ -93,7 +93,7 @@ def _bounded(on: Coordinator, lift: float, passes: int | None) -> MistakeBound:
     exact = (square + Fraction(lift) ** 2) * norm + 2 * (passes or 0) * loss
     value = math.nextafter(float(exact), math.inf)
     proof = MistakeProof(**{**vars(claim), "bound": value})
-    run = named_run(lift, passes, np.zeros(1), ALL_ONE)
+    run = Runs(lift, np.zeros(1)).described(passes)
     radius = math.sqrt(float(square) + lift**2) * (1 + 1e-15)
     theorem = 2 if passes is not None else 1
     margin = math.nan if passes is not None else 1 / float(np.linalg.norm(w))

@@ -27,7 +27,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rosenblatt.bounds.theorem import MistakeBound, theorem_one_of, unit
+from rosenblatt.bounds.theorem import MistakeBound, Runs, theorem_one_of, unit
 from rosenblatt.cluster.engine import Engine, Round, RoundFile
 from rosenblatt.cluster.passes import (
     STEP,
@@ -256,9 +256,8 @@ class Mixing:
             return None
         weighted = self.survey.weighted or bool((rule.weights != 1).any())
         weights = rule.weights if weighted else ALL_ONE
-        bound = theorem_one_of(
-            found, direction, learned.start, lift=learned.lift, eta=rule.eta, weights=weights
-        )
+        runs = Runs(learned.lift, learned.start, rule.eta, weights, None)
+        bound = theorem_one_of(found, direction, runs)
         if self.weighted > bound.value * (1 + 1e-9):
             raise RosenblattError(
                 f"{self.weighted} weighted mistakes are more than the bound {bound.value} allows; "

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt import options
-from rosenblatt.bounds.theorem import MistakeBound, lifted, lifted_classes, theorem_one
+from rosenblatt.bounds.theorem import MistakeBound, Runs, lifted, lifted_classes, theorem_one
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Presented
 from rosenblatt.labels import (
@@ -358,20 +358,13 @@ class Perceptron(OnlineLearner):
         separator = self._widened(shown.X.shape[1])
         joint_classes(shown.labels, self.classes_, None)  # which refuses strangers
         codes = as_few_codes(shown.labels, self.classes_)
-        return theorem_one(
-            shown.X,
-            codes,
-            lifted_comparator(comparator, separator),
-            separator.start,
-            lift=separator.lift,
-            eta=separator.rule.eta,
-            weights=shown.times(separator.rule.weights[codes]),
-            beta=separator.rule.margin,
-        )
+        weights = shown.times(separator.rule.weights[codes])
+        runs = self._runs(separator, weights, None)
+        return theorem_one(shown.X, codes, lifted_comparator(comparator, separator), runs)
 
     def mistake_problem(self, X: Any, y: Any, sample_weight: Any = None) -> BoundedRuns:
         """Give the examples of the run, and the runs that are like it, to be bounded."""
-        from rosenblatt.bounds.mistakes import BoundedRuns, Runs  # learning starts without them
+        from rosenblatt.bounds.mistakes import BoundedRuns  # learning starts without it
 
         self.check_fitted()
         shown = self._examples_of_the_run(X, y, sample_weight)
@@ -380,10 +373,13 @@ class Perceptron(OnlineLearner):
             two_classes(self.classes_)  # which says what is wrong
         signs = as_signs(shown.labels, self.classes_)
         factors = halfspace.rule.weights[(signs > 0).astype(np.intp)]
-        rule, most = halfspace.rule, self._most_on_a_row(signs.size)
-        weights = shown.times(factors)
-        runs = Runs(halfspace.lift, halfspace.start, rule.eta, weights, most, rule.margin)
+        runs = self._runs(halfspace, shown.times(factors), self._most_on_a_row(signs.size))
         return BoundedRuns(shown.X, signs, self.classes_, runs)
+
+    def _runs(self, learned: Any, weights: np.ndarray, passes: int | None) -> Runs:
+        """Give the runs that are like the one made."""
+        rule = learned.rule
+        return Runs(learned.lift, learned.start, rule.eta, weights, passes, rule.margin)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
