@@ -265,7 +265,7 @@ SIX = naive.SIX_X, naive.SIX_Y
         ({"fit_intercept": "yes"}, "fit_intercept must be True or False"),
         ({"lift": 0}, "lift must be a positive finite number"),
         ({"lift": "radius"}, "lift must be a positive finite number"),
-        ({"max_seconds": 0}, "max_seconds must be a positive number"),
+        ({"max_seconds": 0}, "max_seconds must be a positive finite number"),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(options, match):

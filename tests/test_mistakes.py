@@ -424,14 +424,14 @@ def test_a_bound_and_a_learner_lift_rows_alike_by_default():
 
 
 BAD = [
-    ({"passes": 0}, "passes must be a whole number from 1 on, or None"),
+    ({"passes": 0}, "passes must be None or a whole number from 1 on"),
     ({"passes": 1.5}, "passes must be"),
     ({"passes": True}, "passes must be"),
-    ({"lift": 0, "fit_intercept": True}, "lift must be a positive number"),
+    ({"lift": 0, "fit_intercept": True}, "lift must be a positive finite number"),
     ({"lift": "far", "fit_intercept": True}, "or 'radius', got 'far'"),
-    ({"eta0": 0}, "eta0 must be a positive number"),
-    ({"tol": -1}, "tol must be a positive number"),
-    ({"max_seconds": 0}, "max_seconds must be a positive number"),
+    ({"eta0": 0}, "eta0 must be a positive finite number"),
+    ({"tol": -1}, "tol must be a positive finite number"),
+    ({"max_seconds": 0}, "max_seconds must be a positive finite number"),
     ({"initial": [1]}, "initial needs 2 numbers"),
 ]
 

@@ -855,8 +855,8 @@ BAD_OPTIONS = {
     "method must be one of 'auto', 'perceptron'": [
         {"method": given} for given in ("simplex", None, ["auto"])
     ],
-    "max_seconds must be a positive number": [
-        {"max_seconds": given, "method": "smoothed"} for given in (0, -1, math.nan, "1")
+    "max_seconds must be a positive finite number": [
+        {"max_seconds": given, "method": "smoothed"} for given in (0, -1, math.nan, 10**400, "1")
     ],
     "max_steps": [
         {"max_steps": given, "method": method}

@@ -1,9 +1,10 @@
-"""Checks of a learner's options: one sentence for each that cannot be used."""
+"""Checks of options: one sentence for each that cannot be used."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
@@ -39,8 +40,9 @@ def share(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any, fits: Callable[[float], bool], kind: str) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool) and fits(float(value)):
-        return float(value)
+    with suppress(OverflowError):  # of whole numbers beyond all floats
+        if isinstance(value, Real) and not isinstance(value, bool) and fits(float(value)):
+            return float(value)
     raise InputError(f"{name} must be {kind}, got {value!r}")
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,6 @@ from rosenblatt.decide.answers import (
     SEPARABLE,
     UNDECIDED,
     Clock,
-    checked_seconds,
 )
 from rosenblatt.decide.separability.separate import decide
 from rosenblatt.errors import CertificateError, InputError, InseparableError
@@ -52,7 +50,7 @@ from rosenblatt.margin.problem import Problem, Solution
 from rosenblatt.margin.soft import soft_margin
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.memory import DECISION_BYTES, check_columns
-from rosenblatt.options import from_zero
+from rosenblatt.options import from_zero, limit, positive
 
 TIGHTER = (1.0, 1 / 8, 1 / 64)  # what the tolerance is multiplied by, one after the other
 SHORTEST = 1e-140  # norm of rows below which their squares lose digits
@@ -149,37 +147,21 @@ def mistake_bound(
     runs = Runs(
         constant,
         lifted(start, X.shape[1], constant, name="initial"),
-        _positive("eta0", eta0),
-        passes=_checked_passes(passes),
+        positive("eta0", eta0),
+        passes=limit("passes", passes),
         margin=from_zero("margin", margin),
     )
-    clock = Clock(checked_seconds(max_seconds))
-    problem = BoundedRuns(X, as_signs(labels, classes), classes, runs, _positive("tol", tol), clock)
+    clock = Clock.of(max_seconds)
+    problem = BoundedRuns(X, as_signs(labels, classes), classes, runs, positive("tol", tol), clock)
     return problem.bound(comparator)
-
-
-def _positive(name: str, value: Any) -> float:
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not (real and 0 < value < math.inf):
-        raise InputError(f"{name} must be a positive number, got {value!r}")
-    return float(value)
 
 
 def _checked_lift(lift: Any, X: Matrix) -> float:
     if not isinstance(lift, str):
-        return _positive("lift", lift)
+        return positive("lift", lift)
     if lift != "radius":
         raise InputError(f"lift must be a positive number or 'radius', got {lift!r}")
     return radius(X) or 1.0
-
-
-def _checked_passes(passes: Any) -> int | None:
-    whole = isinstance(passes, Integral) and not isinstance(passes, bool)
-    if passes is not None and not (whole and 1 <= passes < 2**53):
-        raise InputError(
-            f"passes must be a whole number from 1 on, or None for any number, got {passes!r}"
-        )
-    return None if passes is None else int(passes)
 
 
 @dataclass(frozen=True)

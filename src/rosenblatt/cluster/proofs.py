@@ -58,7 +58,6 @@ from rosenblatt.decide.answers import (
     UNPROVEN,
     WEAKLY,
     Clock,
-    checked_seconds,
 )
 from rosenblatt.decide.separability.separate import decide, two_classes_or_advice
 from rosenblatt.decide.separability.separation import Separation
@@ -324,7 +323,7 @@ def separate(
     >>> found.verdict, rb.verify(found.certificate, X, y).ok
     ('separable', True)
     """
-    seconds = checked_seconds(max_seconds)
+    seconds = Clock.of(max_seconds).seconds  # refused now, if it cannot be a limit
     shards = shards_of(X, y, exactly(read))
 
     def work(engine: Engine) -> Separation:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 
 from rosenblatt.errors import InputError
+from rosenblatt.options import positive
 from rosenblatt.pauses import OutOfTimeError
 
 Answer = TypeVar("Answer")
@@ -35,6 +36,11 @@ class Clock:
     seconds: float | None = None
     began: float = field(default_factory=time.perf_counter)
     interrupted: bool = False
+
+    @classmethod
+    def of(cls, max_seconds: float | None) -> Clock:
+        """Begin with a limit that is checked."""
+        return cls(None if max_seconds is None else positive("max_seconds", max_seconds))
 
     def stopped_by(self, ended: BaseException) -> str:
         """Give why the search ended; Ctrl-C is for all that is still to come."""
@@ -71,14 +77,6 @@ def checked_steps(steps: int | None) -> int | None:
     if steps is not None and not (whole and steps >= 1):
         raise InputError(f"max_steps must be a whole number from 1 on, got {steps!r}")
     return None if steps is None else min(int(steps), 2**62)
-
-
-def checked_seconds(seconds: float | None) -> float | None:
-    """Give the seconds if they can be a limit."""
-    real = isinstance(seconds, Real) and not isinstance(seconds, bool)
-    if seconds is not None and not (real and 0 < seconds < np.inf):
-        raise InputError(f"max_seconds must be a positive number, got {seconds!r}")
-    return seconds
 
 
 def less_reading(options: dict[str, Any], began: float) -> dict[str, Any]:

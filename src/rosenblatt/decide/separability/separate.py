@@ -11,7 +11,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from rosenblatt.check.subjects import Labelled
-from rosenblatt.decide.answers import UNDECIDED, Clock, checked_seconds
+from rosenblatt.decide.answers import UNDECIDED, Clock
 from rosenblatt.decide.separability.formulas import designed
 from rosenblatt.decide.separability.joint import JointSeparation, as_joint, decide_jointly
 from rosenblatt.decide.separability.question import Question
@@ -135,7 +135,7 @@ def separate(
         if X is not None or y is not None:
             raise InputError("give X and y, or a formula and data, not both")
         return _by_formula(formula, data, max_seconds=max_seconds, many=many, family=family)
-    clock = Clock(checked_seconds(max_seconds))
+    clock = Clock.of(max_seconds)
     try:
         with pausing(clock.left):
             matrix, names = exact_matrix(X), names_of(X) or ()

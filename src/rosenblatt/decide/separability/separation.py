@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Certificate
-from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, WEAKLY, Clock, checked_seconds
+from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, WEAKLY, Clock
 from rosenblatt.decide.separability.blame import Blame, Design
 from rosenblatt.decide.separability.explained import explained
 from rosenblatt.decimals import is_decimal, marked
@@ -186,7 +186,7 @@ class Separation:
 
         if self.verdict not in (SEPARABLE, WEAKLY) or self.design is None:
             raise InputError(f"the verdict is {self.verdict}: no columns separate, few or many")
-        return fewest_columns(self, Clock(checked_seconds(max_seconds)))
+        return fewest_columns(self, Clock.of(max_seconds))
 
     def advice(self, max_seconds: float | None = 10.0) -> Advice:
         """Say what to do: which columns to drop or levels to merge, which fits stay finite.
@@ -203,7 +203,7 @@ class Separation:
         """
         from rosenblatt.decide.separability.advice import advise
 
-        return advise(self, Clock(checked_seconds(max_seconds)))
+        return advise(self, Clock.of(max_seconds))
 
     # ---- the same question about other columns
 

@@ -21,7 +21,6 @@ from rosenblatt.decide.answers import (
     REASONS,
     UNPROVEN,
     Clock,
-    checked_seconds,
     checked_steps,
     within,
 )
@@ -181,7 +180,7 @@ class Solution:
     ) -> tuple[Conflicts, Infeasible]:
         if self.system is None or not isinstance(self.certificate, Infeasible):
             raise InputError(f"the system is {self.verdict}: only infeasible ones {why}")
-        clock = Clock(checked_seconds(max_seconds))
+        clock = Clock.of(max_seconds)
         search = Conflicts(self.system, self.wording, clock, self.certificate.data)
         return search, self.certificate
 
@@ -211,7 +210,7 @@ def solve_system(
         raise InputError(f"method must be one of {names}, got {method!r}")
     if method == "auto" and max_steps is not None:
         raise InputError("method='auto' counts no steps; limit it by max_seconds")
-    steps, clock = checked_steps(max_steps), Clock(checked_seconds(max_seconds))
+    steps, clock = checked_steps(max_steps), Clock.of(max_seconds)
     try:
         with pausing(clock.left):
             question = _Question(take(), clock, method)

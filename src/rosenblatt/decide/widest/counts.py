@@ -20,7 +20,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock, checked_seconds
+from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock
 from rosenblatt.decide.engine.solver import load, run, solver_with
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.separability.separate import decide
@@ -37,6 +37,7 @@ from rosenblatt.kernel.functions import (
 from rosenblatt.kernel.space import Space, check_function, check_gram
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, stored, without_duplicates
+from rosenblatt.options import flag, positive
 from rosenblatt.pauses import OutOfTimeError, pause, pausing
 
 AT_A_TIME = 500  # rows of a Gram matrix between two looks at the clock
@@ -164,12 +165,12 @@ def cheapest_counts(
     >>> rb.Perceptron(fit_intercept=False).fit(X, [-1, 1, 1, -1, -1, 1]).run_.mistakes
     3
     """
-    clock = Clock(checked_seconds(max_seconds))
+    clock = Clock.of(max_seconds)
     chosen, matrix = as_kernel(kernel), as_matrix(X)
     check_finite(matrix)
     classes = two_classes(as_labels(y, matrix.shape[0]))
     signs = as_signs(as_labels(y, matrix.shape[0]), classes)
-    added = checked_lift(fit_intercept, lift)
+    added = positive("lift", lift) if flag("fit_intercept", fit_intercept) else 0.0
     try:
         with pausing(clock.left):
             problem = _problem(chosen, matrix, signs.astype(np.float64), added)
@@ -182,16 +183,6 @@ def cheapest_counts(
             "seconds, or give fewer rows"
         ) from None
     return _answer(problem, *found, tuple(classes.tolist()), clock)
-
-
-def checked_lift(fit_intercept: Any, lift: Any) -> float:
-    """Give the constant of the added coordinate, 0 for none."""
-    if fit_intercept not in (False, True):
-        raise InputError(f"fit_intercept must be True or False, got {fit_intercept!r}")
-    usable = isinstance(lift, (int, float, np.number)) and not isinstance(lift, bool)
-    if not (usable and 0 < float(lift) < np.inf):
-        raise InputError(f"lift must be a positive finite number, got {lift!r}")
-    return float(lift) if fit_intercept else 0.0
 
 
 # ---- the program, in two forms

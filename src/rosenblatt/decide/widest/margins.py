@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ from rosenblatt.decide.answers import (
     UNDECIDED,
     UNPROVEN,
     Clock,
-    checked_seconds,
 )
 from rosenblatt.decide.separability.explained import listed
 from rosenblatt.decide.separability.separate import decide
@@ -55,6 +53,7 @@ from rosenblatt.margin.hard import by_sweeps
 from rosenblatt.margin.support import FEW_ROOM, HardMargin, SupportSearch
 from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
+from rosenblatt.options import share
 from rosenblatt.pauses import OutOfTimeError, pausing
 
 NOT_SEPARABLE = "not separable"
@@ -188,7 +187,7 @@ def max_margin(
     >>> found.coef.tolist(), found.intercept
     ([1.0, 0.0], -2.0)
     """
-    clock = Clock(checked_seconds(max_seconds))
+    clock = Clock.of(max_seconds)
     try:
         with pausing(clock.left):
             matrix = exact_matrix(X)
@@ -202,14 +201,7 @@ def max_margin(
     constant = _checked_lift(lift, fit_intercept)
     signs = as_signs(labels, classes)
     hulls = Hulls(matrix, signs, constant or 0, bool(fit_intercept) and constant is None)
-    return _Search(hulls, classes, _checked_tol(tol), clock).answer()
-
-
-def _checked_tol(tol: Any) -> float:
-    real = isinstance(tol, Real) and not isinstance(tol, bool)
-    if not (real and 0 < tol < 1):
-        raise InputError(f"tol must be a number between 0 and 1, got {tol!r}")
-    return float(tol)
+    return _Search(hulls, classes, share("tol", tol), clock).answer()
 
 
 def _checked_lift(lift: Any, fit_intercept: bool) -> Number | None:
