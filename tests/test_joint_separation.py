@@ -89,7 +89,7 @@ def test_rows_of_any_kind_are_the_same(make):
 @pytest.mark.parametrize("exact", [False, True])
 def test_rows_are_those_of_the_checker(exact, intercept):
     X, y = np.array([[1, 0], [2**70 if exact else 2, 3], [0, 0], [4, 5]], object), [0, 2, 1, 2]
-    data = JointLabelled(X if exact else X.astype(float), y, [0, 1, 2], intercept)
+    data = JointLabelled.of_classes(X if exact else X.astype(float), y, [0, 1, 2], intercept)
     rows = exact_rows(exact_matrix(X), [CLASS + code for code in y])
     for i, row in enumerate(plain_joint_rows(rows, 2, 3, intercept)):
         assert dict(exact_row(data.X, i)) == {j: v for j, v in row.entries if v}

@@ -389,7 +389,7 @@ class BoundedRuns:
 
     def _proof(self, w: np.ndarray, passes: int | None, value: float) -> MistakeProof | None:
         """Give the certificate, checked; None if the labels cannot be written in one."""
-        data = Labelled.of(self.X, self.signs)
+        data = Labelled(self.X, self.signs)
         try:
             proof = MistakeProof(
                 data=data.named(),

@@ -105,8 +105,7 @@ def infeasibility(claim: Infeasible, system: System) -> str:
     others = [*claim.lower[1], *claim.upper[1]]
     good = all(signs) and all(weight > 0 for weight in others)
     require(good, "a weight is zero, or negative on something else than an equation")
-    rows = [system.row(i) for i in claim.rows]
-    rows += system.lower_bounds(claim.lower[0]) + system.upper_bounds(claim.upper[0])
+    rows = [system.row(i) for i in claim.rows] + system.bound_rows(claim)
     total = exact_sum(zip(Rationals.of([*claim.weights, *others]).numbers, rows, strict=True))
     right = total.pop(system.columns, Fraction(0))
     require(not total, "the weighted rows and bounds do not sum to zero")

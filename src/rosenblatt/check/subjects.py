@@ -10,14 +10,16 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificate_fields import Number, plain_number
-from rosenblatt.certificates import Data
+from rosenblatt.certificates import Data, Infeasible
 from rosenblatt.checker import CLASS, Refused
 from rosenblatt.decimals import is_decimal, shortest
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import (
     AT_LEAST,
     EQUAL,
+    LOWER,
     MORE_THAN,
+    UPPER,
     Bounds,
     label_tags,
     labelled_digest,
@@ -58,23 +60,33 @@ class Subject:
 
     def require_shape(self, named: Data) -> None:
         """Require the data to be as large as those that a certificate names."""
-        _require_shape(self.X, named)
+        if self.given.shape != (named.rows, named.columns):
+            rows, columns = self.given.shape
+            raise Refused(
+                f"the certificate is for other data, of {named.rows} x {named.columns} "
+                f"and not {rows} x {columns}"
+            )
+
+    @property
+    def given(self) -> Matrix:
+        """The rows as they were given."""
+        return self.X
 
     def named(self) -> Data:
         """Name the data as a certificate does."""
-        rows, columns = self.X.shape
+        rows, columns = self.given.shape
         return Data(rows=rows, columns=columns, digest=self.digest(), numbers=self.numbers)
 
     @property
     def numbers(self) -> str:
         """The type of the numbers."""
-        return number_type(self.X)
+        return number_type(self.given)
 
     def require(self, named: Data) -> None:
         """Require the data to be finite, and those that a certificate names."""
-        if not is_exact(self.X):
-            check_finite(self.X)
-        _require_digest(self.digest(), named, self.X)
+        if not is_exact(self.given):
+            check_finite(self.given)
+        _require_digest(self.digest(), named, self.given)
 
     def digest(self) -> str:
         """Identify the data."""
@@ -82,28 +94,24 @@ class Subject:
 
 
 class Labelled(Subject):
-    """Rows and the signs of their classes."""
+    """Rows, as `exact_matrix` gives them, and the signs of their classes."""
 
-    signs: np.ndarray
+    def __init__(self, X: Matrix, signs: np.ndarray) -> None:
+        self.X, self.signs = X, signs
 
-    def __init__(self, X: Any, y: Any, classes: tuple[Any, Any], others: str | None = None) -> None:
-        self.X = exact_matrix(X)
-        labels = as_labels(y, self.X.shape[0])
+    @classmethod
+    def of(cls, X: Any, y: Any, classes: tuple[Any, Any], others: str | None = None) -> Labelled:
+        """Take rows and labels of two classes; `others` says what becomes of rows of others."""
+        matrix = exact_matrix(X)
+        labels = as_labels(y, matrix.shape[0])
         if others is not None:
-            self.X, labels = _with_others(self.X, labels, classes, others)
+            matrix, labels = _with_others(matrix, labels, classes, others)
         if not labels.size:
             raise Refused("the data have no rows")
         try:
-            self.signs = as_signs(labels, as_objects(list(classes)))
+            return cls(matrix, as_signs(labels, as_objects(list(classes))))
         except InputError as error:
             raise Refused(str(error)) from None
-
-    @classmethod
-    def of(cls, X: Matrix, signs: np.ndarray) -> Labelled:
-        """Take a matrix as `exact_matrix` gives it, and signs."""
-        made = cls.__new__(cls)
-        made.X, made.signs = X, signs
-        return made
 
     def digest(self) -> str:
         """Identify the data."""
@@ -132,42 +140,28 @@ class Labelled(Subject):
 class JointLabelled(Labelled):
     """Rows of many classes, as what each asks of the weights of all classes at once.
 
-    `given` are the rows as they are, `codes` the places of their classes.
+    `codes` are the places of their classes.
     """
 
-    def __init__(self, X: Any, y: Any, classes: Sequence[Any], lifted: bool) -> None:
+    def __init__(self, X: Matrix, codes: np.ndarray, count: int, lifted: bool) -> None:
+        self.samples, self.codes = X, codes
+        joint = joint_rows(X, codes, count, lifted)
+        super().__init__(joint, np.ones(joint.shape[0], np.int8))
+
+    @classmethod
+    def of_classes(cls, X: Any, y: Any, classes: Sequence[Any], lifted: bool) -> JointLabelled:
+        """Take rows and labels of some classes."""
         matrix = exact_matrix(X)
         labels, places = as_labels(y, matrix.shape[0]), {c: k for k, c in enumerate(classes)}
         codes = [places.get(label, -1) for label in labels.tolist()]
         if min(codes, default=-1) < 0:
             raise Refused("the data have no rows, or a label that is not one of the classes")
-        self._take(matrix, np.array(codes), len(classes), lifted)
-
-    @classmethod
-    def of_codes(cls, X: Matrix, codes: np.ndarray, count: int, lifted: bool) -> JointLabelled:
-        """Take a matrix as `exact_matrix` gives it, and codes."""
-        made = cls.__new__(cls)
-        made._take(X, codes, count, lifted)
-        return made
-
-    def _take(self, X: Matrix, codes: np.ndarray, count: int, lifted: bool) -> None:
-        self.given, self.codes = X, codes
-        self.X = joint_rows(X, codes, count, lifted)
-        self.signs = np.ones(self.X.shape[0], np.int8)
-
-    def require_shape(self, named: Data) -> None:
-        """Require the data to be as large as those that a certificate names."""
-        _require_shape(self.given, named)
+        return cls(matrix, np.array(codes), len(classes), lifted)
 
     @property
-    def numbers(self) -> str:
-        """The type of the numbers."""
-        return number_type(self.given)
-
-    def named(self) -> Data:
-        """Name the data as a certificate does."""
-        rows, columns = self.given.shape
-        return Data(rows=rows, columns=columns, digest=self.digest(), numbers=self.numbers)
+    def given(self) -> Matrix:
+        """The rows as they were given."""
+        return self.samples
 
     def digest(self) -> str:
         """Identify the data."""
@@ -216,19 +210,18 @@ class System(Subject):
         (right,) = exact_list(self.b[i : i + 1])
         return [*exact_row(self.X, i), (self.columns, right)]
 
-    def lower_bounds(self, columns: Sequence[int]) -> list[Entries]:
-        """Give the rows w_j >= lo."""
-        return [[(j, 1), (self.columns, self._bound(j, 0))] for j in columns]
-
-    def upper_bounds(self, columns: Sequence[int]) -> list[Entries]:
-        """Give the rows -w_j >= -hi."""
-        return [[(j, -1), (self.columns, -self._bound(j, 1))] for j in columns]
-
-    def _bound(self, column: int, side: int) -> Number:
+    def bound_row(self, column: int, tag: int) -> Entries:
+        """Give the row w_j >= lo of a lower bound, or -w_j >= -hi of an upper one."""
+        side, sign = (0, 1) if tag == LOWER else (1, -1)
         bound = self.pairs[column][side] if self.pairs else None
         if bound is None:
             raise Refused(f"column {column} has no such bound")
-        return bound
+        return [(column, sign), (self.columns, sign * bound)]
+
+    def bound_rows(self, claim: Infeasible) -> list[Entries]:
+        """Give the rows of the bounds that a certificate names."""
+        sides = (LOWER, claim.lower[0]), (UPPER, claim.upper[0])
+        return [self.bound_row(column, tag) for tag, columns in sides for column in columns]
 
     def compare(self, w: Weights) -> np.ndarray:
         """Give the sign of a·w - b for every row."""
@@ -248,12 +241,10 @@ class System(Subject):
         return system_digest(self.X, self.b, self.tags, self.pairs)
 
 
-def _require_shape(X: Matrix, named: Data) -> None:
-    if X.shape != (named.rows, named.columns):
-        raise Refused(
-            f"the certificate is for other data, of {named.rows} x {named.columns} "
-            f"and not {X.shape[0]} x {X.shape[1]}"
-        )
+def homogeneous(row: Entries) -> Entries:
+    """Give a row (a, b) as (a, -b), of a·w - b·t."""
+    *entries, (last, right) = row
+    return [*entries, (last, -right)]
 
 
 def _require_digest(found: str, named: Data, X: Matrix) -> None:

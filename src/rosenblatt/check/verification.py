@@ -153,8 +153,8 @@ def held_against(
     if strict is not False or equal is not None or bounds is not None:
         raise InputError("strict, equal and bounds belong to certificates of systems")
     if isinstance(claim, Joint):
-        return JointLabelled(X, y, claim.classes, claim.intercept)
-    return Labelled(X, y, vars(claim)["classes"], getattr(claim, "others", None))
+        return JointLabelled.of_classes(X, y, claim.classes, claim.intercept)
+    return Labelled.of(X, y, vars(claim)["classes"], getattr(claim, "others", None))
 
 
 def proven(claim: Certificate, data: Labelled | System) -> str:

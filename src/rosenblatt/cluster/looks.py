@@ -162,7 +162,7 @@ def hinge_parts(
     X, signs = sides.of(shard)
     w = Weights.of(claim.w, sides.width, claim.lift)
     if exactly:
-        radius, loss = exact_parts(Subject.of(X, signs), w)
+        radius, loss = exact_parts(Subject(X, signs), w)
         return (radius, radius), (loss, loss)
     square, enclosed = enclosed_square(X), enclosed_loss(X, signs, w.floats, 1.0)
     return None if square is None or enclosed is None else (square, enclosed)

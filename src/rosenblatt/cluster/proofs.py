@@ -257,7 +257,7 @@ class Coordinator:
         rows = self.rows(claim.rows)
         place = {number: k for k, number in enumerate(rows.places.tolist())}
         require(len(place) == len(set(claim.rows)), "a named row is not there")
-        subject = Subject.of(rows.X, rows.signs)
+        subject = Subject(rows.X, rows.signs)
         numbers = tuple(place[i] for i in claim.rows)
         return replace(claim, rows=numbers), subject
 

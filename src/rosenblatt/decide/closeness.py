@@ -22,9 +22,8 @@ def nearly_feasible(proof: Infeasible, system: System) -> str:
     The weights of the proof, the largest of size 1, sum up right-hand sides to an amount above
     zero. It is little if it is so beside the sum of their sizes.
     """
-    rights = [system.row(i)[-1][1] for i in proof.rows]
-    rights += [row[-1][1] for row in system.lower_bounds(proof.lower[0])]
-    rights += [row[-1][1] for row in system.upper_bounds(proof.upper[0])]
+    rows = [system.row(i) for i in proof.rows] + system.bound_rows(proof)
+    rights = [right for *_, (_, right) in rows]
     weights = [Fraction(y) for y in (*proof.weights, *proof.lower[1], *proof.upper[1])]
     terms = [y * Fraction(right) for y, right in zip(weights, rights, strict=True)]
     total, largest = sum(terms, Fraction(0)), max(map(abs, weights))

@@ -14,9 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.certificates import Number
-from rosenblatt.check.subjects import System
-from rosenblatt.exact.digest import LOWER
+from rosenblatt.check.subjects import System, homogeneous
 from rosenblatt.exact.integers import whole_rows
 from rosenblatt.exact.linear import entry_powers
 from rosenblatt.exact.numbers import exact_row, is_plain
@@ -61,8 +59,8 @@ def _floats(system: System, direct: bool) -> tuple[Matrix, np.ndarray]:
     """
     if is_plain(system.X) and direct:
         return system.X, np.zeros(system.columns, np.int64)
-    rows = [_with_right_side(system, i) for i in range(system.tags.size)]
-    rows += [_bound(system, *bound) for bound in system.bounds]
+    rows = [homogeneous(system.row(i)) for i in range(system.tags.size)]
+    rows += [homogeneous(system.bound_row(column, tag)) for tag, column, _ in system.bounds]
     if direct:
         rows = [entries[:-1] for entries in rows]
     else:
@@ -74,16 +72,6 @@ def _floats(system: System, direct: bool) -> tuple[Matrix, np.ndarray]:
     np.maximum.at(tops, whole.columns, sizes - np.repeat(lengths, np.diff(whole.starts)))
     made = whole.floats(entry_powers(whole, -lengths, -tops))
     return (made if sparse.issparse(system.X) else made.toarray()), -tops
-
-
-def _with_right_side(system: System, i: int) -> list[tuple[int, Number]]:
-    *entries, (column, right) = system.row(i)
-    return [*entries, (column, -right)]
-
-
-def _bound(system: System, tag: int, column: int, end: Number) -> list[tuple[int, Number]]:
-    sign = 1 if tag == LOWER else -1
-    return [(column, sign), (system.columns, -sign * end)]
 
 
 def _divided(w: list[Fraction]) -> list[Fraction] | None:

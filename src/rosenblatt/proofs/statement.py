@@ -105,7 +105,7 @@ class Statement(NamedTuple):
 
 def rows_of(data: Labelled | System) -> tuple[list[Row], Bounds]:
     """Give data as the checker takes them: rows, and bounds."""
-    X = data.given if isinstance(data, JointLabelled) else data.X
+    X = data.given
     entries = [exact_row(X, i) for i in range(X.shape[0])]
     if isinstance(data, System):
         rows = zip(data.tags.tolist(), entries, exact_list(data.b), strict=True)

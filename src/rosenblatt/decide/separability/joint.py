@@ -156,7 +156,7 @@ def decide_jointly(
     """Decide about many classes at once, in what is left of the time."""
     count, width, lifted = classes.size, X.shape[1], bool(fit_intercept)
     check_columns((count - 1) * (width + lifted), DECISION_BYTES, "a joint decision about")
-    labelled = JointLabelled.of_codes(X, as_codes(labels, classes), count, lifted)
+    labelled = JointLabelled(X, as_codes(labels, classes), count, lifted)
     asked = AskedJointly(labelled, tuple(classes.tolist()), False)
     found = Question(asked, clock).answer()
     design = found.design and replace(found.design, constants=asked.intercepts)

@@ -268,5 +268,5 @@ def decide(
 
     The certificate says what becomes of rows of `others`, if there are more than two classes.
     """
-    asked = Asked(Labelled.of(X, signs), tuple(classes.tolist()), bool(fit_intercept), others)
+    asked = Asked(Labelled(X, signs), tuple(classes.tolist()), bool(fit_intercept), others)
     return Question(asked, clock).answer()

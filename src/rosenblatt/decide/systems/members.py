@@ -18,14 +18,16 @@ from functools import cached_property
 import numpy as np
 
 from rosenblatt.certificates import Number
-from rosenblatt.check.subjects import System
+from rosenblatt.check.subjects import System, homogeneous
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.farkas import Contradiction
+from rosenblatt.exact import digest
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
-from rosenblatt.exact.integers import whole_rows
+from rosenblatt.exact.integers import Rationals, whole_rows
 from rosenblatt.exact.spans import least_rank, orthogonal
 
 ROW, LOWER, UPPER = "row", "lower", "upper"
+TAGS = {LOWER: digest.LOWER, UPPER: digest.UPPER}
 Member = tuple[str, int]
 
 
@@ -107,12 +109,7 @@ class Members:
 def _entries(system: System, member: Member) -> list[tuple[int, Number]]:
     """Give (a, -b) of a row or a bound."""
     kind, k = member
-    if kind == ROW:
-        *entries, (last, right) = system.row(k)
-    else:
-        bounds = system.lower_bounds([k]) if kind == LOWER else system.upper_bounds([k])
-        ((*entries, (last, right)),) = bounds
-    return [*entries, (last, -right)]
+    return homogeneous(system.row(k) if kind == ROW else system.bound_row(k, TAGS[kind]))
 
 
 def _less(first: list[Fraction], second: list[Fraction]) -> list[Fraction] | None:
@@ -145,6 +142,5 @@ def _without_place(kernel: list[list[Fraction]], k: int) -> list[list[Fraction]]
 
 def _whole(values: Iterable[Fraction]) -> Fraction:
     """Give the factor that makes numbers whole, without a common divisor."""
-    exact = list(values)
-    common = math.lcm(*(v.denominator for v in exact))
-    return Fraction(common, math.gcd(*(int(v * common) for v in exact)))
+    numbers, common = Rationals.of(values)
+    return Fraction(common, math.gcd(*numbers))

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from rosenblatt.certificate_fields import Number, plain_number
-from rosenblatt.check.subjects import System
+from rosenblatt.check.subjects import System, homogeneous
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.elastic import Elastic
 from rosenblatt.decide.engine.farkas import ElasticSystem
@@ -79,11 +79,9 @@ class Repairs(Elastic):
     ) -> None:
         self.system, self.wording, self.kept_rows = system, wording, kept[0]
         rows = ElasticSystem(system, np.arange(system.tags.size))
-        self.loose = [(kind == LOWER, j, end) for kind, j, end in system.bounds if j not in kept[1]]
-        entries = [
-            [(j, 1 if low else -1), (rows.width, -end if low else end)]
-            for low, j, end in self.loose
-        ]
+        loose = [bound for bound in system.bounds if bound[1] not in kept[1]]
+        self.loose = [(tag == LOWER, j, end) for tag, j, end in loose]
+        entries = (homogeneous(system.bound_row(j, tag)) for tag, j, _ in loose)
         bounds, factors = whole_rows(entries, rows.width + 1)
         joined = rows.joined.above(bounds)
         self.factors = [*rows.factors, *factors]

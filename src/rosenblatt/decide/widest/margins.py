@@ -374,7 +374,7 @@ class _Search:
     def _certificate(self) -> MarginInterval | None:
         """Give the first proof that passes the check; nothing leaves without one."""
         hulls = self.hulls
-        hand = Labelled.of(hulls.X, hulls.signs)
+        hand = Labelled(hulls.X, hulls.signs)
         data = hand.named()
         for w, weights in self.best.proofs():
             rows = sorted(weights)

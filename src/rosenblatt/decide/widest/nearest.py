@@ -14,12 +14,13 @@ Sources     Wolfe 1976
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 import flint
+
+from rosenblatt.exact.integers import Rationals
 
 
 class Corral(NamedTuple):
@@ -93,6 +94,5 @@ def _affine_weights(rows: flint.fmpz_mat, groups: Sequence[int]) -> list[Fractio
 
 def _point(rows: flint.fmpz_mat, weights: Sequence[Fraction]) -> list[int]:
     """Give Σ λ·z times the common denominator of λ."""
-    common = math.lcm(*(weight.denominator for weight in weights))
-    numbers = [int(weight * common) for weight in weights]
+    numbers = Rationals.of(weights).numbers
     return [int(value) for value in (flint.fmpz_mat(1, len(numbers), numbers) * rows).entries()]
