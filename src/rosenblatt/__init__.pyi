@@ -25,7 +25,7 @@ from rosenblatt.decide.systems.repairs import Repair as Repair
 from rosenblatt.decide.systems.solve import Solution as Solution
 from rosenblatt.decide.widest.counts import CheapestCounts as CheapestCounts
 from rosenblatt.decide.widest.counts import cheapest_counts as cheapest_counts
-from rosenblatt.decide.widest.margins import Margin as Margin
+from rosenblatt.decide.widest.interval import Margin as Margin
 from rosenblatt.decide.widest.margins import max_margin as max_margin
 from rosenblatt.errors import CertificateError as CertificateError
 from rosenblatt.errors import ClusterError as ClusterError

@@ -199,10 +199,8 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _unknown(labels: Any) -> rb.Separation:
     """Give the answer of an interrupt that came before the first step."""
-    nothing, any_margin = np.zeros(0, np.int64), (-math.inf, math.inf)
     first, second, *_ = dict.fromkeys(np.asarray(labels).tolist())
-    classes, known = (first, second), (None, None, 0.0, any_margin, None, nothing)
-    return rb.Separation("undecided", *known, classes, stop=STOPPED)
+    return rb.Separation("undecided", (first, second), stop=STOPPED)
 
 
 def _answer(found: rb.Separation) -> dict[str, Any]:
@@ -235,9 +233,8 @@ def margin(
     check_writable(certificate, source.data)
     examples, found, seconds = _decided(source, rb.max_margin, options)
     if found is None:
-        none = _unknown(examples.y)
-        known = (0.0, math.inf, 1.0, None, None, none.rows, np.zeros(0), None, None)
-        found = rb.Margin("undecided", *known, none.classes, tol, stop=none.stop)
+        classes = _unknown(examples.y).classes
+        found = rb.Margin("undecided", 0.0, math.inf, 1.0, classes, tol, stop=STOPPED)
     facts = {
         "data": str(source.data),
         **source.label_fact(examples.columns, json),
@@ -339,8 +336,7 @@ def solve(
         left = less_reading(options, began)
         found, seconds = _timed(lambda: given.solved(strict, **left))
     if found is None:
-        nothing = np.zeros(0, np.int64)
-        found = rb.Solution("undecided", None, None, nothing, method, 0, STOPPED)
+        found = rb.Solution("undecided", method=method, steps=0, stop=STOPPED)
     facts = {
         "system": system,
         "verdict": found.verdict,

@@ -59,7 +59,7 @@ class JointSeparation(Separation):
     class but the first, with which the others are compared.
     """
 
-    intercept: Any
+    intercept: Any = None
     given: tuple[Matrix, np.ndarray] | None = field(compare=False, repr=False, default=None)
 
     @property

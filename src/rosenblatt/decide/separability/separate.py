@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, overload
@@ -197,19 +196,7 @@ def _all_unknown(labels: np.ndarray, many: str | None, clock: Clock) -> Any:
 
 def _unknown(classes: Sequence[Any], clock: Clock) -> Separation:
     """Answer a question that there is no time for."""
-    ends, none = (-math.inf, math.inf), np.zeros(0, np.int64)
-    return Separation(
-        UNDECIDED,
-        None,
-        None,
-        0.0,
-        ends,
-        None,
-        none,
-        tuple(classes),
-        stop=clock.why,
-        seconds=clock.elapsed,
-    )
+    return Separation(UNDECIDED, tuple(classes), stop=clock.why, seconds=clock.elapsed)
 
 
 def two_classes_or_advice(labels: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -79,13 +80,13 @@ class Separation:
     """
 
     verdict: str
-    coef: np.ndarray | None
-    intercept: float | None
-    margin: float
-    enclosure: tuple[float, float]
-    certificate: Certificate | None
-    rows: np.ndarray
     classes: tuple[Any, ...]
+    coef: np.ndarray | None = None
+    intercept: float | None = None
+    margin: float = 0.0
+    enclosure: tuple[float, float] = (-math.inf, math.inf)
+    certificate: Certificate | None = None
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     names: Sequence[str] = ()
     stop: str = ""
     design: Design | None = field(compare=False, repr=False, default=None)

@@ -27,11 +27,17 @@ from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, UNPROVEN, WEAKLY, Clock
 from rosenblatt.decide.separability.blame import Design
 from rosenblatt.decide.separability.separation import Separation
-from rosenblatt.exact.numbers import exact_row
 from rosenblatt.exact.products import exact_product, signs_of_products, smallest
-from rosenblatt.exact.rounding import floats_of, nearest_float, norm_above, rounded_down
+from rosenblatt.exact.rounding import (
+    floats_of,
+    nearest_float,
+    norm_above,
+    root_rounded_up,
+    rounded_down,
+)
 from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.spans import orthogonal
+from rosenblatt.exact.sums import weighted_sum
 from rosenblatt.matrices import radius
 
 # Makes a negative quotient by a norm that is rounded up a lower bound.
@@ -186,13 +192,9 @@ class Verdicts:
             self.lower = rounded_down(Fraction(self.least(tried)) / norm * OUTWARDS)
         return Separation(
             UNDECIDED,
-            None,
-            None,
-            0.0,
-            (self.lower, self.upper),
-            certificate,
-            np.zeros(0, np.int64),
             self.asked.classes,
+            enclosure=(self.lower, self.upper),
+            certificate=certificate,
             stop=stop,
             design=self._design(),
             seconds=self.clock.elapsed,
@@ -210,12 +212,9 @@ class Verdicts:
         """Bound every margin by half the distance of two rows, or by the norm of one."""
         sides = (self.signs > 0, self.signs < 0) if self.lift else (self.signs != 0,)
         rows = [int(np.flatnonzero(side)[np.argmin(products[side])]) for side in sides]
-        total: dict[int, Fraction] = {}
-        for i in rows:
-            for j, value in exact_row(self.X, i):
-                total[j] = total.get(j, Fraction(0)) + int(self.signs[i]) * Fraction(value)
-        length = norm_above(list(total.values()) or [Fraction(0)])
-        self.upper = min(self.upper, nearest_float(length) / len(rows) * (1 + 1e-15))
+        totals, unit = weighted_sum(self.X, rows, self.signs[rows].tolist())
+        square = Fraction(sum(value**2 for value in totals.values()), (unit * len(rows)) ** 2)
+        self.upper = min(self.upper, root_rounded_up(square))
 
     def _enclose_above(self, steps: np.ndarray) -> None:
         """Bound every margin: half the distance of two points of the hulls, or one's norm."""
@@ -249,13 +248,13 @@ class Verdicts:
         lower = max(self.lower, margin)
         return Separation(
             verdict,
+            self.asked.classes,
             coef,
             intercept,
             margin,
             (lower, max(lower, self.upper)),
             certificate,
             rows,
-            self.asked.classes,
             design=self._design(),
             seconds=self.clock.elapsed,
         )

@@ -84,9 +84,9 @@ class Solution:
     """
 
     verdict: str
-    w: np.ndarray | None
-    certificate: Certificate | None
-    rows: np.ndarray
+    w: np.ndarray | None = None
+    certificate: Certificate | None = None
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     method: str = "auto"
     steps: int | None = None
     stop: str = ""
@@ -295,8 +295,8 @@ class _Question:
 
 def _undecided(clock: Clock, method: str, stop: str, steps: int | None = None) -> Solution:
     """Say why there is no answer."""
-    none = np.zeros(0, np.int64)
-    return Solution(UNDECIDED, None, None, none, method, steps, stop, clock.elapsed)
+    seconds = clock.elapsed
+    return Solution(UNDECIDED, method=method, steps=steps, stop=stop, seconds=seconds)
 
 
 def _array(w: Sequence[Number]) -> np.ndarray:
