@@ -529,7 +529,7 @@ def test_an_explanation_says_what_is_known():
     [
         ("tol", "a number between 0 and 1", [0, 1, -1e-6, 2, math.nan, math.inf, "1", None, True]),
         ("lift", "a positive number, or None", [0, -1, math.nan, math.inf, "1", True, [1]]),
-        ("max_seconds", "a positive number", [0, -1, math.nan, "1"]),
+        ("max_seconds", "a positive finite number", [0, -1, math.nan, "1"]),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(name, message, values):

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse.linalg import splu
 
 from rosenblatt.exact.integers import FAR, Integers, Rationals
-from rosenblatt.exact.modular import LIMB, lifted, limbs_of, product
+from rosenblatt.exact.modular import LIMB, denominator_of, lifted, limbs_of, product
 from rosenblatt.pauses import Pause
 
 SMALL = 60  # unknowns up to which it does not pay to peel
@@ -150,9 +150,8 @@ def _solved_core(K: Integers, right: Sequence[int], pause: Pause) -> Rationals |
     if K.size > (SMALL if K.entries.dtype == object else LARGE):
         found = refined(K, right, pause)
         if found is None:
-            pair = lifted(K, right, pause)
-            found = None if pair is None else reduced(*pair)
-        return found
+            found = lifted(K, right, pause)
+        return None if found is None else reduced(*found)
     pause()
     dense = flint.fmpz_mat(_dense(K))
     try:
@@ -305,7 +304,7 @@ def _reconstructed(
         nearest = (scaled + (one >> 1)) >> digits
         miss = abs(scaled - (nearest << digits))
         if miss << (digits // 2) > one:
-            factor = _denominator(scaled, digits)
+            factor = denominator_of(scaled, one, 1 << (digits // 2))
             common *= factor
             if common.bit_length() > digits // 2:
                 return None
@@ -315,15 +314,3 @@ def _reconstructed(
     if K.times(numbers) != [value * common for value in right]:
         return None
     return Rationals(numbers, common)
-
-
-def _denominator(value: int, digits: int) -> int:
-    """Give the denominator of the simplest fraction near value / 2^digits."""
-    a, b = 1 << digits, value % (1 << digits)
-    before, now = 0, 1
-    limit = 1 << (digits // 2)
-    while b and b > limit:
-        quotient, rest = divmod(a, b)
-        a, b = b, rest
-        before, now = now, before + quotient * now
-    return now

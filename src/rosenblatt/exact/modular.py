@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.exact.integers import Integers
+from rosenblatt.exact.integers import Integers, Rationals
 from rosenblatt.loops import exact_loop
 from rosenblatt.pauses import Pause
 
@@ -114,8 +114,8 @@ def inverse(K: Integers, prime: int, pause: Pause) -> np.ndarray | None:
     return found
 
 
-def lifted(K: Integers, right: Sequence[int], pause: Pause) -> tuple[list[int], int] | None:
-    """Give x with K x = r as integers over a denominator, None if K seems to be singular."""
+def lifted(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:
+    """Give x with K x = r, None if K seems to be singular."""
     for prime in PRIMES:
         found = inverse(K, prime, pause)
         if found is not None:
@@ -125,7 +125,7 @@ def lifted(K: Integers, right: Sequence[int], pause: Pause) -> tuple[list[int], 
 
 def _lifted(
     K: Integers, right: Sequence[int], inverse: np.ndarray, prime: int, pause: Pause
-) -> tuple[list[int], int]:
+) -> Rationals:
     halves, limbs, wanted = np.divmod(inverse, HALF), limbs_of(K), FIRST
     residual, digits = list(right), list[np.ndarray]()
     while True:
@@ -139,7 +139,7 @@ def _lifted(
             residual = [(value - taken) // prime for value, taken in pairs]
         joined = _joined(digits, prime, pause)
         if not any(residual):  # x is whole
-            return joined or [0] * K.width, 1
+            return Rationals(joined or [0] * K.width, 1)
         found = _told(joined, prime ** len(digits), pause)
         if found and K.times(found[0]) == [value * found[1] for value in right]:
             return found
@@ -177,7 +177,7 @@ def _joined(digits: list[np.ndarray], prime: int, pause: Pause) -> list[int]:
     return parts[0].tolist() if parts else []
 
 
-def _told(values: list[int], modulus: int, pause: Pause) -> tuple[list[int], int] | None:
+def _told(values: list[int], modulus: int, pause: Pause) -> Rationals | None:
     """Tell numbers over one denominator from their remainders, if these are long enough."""
     common, most = 1, math.isqrt(modulus // 2)
     numbers: list[int] = []
@@ -185,14 +185,14 @@ def _told(values: list[int], modulus: int, pause: Pause) -> tuple[list[int], int
         pause()
         number = _centred(value * common, modulus)
         if abs(number) > most:
-            factor = _denominator(number, modulus, most)
+            factor = denominator_of(number, modulus, most)
             common *= factor
             number = _centred(number * factor, modulus)
             if common > most or abs(number) > most:
                 return None
             numbers = [known * factor for known in numbers]
         numbers.append(number)
-    return numbers, common
+    return Rationals(numbers, common)
 
 
 def _centred(value: int, modulus: int) -> int:
@@ -200,8 +200,11 @@ def _centred(value: int, modulus: int) -> int:
     return value - modulus if 2 * value > modulus else value
 
 
-def _denominator(value: int, modulus: int, most: int) -> int:
-    """Give the denominator of the fraction of small numbers that has this remainder."""
+def denominator_of(value: int, modulus: int, most: int) -> int:
+    """Give the denominator of the fraction of small numbers that has this remainder.
+
+    It is also that of the simplest fraction near value / modulus.
+    """
     a, b = modulus, value % modulus
     before, now = 0, 1
     while b > most:

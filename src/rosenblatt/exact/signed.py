@@ -116,7 +116,8 @@ class SignedRows:
     @cached_property
     def powers(self) -> np.ndarray:
         """The powers of two that coordinates are multiplied by, 0 for unused ones."""
-        return np.array([self.scale.get(j, 0) for j in range(self.dimension)], np.int64)
+        most = 2**60 if is_exact(self.X) else LARGEST_SHIFT
+        return np.where(self.largest > OF_ZERO, np.clip(-self.largest, -most, most), 0)
 
     @cached_property
     def largest(self) -> np.ndarray:
@@ -134,17 +135,11 @@ class SignedRows:
         return np.flatnonzero(self.largest > OF_ZERO)
 
     @cached_property
-    def scale(self) -> dict[int, int]:
-        """The powers of two that the used coordinates are multiplied by."""
-        most = LARGEST_SHIFT if not is_exact(self.X) else 2**60
-        return {j: max(-most, min(-int(self.largest[j]), most)) for j in self.used.tolist()}
-
-    @cached_property
     def floats(self) -> Matrix:
         """Rows x as floats; exact numbers are rounded, after scaling."""
         if not is_exact(self.X):
             return self.X
-        powers = [Fraction(2) ** self.scale.get(j, 0) for j in range(self.X.shape[1])]
+        powers = [Fraction(2) ** power for power in self.powers[: self.X.shape[1]].tolist()]
         rounded = [
             [float(Fraction(v) * p) for v, p in zip(x, powers, strict=True)]
             for x in rows_of(self.X)
@@ -155,10 +150,9 @@ class SignedRows:
     def factors(self) -> np.ndarray:
         """What the columns of `floats` have to be multiplied by to be scaled."""
         if is_exact(self.X):  # whose columns, but not the added coordinate, are scaled already
-            added = [2.0 ** self.scale[self.dimension - 1]] if self.lift else []
+            added = [2.0 ** int(self.powers[-1])] if self.lift else []
             return np.array([*np.ones(self.X.shape[1]), *added])
-        powers = [self.scale.get(j, 0) for j in range(self.dimension)]
-        return np.asarray(np.ldexp(1.0, powers))
+        return np.asarray(np.ldexp(1.0, self.powers))
 
     @cached_property
     def norms(self) -> np.ndarray:
@@ -212,20 +206,20 @@ class SignedRows:
             w = [Fraction(value) / largest for value in w]
         if not is_exact(self.X):
             return floats_of(w)
-        powers = (Fraction(2) ** self.scale.get(j, 0) for j in range(self.dimension))
+        powers = (Fraction(2) ** power for power in self.powers.tolist())
         return np.array([nearest_float(Fraction(v) / p) for v, p in zip(w, powers, strict=True)])
 
     def unscaled_direction(self, vector: Sequence[int]) -> list[int]:
         """Give a vector of the scaled coordinates as one of the rows, up to a positive factor."""
-        powers = [self.scale.get(j, 0) for j in range(len(vector))]
+        powers = self.powers.tolist()
         least = min((p for p, value in zip(powers, vector, strict=True) if value), default=0)
         pairs = zip(vector, powers, strict=True)
         return [value << (power - least) if value else 0 for value, power in pairs]
 
     def unscaled(self, w: Sequence[Number]) -> list[Number]:
         """Give weights of the scaled coordinates as those of the rows, exactly."""
-        w = [value if j in self.scale else 0.0 for j, value in enumerate(w)]  # unused ones are free
-        powers = [self.scale.get(j, 0) for j in range(len(w))]
+        used, powers = (self.largest > OF_ZERO).tolist(), self.powers.tolist()
+        w = [value if is_used else 0.0 for value, is_used in zip(w, used, strict=True)]
         if all(type(value) is float for value in w):
             floats, steps = np.array(w, np.float64), np.clip(powers, -2000, 2000)
             with np.errstate(over="ignore"):

@@ -170,7 +170,7 @@ def cheapest_counts(
     check_finite(matrix)
     classes = two_classes(as_labels(y, matrix.shape[0]))
     signs = as_signs(as_labels(y, matrix.shape[0]), classes)
-    added = positive("lift", lift) if flag("fit_intercept", fit_intercept) else 0.0
+    added = flag("fit_intercept", fit_intercept) * positive("lift", lift)
     try:
         with pausing(clock.left):
             problem = _problem(chosen, matrix, signs.astype(np.float64), added)
