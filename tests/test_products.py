@@ -16,13 +16,6 @@ from layouts import DENSE, LAYOUTS, SPARSE
 from naive_certificates import KINDS, forms
 from rosenblatt import checker
 from rosenblatt.blocks import in_blocks
-from rosenblatt.check.verification import (
-    exact_dot,
-    exact_matrix,
-    exact_row,
-    signs_of_products,
-    smallest,
-)
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import (
     column_factors,
@@ -33,10 +26,12 @@ from rosenblatt.exact.digest import (
 )
 from rosenblatt.exact.enclosed import UNDECIDED, hinge_losses, look
 from rosenblatt.exact.limbs import exact_signs, scratch_for
-from rosenblatt.exact.products import NO_TAGS, compare, first_look
+from rosenblatt.exact.numbers import exact_matrix, exact_row
+from rosenblatt.exact.products import NO_TAGS, compare, first_look, signs_of_products, smallest
 from rosenblatt.exact.ranks import rank_reaches
 from rosenblatt.exact.rounding import root_rounded_up, rounded_down
 from rosenblatt.exact.signed import SignedRows
+from rosenblatt.exact.sums import exact_dot
 from rosenblatt.exact.weights import Weights
 from rosenblatt.matrices import as_rows
 

@@ -20,21 +20,8 @@ from rosenblatt.check.claims import CHECKS
 from rosenblatt.check.subjects import JointLabelled, Labelled, System
 from rosenblatt.checker import OTHERS, Refused, require_brief
 from rosenblatt.errors import CertificateError, InputError
-from rosenblatt.exact.numbers import as_decimals, exact_matrix, exact_row
-from rosenblatt.exact.products import signs_of_products, smallest
-from rosenblatt.exact.sums import exact_dot
+from rosenblatt.exact.numbers import as_decimals, exact_matrix
 from rosenblatt.outcomes import counted
-
-__all__ = [
-    "Verification",
-    "as_certificate",
-    "exact_dot",
-    "exact_matrix",
-    "exact_row",
-    "signs_of_products",
-    "smallest",
-    "verify",
-]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.decide.separability.verdicts import Asked
 from rosenblatt.errors import InputError
 from rosenblatt.exact.numbers import exact_matrix, is_exact
-from rosenblatt.labels import as_labels, as_objects, as_signs, distinct, two_classes
+from rosenblatt.labels import as_codes, as_labels, as_objects, as_signs, distinct, two_classes
 from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.names import names_of
@@ -161,8 +161,7 @@ def separate(
         two_classes(labels)  # which says what is wrong
     if many == "joint":
         return replace(decide_jointly(matrix, labels, classes, fit_intercept, clock), names=names)
-    each = _pairs if many == "pairs" else _rest
-    answers = each(matrix, labels, classes, fit_intercept, clock)
+    answers = _each(matrix, labels, classes, many, fit_intercept, clock)
     return {label: replace(answer, names=names) for label, answer in answers.items()}
 
 
@@ -189,9 +188,7 @@ def _all_unknown(labels: np.ndarray, many: str | None, clock: Clock) -> Any:
     classes = distinct(labels).tolist()
     if many == "joint":
         return as_joint(_unknown(classes, clock))
-    if many == "pairs":
-        return {pair: _unknown(pair, clock) for pair in itertools.combinations(classes, 2)}
-    return {label: _unknown((f"not {label}", label), clock) for label in classes}
+    return {key: _unknown(names, clock) for key, names in _named(classes, many).items()}
 
 
 def _unknown(classes: Sequence[Any], clock: Clock) -> Separation:
@@ -210,36 +207,37 @@ def two_classes_or_advice(labels: np.ndarray) -> np.ndarray:
     return two_classes(labels)
 
 
-def _pairs(
-    X: Matrix, labels: np.ndarray, classes: np.ndarray, fit_intercept: bool, clock: Clock
-) -> dict[tuple[Any, Any], Separation]:
-    places = {label: k for k, label in enumerate(classes.tolist())}
-    codes = np.array([places[label] for label in labels.tolist()])
-    found = {}
-    for a, b in itertools.combinations(range(classes.size), 2):
-        rows, pair = np.flatnonzero((codes == a) | (codes == b)), classes[[a, b]]
-        first, second = pair.tolist()
-        if clock.is_over:
-            found[first, second] = _unknown((first, second), clock)
-            continue
-        signs = as_signs(labels[rows], pair)
-        answer = decide(X[rows], signs, pair, fit_intercept, clock, "left out")
-        design = answer.design and replace(answer.design, X=X, chosen=rows)  # without the copy
-        found[first, second] = replace(answer, rows=rows[answer.rows], design=design)
-    return found
+def _named(classes: Sequence[Any], many: str) -> dict[Any, tuple[Any, Any]]:
+    """Name the negative and the positive class of each pair, or of each class and the rest."""
+    if many == "pairs":
+        return {pair: pair for pair in itertools.combinations(classes, 2)}
+    return {label: (f"not {label}", label) for label in classes}
 
 
-def _rest(
-    X: Matrix, labels: np.ndarray, classes: np.ndarray, fit_intercept: bool, clock: Clock
+def _each(
+    X: Matrix,
+    labels: np.ndarray,
+    classes: np.ndarray,
+    many: str,
+    fit_intercept: bool,
+    clock: Clock,
 ) -> dict[Any, Separation]:
-    found = {}
-    for label in classes.tolist():
+    """Decide each pair of classes, or each class against the rest."""
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    codes, found = as_codes(labels, classes), dict[Any, Separation]()
+    for key, names in _named([*places], many).items():
         if clock.is_over:
-            found[label] = _unknown((f"not {label}", label), clock)
+            found[key] = _unknown(names, clock)
             continue
-        signs = np.array([1 if other == label else -1 for other in labels.tolist()], np.int8)
-        names = as_objects([f"not {label}", label])
-        found[label] = decide(X, signs, names, fit_intercept, clock, "negative")
+        signs = np.where(codes == places[names[1]], 1, -1).astype(np.int8)
+        if many == "rest":
+            found[key] = decide(X, signs, as_objects([*names]), fit_intercept, clock, "negative")
+            continue
+        rows = np.flatnonzero((signs > 0) | (codes == places[names[0]]))
+        pair = as_objects([*names])
+        answer = decide(X[rows], signs[rows], pair, fit_intercept, clock, "left out")
+        design = answer.design and replace(answer.design, X=X, chosen=rows)  # without the copy
+        found[key] = replace(answer, rows=rows[answer.rows], design=design)
     return found
 
 
