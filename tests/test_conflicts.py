@@ -22,7 +22,8 @@ from planted_systems import drawn
 from rosenblatt.check.subjects import System
 from rosenblatt.data.systems import read_system
 from rosenblatt.decide.engine.alone import row_alone
-from rosenblatt.decide.systems.filters import AROUND, Filters, Tableau, begun, searched
+from rosenblatt.decide.systems.filters import AROUND, Filters, searched
+from rosenblatt.decide.systems.tableaus import Tableau, begun
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 
 PLAN = """Minimize
@@ -126,7 +127,7 @@ class Filtering:
         return sorted(kept)
 
 
-@pytest.mark.twin_of("decide.systems.filters.begin", "decide.systems.filters.searched")
+@pytest.mark.twin_of("decide.systems.tableaus.begin", "decide.systems.filters.searched")
 @pytest.mark.parametrize("seed", range(6))
 def test_filters_drop_each_row_and_bound_without_which_there_is_a_contradiction(seed: int) -> None:
     random = np.random.default_rng(seed)

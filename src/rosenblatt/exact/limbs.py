@@ -8,7 +8,9 @@ Method      w is scaled to integers by a common denominator q, and each of them 
 Shortcut    the rounded sum says that the exact one is small; if it has less than 63 bits in these
             units, its value modulo 2^64 tells which it is
 Cost        measured on rows of 100 numbers: 1.9 µs for normal variates, 0.6 µs for whole numbers by
-            the shortcut; in Python's integers 74 and 45 µs
+            the shortcut; in Python's integers 74 and 45 µs. With those, decisions and their checks
+            took 0.13 for 0.03 s of processor time on a1a, 2.3 for 0.17 on a9a, 10.7 for 7.5 on a
+            digit of MNIST; covtype was not decided in 90 s, for 1.5 s
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 Problem     min ½·ε‖w‖² + ½·Σ max(0, 1 - z_i·w)² over unit rows z, for smaller and smaller ε
 Why         its minimum is smooth and takes a few Newton steps, products of matrices at full speed,
             where the simplex method makes thousands of pivots, and passes creep
+Pays        without it, exact linear programs took 0.12 for 0.03 s of processor time on spambase,
+            0.08 for 0.03 on a1a, 14 for 6.5 on a digit of MNIST, and did not decide another digit,
+            or USPS 0 (0.12 s), in 90 s. As a first try, before any exact number, it halves the time
+            of separable data: USPS 0 0.12 for 0.23 s, sonar 3 for 5 ms
 Answer      w, and the losses ξ_i = max(0, 1 - z_i·w): z·w > 0 on all rows, or Σ ξ·z = ε·w is tiny
 Sources     Mangasarian 2002
 """

@@ -21,6 +21,19 @@ from scipy import sparse
 
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.systems.members import LOWER, ROW, UPPER, Member
+from rosenblatt.decide.systems.tableaus import (
+    SMALL,
+    Tableau,
+    begun,
+    blocking_place,
+    copy,
+    count_positive,
+    cut_rounding,
+    entering_member,
+    exchange,
+    leaving_place,
+    renew,
+)
 from rosenblatt.exact.digest import EQUAL, mix
 from rosenblatt.exact.digest import LOWER as LOWER_TAG
 from rosenblatt.exact.numbers import exact_list
@@ -40,37 +53,8 @@ DRIFT = 200  # pivots, after which rounding may show, and a table is made anew
 KINDS = 5  # of orders
 AROUND = 1, 1, 2  # of the smallest set, which come first in three of them
 ROWS_FIRST, BOUNDS_FIRST = 3, 4  # the others
-SMALL = 1e-11  # beside 1: nothing to divide by
-ROUNDING = 1e-8  # a difference, beside what it was taken from, that is due to rounding
 
 Signed = tuple[Member, bool]
-
-
-class Tableau(NamedTuple):
-    """Some y and their basis.
-
-    Attributes
-    ----------
-    table : table[j, i] is what y of member j takes from that of the member at place i of the basis;
-        the last row has the values of these y.
-    basis : the member at a place, -1 if there is none.
-    place : where a member is, -1 if its y is zero because it is not in the basis.
-    """
-
-    table: np.ndarray
-    basis: np.ndarray
-    place: np.ndarray
-
-    @classmethod
-    def of(cls, table: np.ndarray) -> Tableau:
-        """Take a table of rows and bounds, none of which is in the basis yet."""
-        none = np.full(table.shape[1] + table.shape[0] - 1, -1)
-        return cls(table.copy(), none[: table.shape[1]], none[table.shape[1] :])
-
-    @property
-    def positive(self) -> np.ndarray:
-        """The members whose y is positive."""
-        return np.asarray(self.basis[self.table[-1] > 0.0])
 
 
 class SearchOrders(NamedTuple):
@@ -166,20 +150,7 @@ class Filters:
         return table
 
 
-def begun(given: Tableau, held: np.ndarray) -> Tableau:
-    """Give the tableau of a set that contradicts."""
-    made = Tableau(*map(np.copy, given))
-    begin(made, held)
-    return made
-
-
 # ---- loops
-
-
-@loop
-def begin(tableau: Tableau, held: np.ndarray) -> None:
-    """Make a basis of a set and of others, by the largest numbers."""
-    _begin(tableau, held, held.size)
 
 
 @loop
@@ -190,7 +161,7 @@ def searched(
 
     Tell whether there is one; if not, all turns are done, or the work.
     """
-    fewest, counts = _positive(best), turns.counts
+    fewest, counts = count_positive(best), turns.counts
     while counts[0] < last and counts[1] < work:
         if fewest - _needed(now, turns.needed) < 2:
             counts[0] = last
@@ -202,14 +173,14 @@ def searched(
         counts[0] += 1
         counts[1] += (1 + pivots) * now.table.size
         counts[2] += pivots
-        size = _positive(now)
+        size = count_positive(now)
         if 0 < size < fewest:
             return True
         if size != fewest:
-            _copy(best, now)
+            copy(best, now)
             counts[2] = 0
         elif counts[2] > DRIFT:
-            _renewed(given, now, turns.rest)
+            renew(given, now, turns.rest)
             counts[2] = 0
     return False
 
@@ -224,42 +195,24 @@ def _filtered(tableau: Tableau, dropped: np.ndarray, order: np.ndarray) -> int:
         for _ in range(PIVOTS):
             if place[q] < 0 or values[place[q]] == 0.0:
                 break
-            entering = _entering(tableau, dropped, place[q], False)
+            entering = entering_member(tableau, dropped, place[q], False)
             if entering < 0:
                 break
-            blocking = _blocking(tableau, dropped, entering)
+            blocking = blocking_place(tableau, dropped, entering)
             while blocking >= 0 and entering >= 0:
-                other = _entering(tableau, dropped, blocking, True)
-                _exchange(tableau, blocking, other)
+                other = entering_member(tableau, dropped, blocking, True)
+                exchange(tableau, blocking, other)
                 pivots += 1
-                entering = _entering(tableau, dropped, place[q], False)
-                blocking = _blocking(tableau, dropped, entering)
-            leaving = _leaving(tableau, entering)
+                entering = entering_member(tableau, dropped, place[q], False)
+                blocking = blocking_place(tableau, dropped, entering)
+            leaving = leaving_place(tableau, entering)
             if leaving < 0:
                 break
-            _exchange(tableau, leaving, entering)
-            _cut(tableau, dropped)
+            exchange(tableau, leaving, entering)
+            cut_rounding(tableau, dropped)
             pivots += 1
         dropped[q] = place[q] < 0 or values[place[q]] == 0.0
     return pivots
-
-
-@part
-def _cut(tableau: Tableau, dropped: np.ndarray) -> None:
-    """Make zero of what is not by rounding; where it was not, no proof will be found."""
-    values = tableau.table[tableau.table.shape[0] - 1]
-    for i in range(values.size):
-        if values[i] < 0.0 or (tableau.basis[i] >= 0 and dropped[tableau.basis[i]]):
-            values[i] = 0.0
-
-
-@part
-def _positive(tableau: Tableau) -> int:
-    """Count the members whose y is positive."""
-    values, count = tableau.table[tableau.table.shape[0] - 1], 0
-    for i in range(values.size):
-        count += values[i] > 0.0
-    return count
 
 
 @part
@@ -269,110 +222,6 @@ def _needed(tableau: Tableau, needed: np.ndarray) -> int:
     for i in range(values.size):
         count += values[i] > 0.0 and needed[tableau.basis[i]]
     return count
-
-
-@part
-def _copy(source: Tableau, target: Tableau) -> None:
-    for j in range(source.table.shape[0]):
-        for i in range(source.basis.size):
-            target.table[j, i] = source.table[j, i]
-    for i in range(source.basis.size):
-        target.basis[i] = source.basis[i]
-    for j in range(source.place.size):
-        target.place[j] = source.place[j]
-
-
-@part
-def _renewed(given: Tableau, tableau: Tableau, room: np.ndarray) -> None:
-    """Make a table anew, for the members whose y is positive."""
-    values, count = tableau.table[tableau.table.shape[0] - 1], 0
-    for i in range(values.size):
-        if values[i] > 0.0:
-            room[count] = tableau.basis[i]
-            count += 1
-    _copy(given, tableau)
-    _begin(tableau, room, count)
-
-
-@part
-def _begin(tableau: Tableau, held: np.ndarray, count: int) -> None:
-    table, basis, place = tableau
-    for k in range(count):
-        best, at = SMALL, -1
-        for i in range(basis.size):
-            if basis[i] < 0 and abs(table[held[k], i]) > best:
-                best, at = abs(table[held[k], i]), i
-        if at >= 0:
-            _exchange(tableau, at, held[k])
-    for i in range(basis.size):
-        best, at = SMALL, -1
-        for j in range(place.size):
-            if basis[i] < 0 and abs(table[j, i]) > best:
-                best, at = abs(table[j, i]), j
-        if at >= 0:
-            _exchange(tableau, i, at)
-        elif basis[i] < 0:
-            table[:, i] = 0.0
-    values = table[table.shape[0] - 1]
-    for i in range(values.size):
-        values[i] = max(values[i], 0.0)
-
-
-@part
-def _entering(tableau: Tableau, dropped: np.ndarray, i: int, at_zero: bool) -> int:
-    """Give the member that lessens the value at a place most; any that takes a zero's place."""
-    best, at = SMALL, -1
-    for j in range(tableau.place.size):
-        size = abs(tableau.table[j, i]) if at_zero else tableau.table[j, i]
-        if size > best and tableau.place[j] < 0 and not dropped[j]:
-            best, at = size, j
-    return at
-
-
-@part
-def _blocking(tableau: Tableau, dropped: np.ndarray, entering: int) -> int:
-    """Give a place whose member was dropped, and whose value would change."""
-    basis = tableau.basis
-    for i in range(basis.size if entering >= 0 else 0):
-        if basis[i] >= 0 and dropped[basis[i]] and abs(tableau.table[entering, i]) > SMALL:
-            return i
-    return -1
-
-
-@part
-def _leaving(tableau: Tableau, entering: int) -> int:
-    """Give the place whose value is the first to become zero."""
-    table, least, at = tableau.table, np.inf, -1
-    values = table[table.shape[0] - 1]
-    for i in range(values.size if entering >= 0 else 0):
-        slope = table[entering, i]
-        if slope > SMALL:
-            room = values[i] / slope
-            tied = at >= 0 and room <= least * (1.0 + SMALL) and slope > table[entering, at]
-            if tied or room < least * (1.0 - SMALL):
-                least, at = room, i
-    return at
-
-
-@part
-def _exchange(tableau: Tableau, leaving: int, entering: int) -> None:
-    """Put a member at a place of the basis."""
-    table, basis, place = tableau
-    taken = table[entering]
-    one = taken[leaving]
-    for j in range(table.shape[0]):
-        share = table[j, leaving] / one
-        if j != entering and share != 0.0:
-            for i in range(taken.size):
-                before = table[j, i]
-                after = before - share * taken[i]
-                table[j, i] = after if abs(after) > ROUNDING * abs(before) else 0.0
-            table[j, leaving] = share
-    taken[:] = 0.0
-    taken[leaving] = 1.0
-    if basis[leaving] >= 0:
-        place[basis[leaving]] = -1
-    basis[leaving], place[entering] = entering, leaving
 
 
 # ---- orders
