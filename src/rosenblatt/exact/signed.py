@@ -93,7 +93,9 @@ class SignedRows:
             return whole_rows(map(self._scaled_row, rows.tolist()), self.dimension)
         plain = self._signed(chosen, rows, np.ones(chosen.shape[1]), float(self.lift) * tens)
         made, factors = whole_float_rows(sparse.csr_matrix(plain, dtype=np.float64), self.powers)
-        return made, [factor * int(ten) for factor, ten in zip(factors, tens, strict=True)]
+        if is_decimal(self.X):
+            factors = [factor * int(ten) for factor, ten in zip(factors, tens, strict=True)]
+        return made, factors
 
     def _signed(
         self, chosen: Matrix, rows: np.ndarray, factors: np.ndarray, added: np.ndarray | float
