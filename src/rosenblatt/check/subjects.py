@@ -113,6 +113,11 @@ class Labelled(Subject):
         except InputError as error:
             raise Refused(str(error)) from None
 
+    @property
+    def measured(self) -> int:
+        """The number of coordinates of w that count in its length."""
+        return self.columns
+
     def digest(self) -> str:
         """Identify the data."""
         return labelled_digest(self.X, self.signs)
@@ -140,11 +145,12 @@ class Labelled(Subject):
 class JointLabelled(Labelled):
     """Rows of many classes, as what each asks of the weights of all classes at once.
 
-    `codes` are the places of their classes.
+    `codes` are the places of their classes, of which there are `others` but the first. Intercepts
+    stand among the columns, behind those that are measured.
     """
 
     def __init__(self, X: Matrix, codes: np.ndarray, count: int, lifted: bool) -> None:
-        self.samples, self.codes = X, codes
+        self.samples, self.codes, self.others = X, codes, count - 1
         joint = joint_rows(X, codes, count, lifted)
         super().__init__(joint, np.ones(joint.shape[0], np.int8))
 
@@ -162,6 +168,11 @@ class JointLabelled(Labelled):
     def given(self) -> Matrix:
         """The rows as they were given."""
         return self.samples
+
+    @property
+    def measured(self) -> int:
+        """The number of coordinates of w that count in its length."""
+        return self.others * int(self.samples.shape[1])
 
     def digest(self) -> str:
         """Identify the data."""

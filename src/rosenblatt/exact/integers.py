@@ -127,16 +127,7 @@ class Integers(NamedTuple):
 
         Gives the powers for the rows, too.
         """
-        odd, zeros = _odd(self.entries)
-        tops = np.where(odd != 0, zeros + powers[self.columns], FAR)
-        owners = np.repeat(np.arange(self.size), np.diff(self.starts))
-        lowest = np.full(self.size, FAR, np.int64)
-        np.minimum.at(lowest, owners, tops)
-        lowest[lowest == FAR] = 0
-        shifts = np.where(odd != 0, tops - lowest[owners], 0)
-        if odd.dtype != object and (sizes_of(odd) + shifts).max(initial=0) >= 63:
-            odd = odd.astype(object)
-        entries = odd << (shifts.astype(object) if odd.dtype == object else shifts)
+        entries, lowest = _whole(self.entries, powers[self.columns], self.starts)
         return Integers.of(self.starts, self.columns, entries, self.width), -lowest
 
     def floats(self, powers: np.ndarray) -> sparse.csr_matrix:
@@ -170,6 +161,25 @@ def _odd(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return values >> zeros.astype(object), zeros
     zeros = np.frexp(np.maximum(values & -values, 1).astype(np.float64))[1].astype(np.int64) - 1
     return values >> zeros, zeros
+
+
+def _whole(
+    values: np.ndarray, powers: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give integers times powers of two, each row in a unit that makes it whole and odd; the units.
+
+    These are powers of two, too.
+    """
+    odd, zeros = _odd(values)
+    tops = np.where(odd != 0, zeros + powers, FAR)
+    owners = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    lowest = np.full(starts.size - 1, FAR, np.int64)
+    np.minimum.at(lowest, owners, tops)
+    lowest[lowest == FAR] = 0
+    shifts = np.where(odd != 0, tops - lowest[owners], 0)
+    if odd.dtype != object and (sizes_of(odd) + shifts).max(initial=0) >= 63:
+        odd = odd.astype(object)
+    return odd << (shifts.astype(object) if odd.dtype == object else shifts), lowest
 
 
 def as_integers(values: Sequence[int]) -> np.ndarray:
@@ -242,24 +252,14 @@ def whole_float_rows(
 def _whole_float_rows(
     matrix: sparse.csr_matrix, powers: np.ndarray | None
 ) -> tuple[Integers, list[Fraction]]:
-    starts, owners = matrix.indptr, np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     mantissas, exponents = np.frexp(matrix.data.astype(np.float64))
+    exponents = exponents.astype(np.int64) - 53
     if powers is not None:
-        exponents = exponents + powers[matrix.indices]
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    whole, zeros = _odd(whole)
-    lowest = np.full(matrix.shape[0], FAR, np.int64)
-    exponents = np.where(whole, exponents.astype(np.int64) - 53 + zeros, FAR)
-    np.minimum.at(lowest, owners, exponents)
-    shifts = np.where(whole, exponents - lowest[owners], 0)
-    if shifts.max(initial=0) <= 9:
-        entries = whole << shifts
-    else:
-        entries = whole.astype(object) << shifts.astype(object)
-    lowest[lowest == FAR] = 0
+        exponents += powers[matrix.indices]
+    entries, lowest = _whole(np.ldexp(mantissas, 53).astype(np.int64), exponents, matrix.indptr)
     units = {power: Fraction(2) ** -power for power in set(lowest.tolist())}
     factors = [units[power] for power in lowest.tolist()]
-    return Integers.of(starts, matrix.indices, entries, matrix.shape[1]), factors
+    return Integers.of(matrix.indptr, matrix.indices, entries, matrix.shape[1]), factors
 
 
 def row_sizes(rows: Integers) -> list[int]:

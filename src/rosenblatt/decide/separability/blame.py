@@ -15,7 +15,7 @@ Sources     Albert & Anderson 1984; Konis 2007; Kosmidis & Schumacher (R's detec
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -37,7 +37,7 @@ from rosenblatt.exact.products import signs_of_products
 from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.spans import orthogonal
 from rosenblatt.matrices import Matrix
-from rosenblatt.pauses import OutOfTimeError
+from rosenblatt.pauses import OutOfTimeError, Pause
 
 MOST_COLUMNS = 1000  # exact elimination of more takes minutes
 MORE_ROWS = 100  # than columns, to begin with
@@ -176,16 +176,24 @@ def _null_vectors(
 
     Each is named by a column that depends on those before it, and in which all others are zero.
     """
-    table, _ = cone.integers(np.array(rows, np.int64))
-    ordered = table.part(np.arange(table.size), np.array(columns, np.int64))
     found = {}
-    for last, vector in orthogonal(ordered, lambda: None):
-        divisor, wide = math.gcd(*vector), [0] * cone.dimension
-        for j, value in zip(columns, vector, strict=True):
-            wide[j] = value // divisor
-        entries = enumerate(cone.unscaled_direction(wide))
-        found[columns[last]] = {j: value for j, value in entries if value}
+    for last, wide in null_vectors(cone, np.array(rows, np.int64), columns, lambda: None):
+        divisor = math.gcd(*wide)
+        found[last] = {j: value // divisor for j, value in enumerate(wide) if value}
     return found
+
+
+def null_vectors(
+    cone: SignedRows, rows: np.ndarray, columns: Sequence[int], pause: Pause
+) -> Iterator[tuple[int, list[int]]]:
+    """Give such vectors, up to positive factors, each with the column that it is named by."""
+    table, _ = cone.integers(rows)
+    ordered = table.part(np.arange(table.size), np.array(columns, np.int64))
+    for last, vector in orthogonal(ordered, pause):
+        wide = [0] * cone.dimension
+        for j, value in zip(columns, vector, strict=True):
+            wide[j] = value
+        yield columns[last], cone.unscaled_direction(wide)
 
 
 # ---- columns that matter

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,32 +22,12 @@ from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.separability.explained import explained_jointly
 from rosenblatt.decide.separability.question import Question
 from rosenblatt.decide.separability.separation import Separation, checked_kind
-from rosenblatt.decide.separability.verdicts import Asked, Kinds
+from rosenblatt.decide.separability.verdicts import Asked
 from rosenblatt.labels import as_codes, as_objects
 from rosenblatt.matrices import Matrix
 from rosenblatt.memory import DECISION_BYTES, check_columns
 
-
-@dataclass(frozen=True)
-class AskedJointly(Asked):
-    """Rows of many classes, as the certificate is to name them."""
-
-    subject: JointLabelled
-    kinds: ClassVar[Kinds] = (JointSeparator, JointNonSeparability, JointInseparability)
-
-    @property
-    def measured(self) -> int:
-        """The number of coordinates of w that count in its length."""
-        return (len(self.classes) - 1) * int(self.subject.given.shape[1])
-
-    def named(self) -> dict[str, Any]:
-        """Give the fields that all certificates share."""
-        return super().named() | {"intercept": bool(self.intercepts)}
-
-    @property
-    def intercepts(self) -> int:
-        """The number of coordinates that stand for intercepts."""
-        return self.subject.columns - self.measured
+KINDS = JointSeparator, JointNonSeparability, JointInseparability
 
 
 @dataclass(frozen=True)
@@ -157,17 +137,17 @@ def decide_jointly(
     count, width, lifted = classes.size, X.shape[1], bool(fit_intercept)
     check_columns((count - 1) * (width + lifted), DECISION_BYTES, "a joint decision about")
     labelled = JointLabelled(X, as_codes(labels, classes), count, lifted)
-    asked = AskedJointly(labelled, tuple(classes.tolist()), False)
+    asked = Asked(labelled, tuple(classes.tolist()), False, kinds=KINDS)
     found = Question(asked, clock).answer()
-    design = found.design and replace(found.design, constants=asked.intercepts)
+    design = found.design and replace(found.design, constants=labelled.columns - labelled.measured)
     rows = np.unique(found.rows // (count - 1))
     made = replace(as_joint(found), rows=rows, design=design, given=(X, labels))
     if found.coef is None:
         return made
     coef, intercept = np.zeros((count, width)), np.zeros(count)
-    coef[1:] = found.coef[: asked.measured].reshape(count - 1, width)
+    coef[1:] = found.coef[: labelled.measured].reshape(count - 1, width)
     if lifted:
-        intercept[1:] = found.coef[asked.measured :]
+        intercept[1:] = found.coef[labelled.measured :]
     return replace(made, coef=coef, intercept=intercept)
 
 

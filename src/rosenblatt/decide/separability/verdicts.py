@@ -10,7 +10,7 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from rosenblatt.check.subjects import Labelled
 from rosenblatt.check.verification import proven
 from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, UNPROVEN, WEAKLY, Clock
-from rosenblatt.decide.separability.blame import Design
+from rosenblatt.decide.separability.blame import Design, null_vectors
 from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.exact.products import exact_product, signs_of_products, smallest
 from rosenblatt.exact.rounding import (
@@ -36,7 +36,6 @@ from rosenblatt.exact.rounding import (
     rounded_down,
 )
 from rosenblatt.exact.signed import SignedRows
-from rosenblatt.exact.spans import orthogonal
 from rosenblatt.exact.sums import weighted_sum
 from rosenblatt.matrices import radius
 
@@ -56,30 +55,26 @@ class Asked:
     classes : labels of the negative and of the positive class.
     lifted : whether hyperplanes may have an intercept.
     others : what becomes of rows of other classes, if there are any.
+    kinds : of the certificates.
     """
 
     subject: Labelled
     classes: tuple[Any, ...]
     lifted: bool
     others: str | None = None
-    kinds: ClassVar[Kinds] = (Separator, NonSeparability, Inseparability)
+    kinds: Kinds = (Separator, NonSeparability, Inseparability)
 
     @property
     def rows(self) -> SignedRows:
         """The rows, with a coordinate for the intercept."""
         return self.subject.lifted(int(self.lifted))
 
-    @property
-    def measured(self) -> int:
-        """The number of coordinates of w that count in its length."""
-        return self.subject.columns
-
     def named(self) -> dict[str, Any]:
         """Give the fields that all certificates share."""
         return {
             "data": self.subject.named(),
             "classes": self.classes,
-            "intercept": self.lifted,
+            "intercept": self.lifted or self.subject.measured < self.subject.columns,
             "others": self.others,
         }
 
@@ -93,7 +88,9 @@ class Verdicts:
         self.X, self.signs, self.lift = self.rows.X, self.rows.signs, int(asked.lifted)
         self.separator, self.non_separability, self.inseparability = asked.kinds
         self.lower, self.upper = -math.inf, math.inf
-        self.enclosed = asked.measured == self.X.shape[1]  # else intercepts would have to balance
+        self.enclosed = (
+            asked.subject.measured == self.X.shape[1]
+        )  # else intercepts would have to balance
         self.known: tuple[list[Number], float] | None = None
 
     # ---- points
@@ -114,7 +111,7 @@ class Verdicts:
         least: Number = self.least(point) or self._least_exactly(point)
         if least <= 0:  # let no verdict out that the data themselves do not bear out
             return self.undecided(UNPROVEN)
-        exact = Fraction(least) / Fraction(norm_above(point[: self.asked.measured]))
+        exact = Fraction(least) / Fraction(norm_above(point[: self.asked.subject.measured]))
         margin = rounded_down(exact)
         certificate = self.separator(**self.asked.named(), w=tuple(point), margin=margin or exact)
         return self._answer(SEPARABLE, point, margin, certificate, self._nearest_rows(point))
@@ -140,22 +137,11 @@ class Verdicts:
         self.lower, self.upper = 0.0, 0.0
         used = set(self.cone.used.tolist())
         unused = tuple(j for j in range(self.cone.dimension) if j not in used)
-        others = () if basis.size == len(used) else tuple(map(tuple, self._complement(basis)))
+        rest = null_vectors(self.cone, basis, self.cone.used.tolist(), self.clock.left)
+        others = () if basis.size == len(used) else tuple(tuple(vector) for _, vector in rest)
         certificate = self.inseparability(**self._proof(weights), complement=others, unused=unused)
         named = np.array(sorted(weights), np.int64)
         return self._checked(self._answer(INSEPARABLE, None, 0.0, certificate, named))
-
-    def _complement(self, basis: np.ndarray) -> list[list[int]]:
-        """Give independent vectors, 0 where unused, that are orthogonal to rows."""
-        used = self.cone.used
-        part = self.cone.integers(basis)[0].part(np.arange(basis.size), used)
-        found = []
-        for _, vector in orthogonal(part, self.clock.left):
-            wide = [0] * self.cone.dimension
-            for j, value in zip(used.tolist(), vector, strict=True):
-                wide[j] = value
-            found.append(self.cone.unscaled_direction(wide))
-        return found
 
     def _proof(self, shares: Shares) -> dict[str, Any]:
         """Give the fields of a proof by rows that sum to zero."""
@@ -187,8 +173,8 @@ class Verdicts:
             self.upper = 0.0
         elif steps is not None and self.enclosed:
             self._enclose_above(steps)
-        if self.upper and tried is not None and any(tried[: self.asked.measured]):
-            norm = Fraction(norm_above(tried[: self.asked.measured]))
+        if self.upper and tried is not None and any(tried[: self.asked.subject.measured]):
+            norm = Fraction(norm_above(tried[: self.asked.subject.measured]))
             self.lower = rounded_down(Fraction(self.least(tried)) / norm * OUTWARDS)
         return Separation(
             UNDECIDED,
