@@ -88,9 +88,8 @@ class Verdicts:
         self.X, self.signs, self.lift = self.rows.X, self.rows.signs, int(asked.lifted)
         self.separator, self.non_separability, self.inseparability = asked.kinds
         self.lower, self.upper = -math.inf, math.inf
-        self.enclosed = (
-            asked.subject.measured == self.X.shape[1]
-        )  # else intercepts would have to balance
+        # Where intercepts stand among the columns, hulls of classes would have to balance them.
+        self.enclosed = asked.subject.measured == self.X.shape[1]
         self.known: tuple[list[Number], float] | None = None
 
     # ---- points
