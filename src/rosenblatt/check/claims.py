@@ -119,7 +119,7 @@ def margin_interval(claim: MarginInterval, data: Labelled) -> str:
     totals, common = _mean(claim, data)
     balanced = claim.lift is not None or totals.pop(data.columns, 0) == 0
     require(balanced, "the weights of each class do not sum to 1/2")
-    square = Fraction(sum(value * value for value in totals.values()), common**2)
+    square = Rationals([*totals.values()], common).square()
     long_enough = claim.upper > 0 and square <= Fraction(claim.upper) ** 2
     require(long_enough, "upper is not positive, or the mean is longer")
     least, most = six_digits(claim.lower, ROUND_FLOOR), six_digits(claim.upper, ROUND_CEILING)
@@ -156,8 +156,7 @@ def _require_margin(
 ) -> None:
     """Require z·w >= margin·‖w‖ of all rows, the norm taken without a free intercept."""
     lift = getattr(claim, "lift", None)
-    numbers, common = Rationals.of(claim.w[: claim.measured])
-    norm = Fraction(sum(number * number for number in numbers), common**2)
+    norm = Rationals.of(claim.w[: claim.measured]).square()
     require(margin > 0 and norm > 0, f"{name} is not positive, or w is zero")
     square = Fraction(margin) ** 2 * norm
     w = Weights.of(claim.w, data.columns, 1 if lift is None else lift)

@@ -38,8 +38,7 @@ def hinge_bound_holds(claim: MistakeProof, data: Labelled) -> bool:
 
 def holds(claim: MistakeProof, radius: Fraction, loss: Fraction) -> bool:
     """Tell whether the bound holds for max ‖x‖² and the loss."""
-    numbers, common = Rationals.of(claim.w)
-    norm = Fraction(sum(number * number for number in numbers), common**2)
+    norm = Rationals.of(claim.w).square()
     value = (radius + Fraction(claim.lift) ** 2) * norm + 2 * (claim.passes or 0) * loss
     return value <= claim.bound and not (claim.passes is None and loss)
 
@@ -60,8 +59,5 @@ def exact_parts(data: Labelled, w: Weights) -> tuple[Fraction, Fraction]:
     n = data.X.shape[0]
     losses = (1 - exact_product(data.lifted(), i, w) for i in range(n))
     loss = sum((loss for loss in losses if loss > 0), Fraction(0))
-    return max(_square(data.X, i) for i in range(n)), loss
-
-
-def _square(X: Matrix, i: int) -> Fraction:
-    return sum((Fraction(value) ** 2 for _, value in exact_row(X, i)), Fraction(0))
+    rows = ([value for _, value in exact_row(data.X, i)] for i in range(n))
+    return max(Rationals.of(row).square() for row in rows), loss

@@ -140,8 +140,7 @@ def below_margin(shard: Shard, given: tuple[Sides, Separator], _: None) -> int |
     """Give a row on which w has less than the margin of a certificate, None if there is none."""
     sides, claim = given
     rows = SignedRows(*sides.of(shard), 1)
-    numbers, common = Rationals.of(claim.w[: sides.width])
-    norm = Fraction(sum(number * number for number in numbers), common**2)
+    norm = Rationals.of(claim.w[: sides.width]).square()
     if not (claim.margin > 0 and norm > 0):
         return 0
     square = Fraction(claim.margin) ** 2 * norm

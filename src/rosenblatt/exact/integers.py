@@ -32,6 +32,10 @@ class Rationals(NamedTuple):
         common = math.lcm(*{q for _, q in ratios})
         return cls([p * (common // q) for p, q in ratios], common)
 
+    def square(self) -> Fraction:
+        """Give the sum of the squares."""
+        return Fraction(sum(number * number for number in self.numbers), self.denominator**2)
+
 
 class Integers(NamedTuple):
     """Rows of integers, stored as SciPy stores sparse rows.

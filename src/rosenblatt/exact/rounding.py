@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from rosenblatt.certificate_fields import Number
+from rosenblatt.exact.integers import Rationals
 
 OF_ZERO = -(2**20)  # in the place of the exponent of zero
 
@@ -75,7 +76,7 @@ def norm_above(numbers: Sequence[Number]) -> Number:
             # Squares err by 2^-53 of themselves, or vanish below 1e-308; their sum is rounded once.
             total = math.fsum(squares.tolist()) + len(numbers) * 1e-300
             return math.sqrt(total) * (1 + 2.0**-50)
-    square = sum((Fraction(value) ** 2 for value in numbers), Fraction(0))
+    square = Rationals.of(numbers).square()
     root = root_rounded_up(square)
     if 0 < root < math.inf:
         return root

@@ -27,6 +27,7 @@ from rosenblatt.checker import Refused
 from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, UNPROVEN, WEAKLY, Clock
 from rosenblatt.decide.separability.blame import Design, null_vectors
 from rosenblatt.decide.separability.separation import Separation
+from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.products import exact_product, signs_of_products, smallest
 from rosenblatt.exact.rounding import (
     floats_of,
@@ -198,8 +199,8 @@ class Verdicts:
         sides = (self.signs > 0, self.signs < 0) if self.lift else (self.signs != 0,)
         rows = [int(np.flatnonzero(side)[np.argmin(products[side])]) for side in sides]
         totals, unit = weighted_sum(self.X, rows, self.signs[rows].tolist())
-        square = Fraction(sum(value**2 for value in totals.values()), (unit * len(rows)) ** 2)
-        self.upper = min(self.upper, root_rounded_up(square))
+        mean = Rationals([*totals.values()], unit * len(rows))
+        self.upper = min(self.upper, root_rounded_up(mean.square()))
 
     def _enclose_above(self, steps: np.ndarray) -> None:
         """Bound every margin: half the distance of two points of the hulls, or one's norm."""

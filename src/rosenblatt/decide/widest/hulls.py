@@ -87,7 +87,7 @@ class Hulls(SignedRows):
         numbers, common = Rationals.of(weights.values())
         signed = [int(self.signs[i]) * y for i, y in zip(weights, numbers, strict=True)]
         totals, unit = weighted_sum(self.X, list(weights), signed)
-        total = Fraction(sum(value * value for value in totals.values()), unit**2)
+        total = Rationals([*totals.values()], unit).square()
         return (total + (Fraction(self.lift) * sum(signed)) ** 2) / common**2
 
     def shared(self, weights: dict[int, Fraction]) -> dict[int, Fraction]:
