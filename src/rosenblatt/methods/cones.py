@@ -15,7 +15,6 @@ Sources     Rosenblatt 1958; Block 1962; Novikoff 1962; Gordan 1873.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +28,7 @@ from rosenblatt.loops import loop, part
 from rosenblatt.matrices import Matrix, as_rows, stored, without_duplicates
 from rosenblatt.online.driver import PORTION, UNLIMITED
 from rosenblatt.online.perceptron import ALL_ONE, Allowance, mistaken
+from rosenblatt.pauses import OutOfTimeError, pause, until
 from rosenblatt.rows import Rows, add, combine, dot, fill_squares, size
 
 # Squares of norms that are far from overflow and underflow, and so are products with |w| <= 1.
@@ -197,15 +197,16 @@ def search(A: Matrix, method: Callable[[Cone], Method], limits: SearchLimits) ->
 def follow(running: Method, limits: SearchLimits) -> Ending:
     """Advance until there is a reason to end."""
     running.advance(0)  # so that loops are compiled or loaded before the clock starts
-    began = time.perf_counter()
     most = UNLIMITED if limits.max_steps is None else limits.max_steps
-    seconds = math.inf if limits.max_seconds is None else limits.max_seconds
-    while True:
-        ending = running.advance(most - running.steps)
-        if ending is not None:
-            return ending
-        if time.perf_counter() - began >= seconds:
-            return Ending.SECONDS
+    ending = None
+    try:
+        with until(limits.max_seconds):
+            while ending is None:
+                ending = running.advance(most - running.steps)
+                pause()
+    except OutOfTimeError:
+        return ending or Ending.SECONDS
+    return ending
 
 
 CURSOR, CLEAN, STEPS = range(3)  # places in the tally: next row, looks since the last step, steps
