@@ -29,6 +29,17 @@ REASONS = {
 }
 
 
+class Explained:
+    """An answer that is printed as what it means."""
+
+    def explain(self) -> str:
+        """Say what the answer means."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
 @dataclass
 class Clock:
     """What is left of the time that a call may take; all its parts look at the same one."""

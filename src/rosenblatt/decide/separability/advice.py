@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, Clock
+from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, Clock, Explained
 from rosenblatt.decide.separability.explained import listed
 from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.decide.separability.subsets import Set, Subsets
@@ -59,7 +59,7 @@ CALLS = {
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Explained):
     """What to do about a regression whose coefficients diverge.
 
     Attributes
@@ -111,9 +111,6 @@ class Advice:
 
     def _merged(self) -> list[tuple[str, list[str]]]:
         return [(level, others) for level, others in self.merge.items() if others]
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 def advise(found: Separation, clock: Clock) -> Advice:

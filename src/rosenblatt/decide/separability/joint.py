@@ -48,13 +48,7 @@ class JointSeparation(Separation):
         return self.given
 
     def explain(self) -> str:
-        """Explain the verdict.
-
-        Returns
-        -------
-        str
-            A paragraph.
-        """
+        """Explain the verdict about all classes."""
         return explained_jointly(self)
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.certificates import Certificate
-from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, WEAKLY, Clock
+from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, WEAKLY, Clock, Explained
 from rosenblatt.decide.separability.blame import Blame, Design
 from rosenblatt.decide.separability.explained import explained
 from rosenblatt.decimals import is_decimal, marked
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Separation:
+class Separation(Explained):
     """Whether a hyperplane separates two classes, and why.
 
     Attributes
@@ -264,9 +264,6 @@ class Separation:
             A paragraph.
         """
         return explained(self)
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 def checked_kind(kind: str) -> None:

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog, milp
 
-from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock
+from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock, Explained
 from rosenblatt.decide.engine.solver import load, run, solver_with
 from rosenblatt.decide.separability.explained import listed
 from rosenblatt.decide.separability.separation import Separation
@@ -38,7 +38,7 @@ UNIT = 2**30  # that weights of cuts are rounded to
 
 
 @dataclass(frozen=True)
-class FewestColumns:
+class FewestColumns(Explained):
     """Few columns that separate as all of them do.
 
     Attributes
@@ -76,9 +76,6 @@ class FewestColumns:
             f"{self.columns.size} columns separate ({known}): {named}. It takes at least "
             f"{self.at_least}; there was no time to find out whether fewer would do."
         )
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 class Subsets:

@@ -18,7 +18,7 @@ import numpy as np
 
 from rosenblatt.certificates import Data, Infeasible, Number
 from rosenblatt.check.subjects import System
-from rosenblatt.decide.answers import Clock
+from rosenblatt.decide.answers import Clock, Explained
 from rosenblatt.decide.engine.farkas import Contradiction
 from rosenblatt.decide.engine.feasibility import point_or_contradiction
 from rosenblatt.decide.systems.filters import LEAST, Filters, Signed
@@ -30,7 +30,7 @@ TRIES = 100  # systems without some rows that are looked at for further conflict
 
 
 @dataclass(frozen=True)
-class Conflict:
+class Conflict(Explained):
     """Rows and bounds that contradict each other; without any one of them, they do not.
 
     Attributes
@@ -93,9 +93,6 @@ class Conflict:
                 terms.append(_multiple(sign * y, f"({self.wording.bound(self.system, j, side)})"))
         said = f"0 ≥ {short(total)}" if total else "0 > 0"
         return f"{' '.join(terms).removeprefix('+ ')} gives {said}."
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 class Conflicts:

@@ -15,7 +15,7 @@ import numpy as np
 
 from rosenblatt.certificate_fields import Number, plain_number
 from rosenblatt.check.subjects import System, homogeneous
-from rosenblatt.decide.answers import Clock
+from rosenblatt.decide.answers import Clock, Explained
 from rosenblatt.decide.engine.elastic import Elastic
 from rosenblatt.decide.engine.farkas import ElasticSystem
 from rosenblatt.decide.engine.optimum import optimum
@@ -29,7 +29,7 @@ Weights = Mapping[str | int, Number] | None
 
 
 @dataclass(frozen=True)
-class Repair:
+class Repair(Explained):
     """The least change that makes a system feasible.
 
     Attributes
@@ -66,9 +66,6 @@ class Repair:
         changes = counted(len(self.changes), "change")
         begin = f"The least total change is {short(self.total)}, by {changes}:"
         return "\n".join([begin, *(f"  {line}" for line in self.lines)])
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 class Repairs(Elastic):

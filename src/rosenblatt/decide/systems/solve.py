@@ -17,13 +17,7 @@ from rosenblatt.certificates import Certificate, Feasible, Infeasible, Number
 from rosenblatt.check.subjects import System
 from rosenblatt.check.verification import proven
 from rosenblatt.checker import Refused
-from rosenblatt.decide.answers import (
-    REASONS,
-    UNPROVEN,
-    Clock,
-    checked_steps,
-    within,
-)
+from rosenblatt.decide.answers import REASONS, UNPROVEN, Clock, Explained, checked_steps, within
 from rosenblatt.decide.closeness import nearly_feasible
 from rosenblatt.decide.engine.farkas import Contradiction
 from rosenblatt.decide.engine.feasibility import keeps, point_or_contradiction
@@ -51,7 +45,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Explained):
     """Whether a system has a solution, and why.
 
     Attributes
@@ -193,9 +187,6 @@ class Solution:
             A paragraph.
         """
         return " ".join([*self.notes, _EXPLAIN[self.verdict](self)])
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 def solve_system(

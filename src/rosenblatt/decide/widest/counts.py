@@ -20,7 +20,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock
+from rosenblatt.decide.answers import SEPARABLE, UNDECIDED, Clock, Explained
 from rosenblatt.decide.engine.solver import load, run, solver_with
 from rosenblatt.decide.equals import contradictions, first_of_equals, without_zeros
 from rosenblatt.decide.separability.separate import decide
@@ -47,7 +47,7 @@ TOO_LARGE = "the kernel's values are too large for float64; divide X by a consta
 
 
 @dataclass(frozen=True, eq=False)
-class CheapestCounts:
+class CheapestCounts(Explained):
     """The smallest counts of the dual form, and a lower bound for all counts.
 
     Attributes
@@ -101,9 +101,6 @@ class CheapestCounts:
             f"{self.counts.size:,} rows, separate the classes {a!r} and {b!r} with scores of at "
             f"least 1; none that do add up to less than {self.bound:.9g}."
         )
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 def cheapest_counts(

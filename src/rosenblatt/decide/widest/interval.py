@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certificates import Certificate, Number
-from rosenblatt.decide.answers import REASONS, SEPARABLE, UNDECIDED
+from rosenblatt.decide.answers import REASONS, SEPARABLE, UNDECIDED, Explained
 from rosenblatt.decide.separability.explained import listed
 from rosenblatt.decide.separability.separation import Separation
 
 
 @dataclass(frozen=True)
-class Margin:
+class Margin(Explained):
     """The largest margin of two classes, between two proven bounds.
 
     Attributes
@@ -85,9 +85,6 @@ class Margin:
             A paragraph.
         """
         return explain(self)
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 def explain(found: Margin) -> str:
