@@ -62,40 +62,41 @@ def norm_above(rows: Rows, i: Any) -> float:
     return above
 
 
+@part
+def widened(found: Extremes, rows: Rows, i: Any, weight: float, score: float) -> Extremes:
+    """Give the extremes with those of one more row, whose score is at least the one given."""
+    radius, margin, where, steepest = found
+    norm = norm_above(rows, i)
+    if score > 0.0:
+        steepest = max(steepest, weight * norm * (norm / score))
+    if weight * score < margin:
+        margin, where = weight * score, i
+    return Extremes(max(radius, weight * norm), margin, where, steepest)
+
+
 @loop
 def extremes(rows: Rows, signs: np.ndarray, weights: np.ndarray, w: np.ndarray) -> Extremes:
     """Give the extremes of c·‖x‖ and c·y·(w·x), as `Extremes` says."""
-    largest, smallest, where, steepest = 0.0, np.inf, -1, 0.0
+    found = Extremes(0.0, np.inf, -1, 0.0)
     for i in range(signs.size):
-        weight, norm = weight_at(weights, i), norm_above(rows, i)
         score, _ = enclosed(rows, i, signs[i], w)
-        largest = max(largest, weight * norm)
-        if score > 0.0:
-            steepest = max(steepest, weight * norm * (norm / score))
-        if weight * score < smallest:
-            smallest, where = weight * score, i
-    return Extremes(largest, smallest, where, steepest)
+        found = widened(found, rows, i, weight_at(weights, i), score)
+    return found
 
 
 @loop
 def class_extremes(rows: Rows, codes: np.ndarray, weights: np.ndarray, W: np.ndarray) -> Extremes:
     """Give the extremes of c·‖x‖ and c·(lead of y), as `Extremes` says."""
-    largest, smallest, where, steepest = 0.0, np.inf, -1, 0.0
+    found = Extremes(0.0, np.inf, -1, 0.0)
     for i in range(codes.size):
-        weight, norm = weight_at(weights, i), norm_above(rows, i)
         y, least = codes[i], np.inf
         below, _ = enclosed(rows, i, 1.0, W[y])
         for r in range(W.shape[0]):
-            if r == y:
-                continue
-            lead = below + enclosed(rows, i, -1.0, W[r])[0]
-            least = min(least, lead - abs(lead) * 2.0**-51)
-        largest = max(largest, weight * norm)
-        if least > 0.0:
-            steepest = max(steepest, weight * norm * (norm / least))
-        if weight * least < smallest:
-            smallest, where = weight * least, i
-    return Extremes(largest, smallest, where, steepest)
+            if r != y:
+                lead = below + enclosed(rows, i, -1.0, W[r])[0]
+                least = min(least, lead - abs(lead) * 2.0**-51)
+        found = widened(found, rows, i, weight_at(weights, i), least)
+    return found
 
 
 def spread(
