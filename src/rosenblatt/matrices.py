@@ -163,6 +163,8 @@ def without_duplicates(X: Matrix) -> Matrix:
 
 def check_finite(X: Matrix, names: Sequence[Any] | None = None, name: str = "X") -> None:
     """Refuse NaN, infinity and columns out of range, naming the first one."""
+    if X.dtype == object:  # Python's numbers, each of which was looked at when it was taken
+        return
     values = X.data if sparse.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(values.sum(dtype=np.float64))

@@ -84,8 +84,7 @@ class Subject:
 
     def require(self, named: Data) -> None:
         """Require the data to be finite, and those that a certificate names."""
-        if not is_exact(self.given):
-            check_finite(self.given)
+        check_finite(self.given)
         _require_digest(self.digest(), named, self.given)
 
     def digest(self) -> str:

@@ -24,7 +24,7 @@ from rosenblatt.exact.enclosed import UNDECIDED, look
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.limbs import exact_signs, scratch_for
 from rosenblatt.exact.numbers import exact_list, exact_row, is_exact
-from rosenblatt.exact.rounding import rounded_down
+from rosenblatt.exact.rounding import floats_of, rounded_down
 from rosenblatt.exact.signed import SignedRows, products
 from rosenblatt.exact.sums import exact_dot
 from rosenblatt.exact.weights import Weights, float_or_nan
@@ -201,8 +201,15 @@ def signs_of_products(rows: SignedRows, w: Sequence[Number]) -> np.ndarray:
 
 
 def rough_products(rows: SignedRows, w: Weights) -> np.ndarray:
-    """Give z·w for every row of floats, rounded."""
+    """Give z·w for every row, rounded."""
+    if is_exact(rows.X):
+        return floats_of(_exact_products(rows, w))
     return products(rows.X, rows.signs, w.floats, 1.0)
+
+
+def smallest_exactly(rows: SignedRows, w: Sequence[Number]) -> Fraction:
+    """Give min z·w where floats are too coarse for it."""
+    return min(_exact_products(rows, rows.weights(w)))
 
 
 def _guess(rows: SignedRows, w: Weights) -> float:

@@ -17,7 +17,7 @@ from rosenblatt.decide.separability.question import Question
 from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.decide.separability.verdicts import Asked
 from rosenblatt.errors import InputError
-from rosenblatt.exact.numbers import exact_matrix, is_exact
+from rosenblatt.exact.numbers import exact_matrix
 from rosenblatt.labels import as_codes, as_labels, as_objects, as_signs, distinct, two_classes
 from rosenblatt.matrices import Matrix, check_finite
 from rosenblatt.memory import DECISION_BYTES, check_columns
@@ -141,8 +141,7 @@ def separate(
     except OutOfTimeError:
         return _all_unknown(as_labels(y, len(y)), many, clock)
     check_columns(matrix.shape[1], DECISION_BYTES, "a decision about")
-    if not is_exact(matrix):
-        check_finite(matrix)
+    check_finite(matrix)
     outcomes = counted(y, matrix.shape[0], family)
     if outcomes is not None:
         if many is not None:

@@ -28,7 +28,7 @@ from rosenblatt.decide.answers import INSEPARABLE, SEPARABLE, UNDECIDED, UNPROVE
 from rosenblatt.decide.separability.blame import Design, null_vectors
 from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.exact.integers import Rationals
-from rosenblatt.exact.products import exact_product, signs_of_products, smallest
+from rosenblatt.exact.products import signs_of_products, smallest, smallest_exactly
 from rosenblatt.exact.rounding import (
     floats_of,
     nearest_float,
@@ -101,14 +101,9 @@ class Verdicts:
             self.known = point, smallest(self.rows, point)[0]
         return self.known[1]
 
-    def _least_exactly(self, point: list[Number]) -> Fraction:
-        """Give the smallest z·w where it is below all floats."""
-        weights = self.rows.weights(point)
-        return min(exact_product(self.rows, i, weights) for i in range(self.rows.size))
-
     def separable(self, point: list[Number]) -> Separation:
         """Answer by a point that is positive on all rows."""
-        least: Number = self.least(point) or self._least_exactly(point)
+        least: Number = self.least(point) or smallest_exactly(self.rows, point)
         if least <= 0:  # let no verdict out that the data themselves do not bear out
             return self.undecided(UNPROVEN)
         exact = Fraction(least) / Fraction(norm_above(point[: self.asked.subject.measured]))

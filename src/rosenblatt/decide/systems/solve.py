@@ -26,7 +26,6 @@ from rosenblatt.decide.systems.repairs import Repair, Repairs, Weights, places
 from rosenblatt.decide.systems.wording import Wording, counted
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import EQUAL
-from rosenblatt.exact.numbers import is_exact
 from rosenblatt.exact.weights import Weights as Point
 from rosenblatt.matrices import check_finite
 from rosenblatt.methods.classical import studied
@@ -205,8 +204,7 @@ def solve_system(
     try:
         with pausing(clock.left):
             question = _Question(take(), clock, method)
-            if not is_exact(question.system.X):
-                check_finite(question.system.X, name="A")
+            check_finite(question.system.X, name="A")
             return question.decide() if method == "auto" else question.study(steps)
     except (OutOfTimeError, KeyboardInterrupt) as ended:
         return _undecided(clock, method, clock.stopped_by(ended))

@@ -25,15 +25,16 @@ from rosenblatt.exact.products import (
     first_look,
     rough_products,
     smallest,
+    smallest_exactly,
 )
 from rosenblatt.exact.rounding import (
     exponent,
-    floats_of,
     nearest_float,
     norm_above,
     root_rounded_up,
     rounded_down,
 )
+from rosenblatt.exact.weights import Weights
 from rosenblatt.matrices import Matrix
 
 SMALLEST_NORMAL = 2.0**-1022
@@ -78,11 +79,11 @@ class Enclosure:
         hulls = self.hulls
         if not any(hulls.measured(w)):
             return
-        rounded = _least_with_slack(hulls, w, slack) if slack else _least(hulls, w)
+        rounded = _least_with_slack(hulls, w, slack) if slack else smallest(hulls, w)[0]
         if rounded < 0:
             return
         coarse = rounded < SMALLEST_NORMAL
-        least = _least_exactly(hulls, w) if coarse else Fraction(rounded)
+        least = smallest_exactly(hulls, w) if coarse else Fraction(rounded)
         margin = least / Fraction(norm_above(hulls.measured(w)))
         if margin > Fraction(self.lower):
             self.w = list(w)
@@ -137,11 +138,6 @@ def _scaled(numbers: Sequence[Number], power: int) -> np.ndarray:
     return np.array([float(Fraction(value) / unit) for value in numbers])
 
 
-def _least(hulls: Hulls, w: Sequence[Number]) -> float:
-    """Give the smallest z·w, rounded down."""
-    return smallest(hulls, w)[0]
-
-
 def _least_with_slack(hulls: Hulls, w: Sequence[Number], slack: float) -> float:
     """Give a number a little below the smallest z·w, if floats are certain that it is; else -1."""
     if is_exact(hulls.X):
@@ -152,12 +148,6 @@ def _least_with_slack(hulls: Hulls, w: Sequence[Number], slack: float) -> float:
         return -1.0
     signs = first_look(hulls, weights, np.array([below])).signs
     return below if signs.min() == 1 else -1.0
-
-
-def _least_exactly(hulls: Hulls, w: Sequence[Number]) -> Fraction:
-    """Give the smallest z·w where floats are too coarse for it."""
-    weights = hulls.weights(w)
-    return min(exact_product(hulls, i, weights) for i in range(hulls.size))
 
 
 def _ends(square: Fraction) -> tuple[Number, Number]:
@@ -195,16 +185,9 @@ def scaled_to_floats(hulls: Hulls) -> tuple[Matrix, float]:
     return moved, float(Fraction(lift) / Fraction(2) ** power)
 
 
-def rough(hulls: Hulls, w: Sequence[Number]) -> np.ndarray:
-    """Give z·w for all rows, rounded."""
-    weights = hulls.weights(w)
-    if not is_exact(hulls.X):
-        return rough_products(hulls, weights)
-    return floats_of([exact_product(hulls, i, weights) for i in range(hulls.size)])
-
-
-def lowest(hulls: Hulls, products: np.ndarray) -> list[int]:
-    """Name a row of each hull with the least product."""
+def lowest(hulls: Hulls, w: Weights) -> list[int]:
+    """Name a row of each hull with the least z·w, as it is rounded."""
+    products = rough_products(hulls, w)
     return [int(side[np.argmin(products[side])]) for side in hulls.sides]
 
 
@@ -237,9 +220,8 @@ def candidates(hulls: Hulls, w: np.ndarray) -> Iterator[list[Number]]:
     if not hulls.free:
         yield unit
         return
-    products = rough(hulls, [*unit, 0.0])
     weights, middle = hulls.weights([*unit, 0.0]), Fraction(0)
-    for i in lowest(hulls, products):
+    for i in lowest(hulls, weights):
         middle -= int(hulls.signs[i]) * exact_product(hulls, i, weights) / 2
     nearest = nearest_float(middle)
     if math.isfinite(nearest):

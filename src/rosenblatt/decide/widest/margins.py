@@ -37,14 +37,13 @@ from rosenblatt.decide.separability.separation import Separation
 from rosenblatt.decide.widest.enclosure import (
     Enclosure,
     lowest,
-    rough,
     scaled_to_floats,
     weights_from,
 )
 from rosenblatt.decide.widest.hulls import Hulls, Plane
 from rosenblatt.decide.widest.interval import Margin
 from rosenblatt.errors import InputError
-from rosenblatt.exact.numbers import exact_matrix, is_exact
+from rosenblatt.exact.numbers import exact_matrix
 from rosenblatt.exact.rounding import rounded_down
 from rosenblatt.labels import as_labels, as_signs, two_classes
 from rosenblatt.margin.hard import by_sweeps
@@ -118,8 +117,7 @@ def max_margin(
     except OutOfTimeError:
         matrix = np.zeros((len(y), 1))  # in the place of what there is no time for
     check_columns(matrix.shape[1], DECISION_BYTES, "a decision about")
-    if not is_exact(matrix):
-        check_finite(matrix)
+    check_finite(matrix)
     labels = as_labels(y, matrix.shape[0])
     classes = two_classes(labels)
     constant = _checked_lift(lift, fit_intercept)
@@ -246,7 +244,7 @@ class _Search:
         if hulls.lift:
             w[-1] = Fraction(w[-1]) / Fraction(hulls.lift)
         self.best.offer_w(w)
-        nearest = lowest(hulls, rough(hulls, w))
+        nearest = lowest(hulls, hulls.weights(w))
         self.best.offer_weights(dict(hulls.shared({i: Fraction(1) for i in nearest})))
 
     def _exactly(self, weights: dict[int, Number]) -> bool:
