@@ -194,6 +194,14 @@ def as_integers(values: Sequence[int]) -> np.ndarray:
     return found.astype(np.int64) if largest(found) < 2**63 else found
 
 
+def scattered(places: Iterable[int], values: Iterable[int], size: int) -> list[int]:
+    """Give a vector with values at some places, and zeros elsewhere."""
+    vector = [0] * size
+    for place, value in zip(places, values, strict=True):
+        vector[place] = value
+    return vector
+
+
 def sums(terms: np.ndarray, starts: np.ndarray) -> list[int]:
     """Add up the terms of each row."""
     filled = np.diff(starts) > 0

@@ -22,7 +22,7 @@ import flint
 import numpy as np
 from scipy.sparse.linalg import splu
 
-from rosenblatt.exact.integers import FAR, Integers, Rationals
+from rosenblatt.exact.integers import FAR, Integers, Rationals, scattered
 from rosenblatt.exact.modular import LIMB, denominator_of, lifted, limbs_of, product
 from rosenblatt.pauses import Pause
 
@@ -153,23 +153,13 @@ def _solved_core(K: Integers, right: Sequence[int], pause: Pause) -> Rationals |
             found = lifted(K, right, pause)
         return None if found is None else reduced(*found)
     pause()
-    dense = flint.fmpz_mat(_dense(K))
+    dense = flint.fmpz_mat([scattered(*K.row(i), K.width) for i in range(K.size)])
     try:
         solution: Any = dense.solve(flint.fmpz_mat(K.size, 1, list(right)))
     except ZeroDivisionError:
         return None
     numbers, denominator = solution.numer_denom()
     return Rationals([int(value) for value in numbers.entries()], int(denominator))
-
-
-def _dense(K: Integers) -> list[list[int]]:
-    rows = []
-    for i in range(K.size):
-        row = [0] * K.width
-        for j, value in zip(*K.row(i), strict=True):
-            row[j] = value
-        rows.append(row)
-    return rows
 
 
 def refined(K: Integers, right: Sequence[int], pause: Pause) -> Rationals | None:

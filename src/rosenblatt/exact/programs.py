@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.exact.integers import Integers, Rationals
+from rosenblatt.exact.integers import Integers, Rationals, scattered
 from rosenblatt.exact.linear import reduced, solved
 from rosenblatt.pauses import Pause
 
@@ -90,13 +90,12 @@ def _values(program: Program, basis: Basis, x: Rationals) -> list[int]:
 
 def _costs(program: Program, basis: Basis, y: Rationals) -> list[int]:
     """Give c - Aᵀ y over the denominator of y; it is zero for basic columns."""
-    resting, costs = np.flatnonzero(basis.columns != BASIC), [0] * program.A.width
-    tight = np.flatnonzero(basis.rows != BASIC)
+    tight, resting = np.flatnonzero(basis.rows != BASIC), np.flatnonzero(basis.columns != BASIC)
     rows = program.A.part(tight, resting).transposed()
     taken = rows.times([y.numbers[i] for i in tight.tolist()])
-    for j, value in zip(resting.tolist(), taken, strict=True):
-        costs[j] = program.cost[j] * y.denominator - value
-    return costs
+    pairs = zip(resting.tolist(), taken, strict=True)
+    costs = (program.cost[j] * y.denominator - value for j, value in pairs)
+    return scattered(resting.tolist(), costs, program.A.width)
 
 
 def _point(
@@ -133,9 +132,7 @@ def _multipliers(
     found = solved(K.transposed(), [program.cost[j] for j in free.tolist()], pause)
     if found is None:
         return None
-    numbers = [0] * program.A.size
-    for i, value in zip(tight.tolist(), found.numbers, strict=True):
-        numbers[i] = value
+    numbers = scattered(tight.tolist(), found.numbers, program.A.size)
     return Rationals(numbers, found.denominator)
 
 

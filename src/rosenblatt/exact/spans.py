@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.exact.integers import Integers
+from rosenblatt.exact.integers import Integers, scattered
 from rosenblatt.exact.linear import solved
 from rosenblatt.exact.modular import PRIMES, eliminated, remainders
 from rosenblatt.pauses import Pause
@@ -61,15 +61,12 @@ def _orthogonal(rows: Integers, base: Pivots, pause: Pause) -> list[tuple[int, l
     held = rows.part(places, others).transposed()
     found = []
     for k, column in enumerate(others.tolist()):
-        right = [0] * places.size
-        for i, value in zip(*held.row(k), strict=True):
-            right[i] = -value
-        x = solved(K, right, pause) if places.size else None
-        vector = [0] * rows.width
-        vector[column] = 1 if x is None else x.denominator
-        for j, value in zip(base.columns, x.numbers if x else (), strict=True):
-            vector[j] = value
-        if (x is None and places.size) or any(rows.times(vector)):
+        right = [-value for value in scattered(*held.row(k), places.size)]
+        x = solved(K, right, pause)
+        if x is None:
+            return None
+        vector = scattered([column, *base.columns], [x.denominator, *x.numbers], rows.width)
+        if any(rows.times(vector)):
             return None
         found.append((column, vector))
     return found

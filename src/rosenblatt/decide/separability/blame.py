@@ -32,6 +32,7 @@ from rosenblatt.certificates import (
 from rosenblatt.decide.answers import REASONS, Clock
 from rosenblatt.errors import InputError
 from rosenblatt.exact.digest import labelled_digest
+from rosenblatt.exact.integers import scattered
 from rosenblatt.exact.numbers import exact_row
 from rosenblatt.exact.products import signs_of_products
 from rosenblatt.exact.signed import SignedRows
@@ -190,9 +191,7 @@ def null_vectors(
     table, _ = cone.integers(rows)
     ordered = table.part(np.arange(table.size), np.array(columns, np.int64))
     for last, vector in orthogonal(ordered, pause):
-        wide = [0] * cone.dimension
-        for j, value in zip(columns, vector, strict=True):
-            wide[j] = value
+        wide = scattered(columns, vector, cone.dimension)
         yield columns[last], cone.unscaled_direction(wide)
 
 

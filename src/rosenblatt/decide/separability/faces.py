@@ -28,7 +28,7 @@ from rosenblatt.decide.engine.circuits import circuit, spanning
 from rosenblatt.decide.engine.optimum import optimum
 from rosenblatt.decide.separability.balances import Balance, Balancing
 from rosenblatt.decide.separability.projection import Glance, face_of
-from rosenblatt.exact.integers import Integers, row_sizes
+from rosenblatt.exact.integers import Integers, row_sizes, scattered
 from rosenblatt.exact.linear import solved
 from rosenblatt.exact.products import signs_of_products
 from rosenblatt.exact.programs import AT_LOWER, BASIC, Basis, Program
@@ -200,17 +200,14 @@ class FaceSearch:
         shown = np.ldexp(w[free] / (np.abs(w).max() or 1.0), DIGITS)
         drawn = np.random.default_rng(0).integers(1, 2**CHANCE, free.size)
         values = ((np.rint(shown).astype(np.int64) << CHANCE) + drawn).tolist()
-        places = np.array(base.rows, np.int64)
-        right = rows.part(places, free).times(values)
-        found = solved(rows.part(places, columns), [-v for v in right], self.clock.left)
+        held = np.array(base.rows, np.int64)
+        right = rows.part(held, free).times(values)
+        found = solved(rows.part(held, columns), [-v for v in right], self.clock.left)
         if found is None:
             return None
-        vector = [0] * rows.width
-        for j, value in zip(free.tolist(), values, strict=True):
-            vector[j] = value * found.denominator
-        for j, value in zip(base.columns, found.numbers, strict=True):
-            vector[j] = value
-        return self._divided(vector)
+        scaled = [value * found.denominator for value in values]
+        places = [*free.tolist(), *base.columns]
+        return self._divided(scattered(places, [*scaled, *found.numbers], rows.width))
 
     def _divided(self, vector: list[int]) -> list[Number]:
         """Give a vector of the scaled coordinates as one of the rows, as short as can be."""
