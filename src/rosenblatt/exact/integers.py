@@ -66,6 +66,11 @@ class Integers(NamedTuple):
         """The number of rows."""
         return self.starts.size - 1
 
+    @property
+    def owners(self) -> np.ndarray:
+        """The row of each entry."""
+        return np.repeat(np.arange(self.size), np.diff(self.starts))
+
     def row(self, i: int) -> tuple[list[int], list[int]]:
         """Give the columns and the values of a row."""
         inside = slice(self.starts[i], self.starts[i + 1])
@@ -107,7 +112,7 @@ class Integers(NamedTuple):
     def transposed(self) -> Integers:
         """Give the transpose."""
         order = np.argsort(self.columns, kind="stable")
-        rows = np.repeat(np.arange(self.size), np.diff(self.starts))[order]
+        rows = self.owners[order]
         counts = np.bincount(self.columns, minlength=self.width)
         return Integers(np.append(0, np.cumsum(counts)), rows, self.entries[order], self.size)
 
@@ -115,7 +120,7 @@ class Integers(NamedTuple):
         self, rows: np.ndarray, columns: np.ndarray, entries: Sequence[int]
     ) -> Integers:
         """Give the matrix with further columns to the right, of the entries named."""
-        owners = np.concatenate([np.repeat(np.arange(self.size), np.diff(self.starts)), rows])
+        owners = np.concatenate([self.owners, rows])
         order = np.argsort(owners, kind="stable")
         places = np.concatenate([self.columns, self.width + columns])[order]
         values = np.concatenate([self.entries.astype(object), np.array(entries, object)])[order]
@@ -277,5 +282,5 @@ def _whole_float_rows(
 def row_sizes(rows: Integers) -> list[int]:
     """Give powers of two of about the size of the rows."""
     tops = np.zeros(rows.size, np.int64)
-    np.maximum.at(tops, np.repeat(np.arange(rows.size), np.diff(rows.starts)), rows.sizes())
+    np.maximum.at(tops, rows.owners, rows.sizes())
     return [1 << max(0, top - 1) for top in tops.tolist()]

@@ -264,7 +264,7 @@ class _Refinement:
 def balance(K: Integers) -> tuple[np.ndarray, np.ndarray]:
     """Give powers of two for rows and columns that bring the entries to about 1."""
     rows, columns = np.zeros(K.size, np.int64), np.zeros(K.width, np.int64)
-    owners, sizes = np.repeat(np.arange(K.size), np.diff(K.starts)), K.sizes()
+    owners, sizes = K.owners, K.sizes()
     for _ in range(2):
         rows = -_means(owners, sizes + columns[K.columns], K.size)
         columns = -_means(K.columns, sizes + rows[owners], K.width)

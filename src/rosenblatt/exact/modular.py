@@ -30,8 +30,7 @@ PIECE = 2**24  # multiplications between two pauses
 def remainders(rows: Integers, prime: int) -> np.ndarray:
     """Give dense rows modulo a prime."""
     dense = np.zeros((rows.size, rows.width))
-    owners = np.repeat(np.arange(rows.size), np.diff(rows.starts))
-    dense[owners, rows.columns] = (rows.entries % prime).astype(np.float64)
+    dense[rows.owners, rows.columns] = (rows.entries % prime).astype(np.float64)
     return dense
 
 

@@ -68,8 +68,8 @@ def _floats(system: System, direct: bool) -> tuple[Matrix, np.ndarray]:
     whole, _ = whole_rows(rows, system.columns + (not direct))
     sizes, tops = whole.sizes(), np.zeros(whole.width, np.int64)
     lengths = np.zeros(whole.size, np.int64)
-    np.maximum.at(lengths, np.repeat(np.arange(whole.size), np.diff(whole.starts)), sizes)
-    np.maximum.at(tops, whole.columns, sizes - np.repeat(lengths, np.diff(whole.starts)))
+    np.maximum.at(lengths, whole.owners, sizes)
+    np.maximum.at(tops, whole.columns, sizes - lengths[whole.owners])
     made = whole.floats(entry_powers(whole, -lengths, -tops))
     return (made if sparse.issparse(system.X) else made.toarray()), -tops
 
