@@ -387,6 +387,13 @@ def test_the_worst_case_of_the_perceptron_is_decided_at_once(K, intercept):
         assert_proven(found, rows, y)
 
 
+def test_entries_that_floats_lose_beside_others_are_not_taken_for_zeros():
+    X, y = np.array([[1e300], [-1e-300]]), [1, 0]
+    found = separate(X, y, fit_intercept=False)
+    assert found.verdict == SEPARABLE
+    assert_proven(found, X, y)
+
+
 def by_plane(random, n, d):
     X = random.standard_normal((n, d))
     return X, np.where(X @ random.standard_normal(d) > 0, 1, -1)

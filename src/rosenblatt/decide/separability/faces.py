@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 from scipy import sparse
@@ -160,10 +161,12 @@ class FaceSearch:
             return None
         if not glance.face.size:
             return Face({}, none, self.cone.unscaled(glance.w.tolist()))
-        if not glance.reasons.size:  # nothing but zeros
-            zero = {int(self.working[glance.face[0]]): Fraction(1)}
-            rows = self.cone.integers(none)[0]
-            found: Balance | None = Balance(zero, rows, Pivots([], []), none)
+        found: Balance | None = None
+        if not glance.reasons.size:  # nothing but zeros, unless entries were lost as too small
+            zeros = (i for i in self.working[glance.face].tolist() if not self.cone.row(i))
+            zero = {i: Fraction(1) for i in islice(zeros, 1)}
+            if zero:
+                found = Balance(zero, self.cone.integers(none)[0], Pivots([], []), none)
         else:
             on = glance.reasons
             self.balancing = Balancing(
