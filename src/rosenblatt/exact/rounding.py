@@ -12,6 +12,7 @@ import numpy as np
 from rosenblatt.certificate_fields import Number
 from rosenblatt.exact.integers import Rationals
 
+SMALLEST_NORMAL = 2.0**-1022  # smaller floats have fewer digits
 OF_ZERO = -(2**20)  # in the place of the exponent of zero
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from rosenblatt.certificate_fields import Number
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.limbs import Limbs, cut
-
-SMALLEST_NORMAL = 2.0**-1022
+from rosenblatt.exact.rounding import SMALLEST_NORMAL
 
 
 @dataclass(frozen=True)

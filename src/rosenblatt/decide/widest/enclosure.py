@@ -28,6 +28,7 @@ from rosenblatt.exact.products import (
     smallest_exactly,
 )
 from rosenblatt.exact.rounding import (
+    SMALLEST_NORMAL,
     exponent,
     nearest_float,
     norm_above,
@@ -37,7 +38,6 @@ from rosenblatt.exact.rounding import (
 from rosenblatt.exact.weights import Weights
 from rosenblatt.matrices import Matrix
 
-SMALLEST_NORMAL = 2.0**-1022
 BITS = (96, 256)  # numbers as short as that often prove the same as exact ones of thousands
 MODERATE = 64  # floats between 2^-64 and 2^64 have squares that are floats
 SLACK = 1e-10  # share of a margin that spares rows on it the exact comparison

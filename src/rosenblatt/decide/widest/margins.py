@@ -288,8 +288,8 @@ class _Search:
     def _certificate(self) -> MarginInterval | None:
         """Give the first proof that passes the check; nothing leaves without one."""
         hulls = self.hulls
-        hand = Labelled(hulls.X, hulls.signs)
-        data = hand.named()
+        subject = Labelled(hulls.X, hulls.signs)
+        data = subject.named()
         for w, weights in self.best.proofs():
             rows = sorted(weights)
             certificate = MarginInterval(
@@ -304,7 +304,7 @@ class _Search:
                 lift=hulls.lift or None,
             )
             with suppress(Refused):
-                proven(certificate, hand)
+                proven(certificate, subject)
                 return certificate
         return None
 
