@@ -16,12 +16,12 @@ import numpy as np
 
 from rosenblatt.bounds.theorem import MistakeBound, best_length, check_radius, unit
 from rosenblatt.errors import InputError
-from rosenblatt.exact.enclosed import UNIT
 from rosenblatt.exact.extremes import loss_above, margins_of, spread
 from rosenblatt.margin.problem import Problem
 from rosenblatt.margin.soft import soft_margin
 from rosenblatt.matrices import Matrix
 from rosenblatt.online.perceptron import ALL_ONE
+from rosenblatt.rows import UNIT
 
 TOL = 0.005
 

@@ -19,7 +19,6 @@ import numpy as np
 
 from rosenblatt.bounds.theorem import MistakeBound
 from rosenblatt.errors import InputError
-from rosenblatt.exact.enclosed import UNIT
 from rosenblatt.exact.extremes import Extremes, joined
 from rosenblatt.examples import Presented
 from rosenblatt.kernel.functions import Kernel
@@ -28,6 +27,7 @@ from rosenblatt.kernel.space import SYMMETRIC, TILE, Space
 from rosenblatt.kernel.store import Block, KeptRows
 from rosenblatt.kernel.threads import Apply, working
 from rosenblatt.matrices import Matrix
+from rosenblatt.rows import UNIT
 
 SAFE = 1 + 2.0**-40  # for the few operations outside of sums
 LOOKED_AT = 512  # rows whose Gram matrix must have no negative eigenvalue

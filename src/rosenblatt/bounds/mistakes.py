@@ -41,7 +41,6 @@ from rosenblatt.decide.answers import (
 )
 from rosenblatt.decide.separability.separate import decide
 from rosenblatt.errors import CertificateError, InputError, InseparableError
-from rosenblatt.exact.enclosed import UNIT
 from rosenblatt.exact.extremes import Extremes, loss_above, margins_of, spread
 from rosenblatt.exact.weights import Weights
 from rosenblatt.labels import as_labels, as_signs, two_classes
@@ -51,6 +50,7 @@ from rosenblatt.margin.soft import soft_margin
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.options import from_zero, limit, positive
+from rosenblatt.rows import UNIT
 
 TIGHTER = (1.0, 1 / 8, 1 / 64)  # what the tolerance is multiplied by, one after the other
 SHORTEST = 1e-140  # norm of rows below which their squares lose digits

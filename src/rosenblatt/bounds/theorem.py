@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.errors import InputError
-from rosenblatt.exact.enclosed import UNIT
-from rosenblatt.exact.extremes import Extremes, spread
 from rosenblatt.matrices import Matrix
 from rosenblatt.online.perceptron import ALL_ONE
+from rosenblatt.rows import UNIT
 
 if TYPE_CHECKING:
     from rosenblatt.certificates import MistakeProof
+    from rosenblatt.exact.extremes import Extremes
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,8 @@ def theorem_one(X: Matrix, targets: np.ndarray, comparator: np.ndarray, runs: Ru
 
     Comparator and start are lifted vectors of two classes, or have a row for each of more.
     """
+    from rosenblatt.exact.extremes import spread  # learning starts without it
+
     direction = unit(comparator)
     return theorem_one_of(spread(X, targets, direction, runs.lift, runs.weights), direction, runs)
 

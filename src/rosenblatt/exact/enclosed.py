@@ -18,7 +18,6 @@ from rosenblatt.exact.digest import distance, folded, placed, row_hash
 from rosenblatt.loops import loop, part
 from rosenblatt.rows import Rows, by_kind, prefetch, primitive, size
 
-UNIT = 2.0**-53  # unit round-off of float64
 TINY = 2.0**-1000  # far more than an underflow: numbers of that size take as long as a whole row
 UNDECIDED = np.int8(2)
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import in_blocks
-from rosenblatt.exact.enclosed import TINY, UNIT, enclosed, hinge_losses
+from rosenblatt.exact.enclosed import TINY, enclosed, hinge_losses
 from rosenblatt.exact.signed import products
 from rosenblatt.loops import loop, part
 from rosenblatt.matrices import Matrix, as_rows, stored
-from rosenblatt.rows import Rows, size, span, sqnorm
+from rosenblatt.rows import UNIT, Rows, size, span, sqnorm
 
 NO_WEIGHTS = np.empty(0)
 
