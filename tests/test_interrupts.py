@@ -18,7 +18,7 @@ from rosenblatt.decide.answers import less_reading
 from rosenblatt.decide.engine.interior import InteriorMethod
 from rosenblatt.margin import classes as many
 from rosenblatt.online.driver import Limits, Training
-from rosenblatt.pauses import OutOfTimeError, in_threads, pause, until, waited
+from rosenblatt.pauses import OutOfTimeError, beside, in_threads, pause, until, waited
 
 # A linear program of many seconds in floats, which see no signal.
 LONG = """
@@ -235,13 +235,13 @@ def long_program():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes end in another way")
 def test_an_interior_method_ends_when_it_is_told_to_or_nobody_is_there():
-    method = InteriorMethod(long_program(), np.inf)
-    assert not wait([method.answer], 0.5).done
-    method.end()
-    assert method.answer.result(5) is None
+    with InteriorMethod() as method:
+        answer = beside(lambda: method.basis(long_program(), np.inf))
+        assert not wait([answer], 0.5).done
+    assert answer.result(5) is None
     assert method.process.poll() == -signal.SIGKILL
-    orphan = InteriorMethod(long_program(), np.inf)
-    time.sleep(0.5)
-    orphan.process.stdin.close()  # as when whoever began it is killed
-    assert orphan.process.wait(60) == 1
-    orphan.end()
+    with InteriorMethod() as orphan:
+        beside(lambda: orphan.basis(long_program(), np.inf))
+        time.sleep(0.5)
+        orphan.process.stdin.close()  # as when whoever began it is killed
+        assert orphan.process.wait(60) == 1

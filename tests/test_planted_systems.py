@@ -9,9 +9,11 @@ from scipy import sparse
 
 import rosenblatt as rb
 from amount import amount
+from planted import interrupted
 from planted_systems import drawn, nearly_feasible
 from rosenblatt.checker import check
-from rosenblatt.decide.engine import circuits, feasibility, optimum, solver
+from rosenblatt.decide.engine import centres, circuits, feasibility, optimum, solver
+from rosenblatt.decide.engine.floats import FloatProgram
 from rosenblatt.exact.programs import keeps_ends
 
 SYSTEMS, BATCHES = amount(320, 10_000), 8
@@ -86,26 +88,64 @@ def test_exact_pivots_begin_where_floats_came_to(monkeypatch):
     assert begun[0].x.numbers[:2] == [1, 1]  # not [0, 0], from which pivots without floats begin
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_an_interior_method_beside_the_simplex_method_decides_as_well(seed, monkeypatch):
+@pytest.fixture
+def simplex_takes_long(monkeypatch):
+    monkeypatch.setattr(solver, "SMALL", 0)
     monkeypatch.setattr(solver, "ALONE", 0.0)
+
+
+@pytest.mark.usefixtures("simplex_takes_long")
+@pytest.mark.parametrize("seed", range(8))
+def test_an_interior_method_beside_the_simplex_method_decides_as_well(seed):
     assert_decided(drawn(seed))
 
 
+@pytest.mark.usefixtures("simplex_takes_long")
 def test_an_interior_method_answers_for_a_simplex_method_that_does_not_end(monkeypatch):
     begun, stuck = solver._begun, [Future()]  # for ever; others, from a basis on, are not
-    monkeypatch.setattr(solver, "ALONE", 0.0)
     monkeypatch.setattr(solver, "_begun", lambda *given: stuck.pop() if stuck else begun(*given))
     assert rb.solve([[1.0, 1.0], [-1.0, -2.0]], [3.0, -4.0]).verdict == "feasible"
+    assert not stuck
 
 
+@pytest.mark.usefixtures("simplex_takes_long")
 def test_an_interior_method_that_finds_nothing_leaves_it_to_the_simplex_method(monkeypatch):
-    monkeypatch.setattr(solver, "ALONE", 0.0)
     monkeypatch.setattr(solver.InteriorMethod, "_asked", lambda *_: None)
     assert_decided(drawn(0))
     monkeypatch.setattr(solver, "LIGHT", 0)
-    monkeypatch.setattr(optimum, "quickest", solver.interior)
+    monkeypatch.setattr(feasibility.Simplex, "solved", lambda self: solver.interior(self.model, 9))
     assert_decided(drawn(1))
+
+
+class Endless(solver.Simplex):
+    """The simplex method on a program that it does not end with."""
+
+    def __init__(self, model, seconds):
+        super().__init__(model, seconds)
+        self.answer = Future()
+
+    def ends_soon(self):
+        return False
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_central_multipliers_prove_where_no_basis_is_found(seed, monkeypatch):
+    monkeypatch.setattr(feasibility, "Simplex", Endless)
+    refuse(monkeypatch, "_at_vertices")
+    assert_decided(nearly_feasible(seed, 60, 150))
+
+
+def test_central_multipliers_come_nearer_each_time(monkeypatch):
+    wrong, told = [], FloatProgram.wrong
+    monkeypatch.setattr(feasibility, "Simplex", Endless)
+    monkeypatch.setattr(feasibility, "_at_vertices", interrupted)
+    monkeypatch.setattr(feasibility.Rays, "near", lambda *_: None)
+    monkeypatch.setattr(FloatProgram, "wrong", lambda *a: wrong.append(told(*a)) or wrong[-1])
+    given, options = nearly_feasible(2, 60, 150).given()
+    assert rb.solve(*given, **options).verdict == "undecided"
+    pulls = [power for _, power in wrong]
+    assert len(pulls) == centres.ROUNDS
+    assert pulls[0] - pulls[-1] >= 30  # binary digits, where one round gives some twenty
 
 
 def test_where_a_vertex_has_long_numbers_a_point_inside_is_found():

@@ -16,7 +16,7 @@ from amount import amount
 from naive_margins import dot
 from planted import interrupted, worst_case
 from rosenblatt.checker import Row, check
-from rosenblatt.decide.engine import optimum
+from rosenblatt.decide.engine import feasibility
 from rosenblatt.methods import cones, rescaled, smoothed
 
 TINIEST, THIRD = 5e-324, Fraction(1, 3)
@@ -792,7 +792,7 @@ def test_the_worst_case_is_decided_at_once(K):
 
 
 def test_an_interrupt_leaves_the_system_undecided(monkeypatch):
-    monkeypatch.setattr(optimum, "quickest", interrupted)
+    monkeypatch.setattr(feasibility, "Simplex", interrupted)
     found = rb.solve(worst_case(10))
     assert (found.verdict, found.stop) == ("undecided", "interrupted")
     confirm(found, System(worst_case(10)))

@@ -214,6 +214,24 @@ def largest_violations(
     return max(breaks, default=None), max(pulls, default=None)
 
 
+def ends_pressed_on(program: Program, found: Vertex) -> Basis:
+    """Give the ends that multipliers press on, as states; without one there, what is basic."""
+
+    def states(multipliers: list[int], ends: Ends) -> np.ndarray:
+        triples = zip(multipliers, *ends, strict=True)
+        return np.array([_pressed(*triple) for triple in triples], np.int8)
+
+    return Basis(
+        states(found.costs, program.column_ends), states(found.y.numbers, program.row_ends)
+    )
+
+
+def _pressed(multiplier: int, lower: End, upper: End) -> int:
+    if multiplier > 0 and lower is not None:
+        return AT_LOWER
+    return AT_UPPER if multiplier < 0 and upper is not None else BASIC
+
+
 def power_near(top: int, bottom: int) -> int:
     """Give the power of two near a fraction."""
     return top.bit_length() - bottom.bit_length()

@@ -17,10 +17,12 @@ from rosenblatt.certificates import Number
 from rosenblatt.check.subjects import System
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.alone import row_alone
+from rosenblatt.decide.engine.centres import central_multipliers
 from rosenblatt.decide.engine.farkas import Contradiction, ElasticSystem
 from rosenblatt.decide.engine.floats import FloatProgram
 from rosenblatt.decide.engine.optimum import by_pivots, candidates, optimum
 from rosenblatt.decide.engine.rays import Rays
+from rosenblatt.decide.engine.solver import Simplex
 from rosenblatt.exact.digest import EQUAL, MORE_THAN
 from rosenblatt.exact.programs import (
     AT_LOWER,
@@ -72,9 +74,25 @@ def _least(
     program: Program, elastic: ElasticSystem, clock: Clock
 ) -> tuple[Basis, Vertex] | Contradiction:
     """Let rows give way as little as can be; or find, before, that some have to."""
-    floats, long = FloatProgram(program), elastic.vertex_digits() >= LONG
-    rays, start, doubtful = Rays(elastic, floats, clock), elastic.start(), long
-    for basis, found, promising in candidates(floats, clock, patient=long):
+    floats = FloatProgram(program)
+    rays = Rays(elastic, floats, clock)
+    with Simplex(floats.model, clock.left()) as simplex:
+        if not simplex.ends_soon():
+            for y in central_multipliers(floats, clock, simplex.answer):
+                proof = rays.near(y)
+                if proof:
+                    return elastic.contradiction(*proof, clock)
+        return _at_vertices(floats, elastic, rays, simplex)
+
+
+def _at_vertices(
+    floats: FloatProgram, elastic: ElasticSystem, rays: Rays, simplex: Simplex
+) -> tuple[Basis, Vertex] | Contradiction:
+    program, clock, long = floats.program, rays.clock, elastic.vertex_digits() >= LONG
+    start, doubtful = elastic.start(), long
+    for basis, found, promising in candidates(
+        floats, clock, lambda *_: simplex.solved(), patient=long
+    ):
         proof = rays.near(found.y) if doubtful else None
         if proof:
             return elastic.contradiction(*proof, clock)

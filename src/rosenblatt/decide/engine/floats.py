@@ -39,6 +39,7 @@ from rosenblatt.exact.programs import (
     power_near,
 )
 
+Floats = Sequence[float] | np.ndarray
 INFINITE = 1e30
 WHOLE = 2**53
 GAIN = 40  # binary digits by which violations are enlarged at once, beyond those before
@@ -67,7 +68,7 @@ class FloatProgram:
         self.units = self.primal, self.dual
         row_ends = ends_in_floats(program.row_ends, self.primal + self.rows)
         column_ends = ends_in_floats(program.column_ends, self.primal - self.columns)
-        cost = _costs_in_floats(costs, self.columns - self.dual)
+        cost = costs_in_floats(costs, self.columns - self.dual)
         self.model: Model = (cost, column_ends, row_ends, matrix)
         self.solver: Any = None
 
@@ -96,9 +97,20 @@ class FloatProgram:
 
     def found(self, x: Rationals | None = None, y: Rationals | None = None) -> Vertex:
         """Give what the solver found as exact numbers, added to some before."""
-        A, answer = self.program.A, self.solver.getSolution()
-        x = added(x or Rationals([0] * A.width, 1), answer.col_value, self.columns - self.primal)
-        y = added(y or Rationals([0] * A.size, 1), answer.row_dual, self.rows + self.dual)
+        answer = self.solver.getSolution()
+        return self.taken(answer.col_value, answer.row_dual, x, y)
+
+    def taken(
+        self,
+        more_x: Floats,
+        more_y: Floats,
+        x: Rationals | None = None,
+        y: Rationals | None = None,
+    ) -> Vertex:
+        """Give a point, without what is behind it, and multipliers as exact numbers."""
+        A = self.program.A
+        x = added(x or Rationals([0] * A.width, 1), more_x[: A.width], self.columns - self.primal)
+        y = added(y or Rationals([0] * A.size, 1), more_y, self.rows + self.dual)
         taken = A.transposed().times(y.numbers)
         pairs = zip(self.program.cost, taken, strict=True)
         costs = [cost * y.denominator - value for cost, value in pairs]
@@ -143,19 +155,26 @@ class FloatProgram:
 
     def _move(self, basis: Basis, found: Vertex) -> Rationals:
         """Give what is left of the program to the solver; give what it is to add multipliers to."""
-        program, solver, one = self.program, self.solver, found.x.denominator
+        solver = self.solver
         held, y, costs = self._held(found)
-        ends = _moved(program.column_ends, found.x.numbers, one, self.primal - self.columns)
+        ends, (lower, upper) = self.ends_from(found)
         solver.changeColsBounds(ends[0].size, np.arange(ends[0].size, dtype=np.int32), *ends)
-        lower, upper = _moved(program.row_ends, found.values, one, self.primal + self.rows)
         lower, upper = np.where(held < 0, upper, lower), np.where(held > 0, lower, upper)
         solver.changeRowsBounds(lower.size, np.arange(lower.size, dtype=np.int32), lower, upper)
-        enlarged = _costs_in_floats(costs, self.columns - self.dual)
+        enlarged = costs_in_floats(costs, self.columns - self.dual)
         solver.changeColsCost(enlarged.size, np.arange(enlarged.size, dtype=np.int32), enlarged)
         solver.setOptionValue("presolve", "off")
         solver.setOptionValue("simplex_iteration_limit", self.most)
         begin_at(solver, basis)
         return y
+
+    def ends_from(self, found: Vertex) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+        """Give how far the ends of columns and of rows are from a point, in floats."""
+        one, program = found.x.denominator, self.program
+        return (
+            _moved(program.column_ends, found.x.numbers, one, self.primal - self.columns),
+            _moved(program.row_ends, found.values, one, self.primal + self.rows),
+        )
 
     def _held(self, found: Vertex) -> tuple[np.ndarray, Rationals, list[tuple[int, int]]]:
         """Give the signs of multipliers that are far from changing them, these, and costs.
@@ -182,7 +201,7 @@ def _side(number: int, one: int, least: int, lower: End, upper: End) -> int:
     return -1 if upper is not None and large and number < 0 else 0
 
 
-def added(before: Rationals, more: Sequence[float], powers: np.ndarray) -> Rationals:
+def added(before: Rationals, more: Floats, powers: np.ndarray) -> Rationals:
     """Add floats times powers of two to numbers over a power of two."""
     whole = [int(value) for value in np.rint(np.ldexp(more, DIGITS)).tolist()]
     exponents = powers - DIGITS
@@ -229,9 +248,11 @@ def _largest(costs: Sequence[tuple[int, int]], powers: np.ndarray) -> int:
     return max((power_near(*cost) + power for cost, power in pairs if cost[0]), default=0)
 
 
-def _costs_in_floats(costs: Sequence[tuple[int, int]], powers: np.ndarray) -> np.ndarray:
+def costs_in_floats(
+    costs: Sequence[tuple[int, int]], powers: np.ndarray, large_digits: int = LARGE_DIGITS
+) -> np.ndarray:
     """Give fractions times powers of two as floats; large ones only have to stay large."""
-    large = 2.0**LARGE_DIGITS
+    large = 2.0**large_digits
     if all(bottom == 1 and -WHOLE < top < WHOLE for top, bottom in costs):
         found = np.ldexp(np.array([top for top, _ in costs], np.float64), powers)
     else:

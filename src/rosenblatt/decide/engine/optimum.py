@@ -48,7 +48,7 @@ def by_floats(program: Program, clock: Clock) -> tuple[Basis, Vertex] | None:
 
 
 def candidates(
-    floats: FloatProgram, clock: Clock, *, patient: bool = False
+    floats: FloatProgram, clock: Clock, first: Method | None = None, *, patient: bool = False
 ) -> Iterator[tuple[Basis, Vertex, bool]]:
     """Give bases that floats find, what they are in floats, and whether they may be optimal.
 
@@ -56,7 +56,7 @@ def candidates(
     seems right, or leads no further; then the floats begin anew by another method.
     """
     tried = set[bytes]()
-    for method in quickest, interior:
+    for method in first or quickest, interior:
         seen, steps = set[bytes](), _refinements(floats, method, clock)
         for k, (basis, found, close, last) in enumerate(steps):
             states = np.concatenate(basis)

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import atexit
 import math
-import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future, wait
 from typing import Any
 
 import highspy
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.decide.engine.interior import InteriorMethod
+from rosenblatt.decide.engine.interior import InteriorMethod, patience
 from rosenblatt.exact.programs import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, Basis
 from rosenblatt.pauses import OutOfTimeError, beside
 
@@ -37,7 +36,6 @@ STATUS = highspy.HighsBasisStatus
 STATES = {STATUS.kBasic: BASIC, STATUS.kLower: AT_LOWER, STATUS.kUpper: AT_UPPER}
 STATUSES = {BASIC: STATUS.kBasic, AT_LOWER: STATUS.kLower, AT_UPPER: STATUS.kUpper}
 DONE = highspy.HighsStatus.kOk  # no limit was reached
-GRACE = 0.1  # seconds that a solver has to come back
 ALONE = 1.0  # seconds that the simplex method has before another begins beside it
 
 INTERIOR = {"solver": "ipm"}
@@ -64,7 +62,7 @@ def run(solver: Any, seconds: float, task: str = "run") -> Any:
     """Let a solver do a task of its own for some seconds at most, and give what it gives."""
     answer = _begun(solver, seconds, task)
     try:
-        wait([answer], _patience(seconds))
+        wait([answer], patience(seconds))
     finally:
         if not answer.done():
             solver.cancelSolve()
@@ -87,36 +85,64 @@ def _let_end() -> None:
     wait(set(_running), GRACE_AT_EXIT)
 
 
-def _patience(seconds: float) -> float:
-    return min(max(seconds, 0.0) + GRACE, threading.TIMEOUT_MAX)
-
-
 def _in_time(answer: Future[Any], solver: Any) -> Any:
     if not answer.done() or solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
         raise OutOfTimeError
     return answer.result()
 
 
+class Simplex:
+    """A program that the simplex method solves, in a thread unless it is small.
+
+    Whoever leaves the `with` has it stopped.
+    """
+
+    def __init__(self, model: Model, seconds: float) -> None:
+        self.model, self.end = model, time.perf_counter() + seconds
+        self.solver: Any = _at_once(model)
+        if self.solver is None:
+            self.solver = loaded(model, {})
+            self.answer = _begun(self.solver, seconds)
+        else:
+            self.answer = Future[Any]()
+            self.answer.set_result(DONE)
+
+    def ends_soon(self) -> bool:
+        """Tell whether it has ended, or does so within the time that it is given alone."""
+        return bool(wait([self.answer], min(ALONE, patience(self._left()))).done)
+
+    def solved(self) -> Any:
+        """Give the solver at its end, or one at the basis of an interior method that ends first."""
+        if not self.ends_soon() and self._left() > 0:
+            basis = _by_interior(self.model, self._left(), self.answer)
+            if basis is not None:
+                return _at(self.model, basis, self._left())
+        wait([self.answer], patience(self._left()))
+        _in_time(self.answer, self.solver)
+        return self.solver
+
+    def _left(self) -> float:
+        return self.end - time.perf_counter()
+
+    def __enter__(self) -> Simplex:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.answer.done():
+            self.solver.cancelSolve()
+
+
+def _at_once(model: Model) -> Any | None:
+    if model[-1].nnz > SMALL:
+        return None
+    solver = loaded(model, AT_ONCE)
+    return solver if solver.run() == DONE else None
+
+
 def quickest(model: Model, seconds: float) -> Any:
     """Solve a program by simplex, or by an interior method if that ends first with an optimum."""
-    if model[-1].nnz <= SMALL and (at_once := loaded(model, AT_ONCE)).run() == DONE:
-        return at_once
-    end = time.perf_counter() + seconds
-    simplex = loaded(model, {})
-    first = _begun(simplex, seconds)
-    try:
-        wait([first], min(ALONE, _patience(seconds)))
-        basis = None
-        if not first.done() and seconds > ALONE:
-            basis = _by_interior(model, end - time.perf_counter(), first)
-        if basis is not None:
-            return _at(model, basis, end - time.perf_counter())
-        wait([first], _patience(end - time.perf_counter()))
-    finally:
-        if not first.done():
-            simplex.cancelSolve()
-    _in_time(first, simplex)
-    return simplex
+    with Simplex(model, seconds) as simplex:
+        return simplex.solved()
 
 
 def interior(model: Model, seconds: float) -> Any:
@@ -132,13 +158,8 @@ def interior(model: Model, seconds: float) -> Any:
 
 
 def _by_interior(model: Model, seconds: float, *others: Future[Any]) -> Basis | None:
-    """Give the basis of an interior method, None if it finds none, or others end before it."""
-    method = InteriorMethod(model, seconds)
-    try:
-        wait([method.answer, *others], _patience(seconds), FIRST_COMPLETED)
-        return method.answer.result() if method.answer.done() else None
-    finally:
-        method.end()
+    with InteriorMethod() as method:
+        return method.basis(model, seconds, *others)
 
 
 def _at(model: Model, basis: Basis | None, seconds: float) -> Any:
