@@ -179,6 +179,20 @@ def test_a_run_goes_on_from_its_checkpoint_to_the_same_weights(local, tmp_path):
     assert not note.exists()
 
 
+def test_an_interrupted_run_holds_all_of_its_last_round(engine):
+    def interrupt(progress):
+        if progress.rounds == 3:
+            raise KeyboardInterrupt
+
+    noisy = cut(X, np.where(np.arange(400) % 7, y, -y), 4)
+    made = lambda: rb.Perceptron(output="averaged", max_iter=3)  # noqa: E731
+    whole = rb.cluster.fit(made(), noisy, client=engine)
+    found = rb.cluster.fit(made(), noisy, client=engine, watch=interrupt)
+    assert found.run_.stop is rb.Stop.INTERRUPTED
+    assert np.array_equal(found.coef_, whole.coef_)
+    assert np.array_equal(found.run_.counts, whole.run_.counts)
+
+
 # ---- data
 
 

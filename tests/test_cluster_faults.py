@@ -16,6 +16,7 @@ import pytest
 import rosenblatt as rb
 from amount import amount
 from clusters import cut, local_cluster, planted, processes
+from rosenblatt.cluster.on_dask import LOOK_SECONDS
 
 distributed = pytest.importorskip("distributed")
 
@@ -99,6 +100,7 @@ def test_workers_that_go_and_come_change_nothing_and_get_their_part(cluster, cli
         if progress.rounds == 6:
             cluster.scale(2)
             client.wait_for_workers(2, timeout=60)
+            time.sleep(LOOK_SECONDS)
         if progress.rounds == 7:  # the round told it to fetch shards
             wait_for(lambda: all(client.has_what().values()))
 

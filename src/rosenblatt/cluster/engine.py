@@ -102,13 +102,23 @@ class Engine:
         self.descriptions = [self.descriptions[k] for k in places]
         self._keep(places)
 
-    def map(self, task: Task, shared: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
-        """Do a task for each shard; give the results in the order of the shards."""
+    def map(
+        self,
+        task: Task,
+        shared: Any,
+        own: Sequence[Any] | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> Iterator[Any]:
+        """Do a task for each shard; give the results in the order of the shards.
+
+        What the tasks need not wait for is done meanwhile.
+        """
         mine = [None] * len(self.descriptions) if own is None else list(own)
         began, slowest = time.perf_counter(), (0.0, "")
         busy: defaultdict[str, float] = defaultdict(float)
-        moved = self.copies * size_of(shared) + (0 if own is None else size_of(mine))
         done = self._results(task, shared, mine)
+        moved = self.copies * size_of(shared) + (0 if own is None else size_of(mine))
+        meanwhile()
         for description, (value, seconds, worker) in zip(self.descriptions, done, strict=True):
             busy[worker], slowest = (
                 busy[worker] + seconds,
@@ -129,6 +139,7 @@ class Engine:
         raise NotImplementedError
 
     def _results(self, task: Task, shared: Any, own: list[Any]) -> Iterator[Done]:
+        """Begin a round, and give its results as they are asked for."""
         raise NotImplementedError
 
 

@@ -56,6 +56,10 @@ class LocalEngine(Engine):
             self.workers[place] = self.workers.get(place) or Worker()
         for place in places:
             self._ask(place, call, own)
+        return self._in_order(call, own)
+
+    def _in_order(self, call: bytes, own: list[Any]) -> Iterator[Done]:
+        """Wait for one process after the other."""
         done: dict[int, list[Done]] = {}
         for k in range(len(own)):
             place = k % self.processes

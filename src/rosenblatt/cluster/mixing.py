@@ -117,6 +117,7 @@ class Mixing:
         self.weighted = 0.0
         counted = survey.rows if survey.rows <= MANY_ROWS else 0
         self.counts = np.zeros(counted, np.uint32)
+        self.late: Mixture | None = None  # the last round, as far as the next need not wait for it
 
     def run(self) -> None:
         """Make round after round; then let the learner hold what was learned."""
@@ -128,6 +129,8 @@ class Mixing:
             if not self.per_round:
                 raise
             stop = Stop.INTERRUPTED
+        finally:
+            self._catch_up()
         self._conclude(stop)
 
     def _rounds(self) -> Stop:
@@ -136,8 +139,6 @@ class Mixing:
             if stop is not None:
                 return stop
             self._round()
-            if self.checkpoint is not None:
-                self._write()
 
     def _stop(self) -> Stop | None:
         """Tell why to stop after this round; the order is that of one machine."""
@@ -187,24 +188,32 @@ class Mixing:
             tally,
         )
         mixture = Mixture(begin)
-        parts = self.engine.map(one_pass, begin, self.seeds)
-        for counts, part in zip(self._counts(), parts, strict=True):
+        for part in self.engine.map(one_pass, begin, self.seeds, self._catch_up):
             mixture.add(part)
-            if counts.size:
-                count_packed(part.missed, counts)
-        self.learned.state = mixture.state(state)
+        learned.state = mixture.state(learned.state)
+        _refuse_infinite(learned.state.w)
         self.per_round.append(mixture.mistakes)
         self.updates.append(mixture.updates)
         self.weighted += mixture.weighted_mistakes
-        self.lengths.append(length_of(self.learned.state.w, self.learned.state.tally[LOST]))
-        if not all(np.isfinite(part).all() for part in self.learned.state[:2]):
-            raise InputError(
-                "the weights grew too large for float64; divide X or eta0 by a constant"
-            )
+        self.lengths.append(length_of(learned.state.w, learned.state.tally[LOST]))
+        self.late = mixture
         if self.watch is not None and self.engine.latest is not None:
             seconds = time.perf_counter() - self.began
             latest = self.engine.latest
             self.watch(RoundProgress(len(self.per_round), mixture.mistakes, seconds, latest))
+
+    def _catch_up(self) -> None:
+        """Do for the last round what the next one need not wait for, while that is under way."""
+        late, self.late = self.late, None
+        if late is None:
+            return
+        self.learned.state = late.averaged(self.learned.state)
+        _refuse_infinite(self.learned.state.drift)
+        if self.counts.size:
+            for missed, counts in zip(late.missed, self._counts(), strict=True):
+                count_packed(missed, counts)
+        if self.checkpoint is not None:
+            self._write()
 
     def _counts(self) -> list[np.ndarray]:
         """Give the counts of the rows of each shard."""
@@ -299,6 +308,11 @@ class Mixing:
         self.weighted, self.counts = float(found["weighted"][0]), found["counts"].copy()
 
 
+def _refuse_infinite(weights: np.ndarray) -> None:
+    if not np.isfinite(weights).all():
+        raise InputError("the weights grew too large for float64; divide X or eta0 by a constant")
+
+
 class Mixture:
     """The passes of a round, added up."""
 
@@ -309,12 +323,15 @@ class Mixture:
         self.tally = np.zeros_like(begin.tally)
         self.lost = self.squares = 0.0
         self.last: PassEnd | None = None
+        self.missed: list[np.ndarray] = []  # rows of each shard
+        self.earlier: State | None = None  # before the round, if the average is to be made
 
     def add(self, part: PassEnd) -> None:
         """Add a pass; weights that moved count by its updates."""
         gained = part.tally - self.begin.tally
         mistakes, updates = int(gained[MISTAKES]), int(gained[UPDATES])
         self.last, self.passes = part, self.passes + 1
+        self.missed.append(part.missed)
         self.mistakes, self.updates = self.mistakes + mistakes, self.updates + updates
         self.products += updates * mistakes
         self.tally += gained
@@ -348,7 +365,7 @@ class Mixture:
         return self.stretch * self.products / self.updates if self.updates else 0.0
 
     def state(self, before: State) -> State:
-        """Give the state after the round; that of one shard is its own."""
+        """Give the state after the round, but for the average; that of one shard is its own."""
         if self.begin.alone:
             assert self.last is not None
             assert self.last.alone is not None
@@ -366,15 +383,18 @@ class Mixture:
             # What the mixture is shorter than its parts is lost, too.
             shorter = self.squares / self.updates - far * length_of(step, 0.0).square
             tally[LOST] += far * (self.lost / self.updates - tally[LOST] + shorter)
-        return before._replace(w=w, drift=self._drift(before, tally), tally=tally)
+        self.earlier = before if before.drift.size else None
+        return before._replace(w=w, tally=tally)
 
-    def _drift(self, before: State, tally: np.ndarray) -> np.ndarray:
+    def averaged(self, after: State) -> State:
         """Give the drift that stands for the mean: (CLOCK·w - drift) / SEEN, with CLOCK at 0."""
-        if not before.drift.size:
-            return before.drift
+        before = self.earlier
+        if before is None:
+            return after
         t = self.begin.number
         share = t**3 / sum(k**3 for k in range(1, t + 1))
         held = self._summed(before.w.size) + self.tally[CLOCK] * before.w
         mean = held / self.tally[SEEN]
         earlier = mean_weights(before)
-        return np.asarray(-tally[SEEN] * (earlier + share * (mean - earlier)))
+        drift = np.asarray(-after.tally[SEEN] * (earlier + share * (mean - earlier)))
+        return after._replace(drift=drift)

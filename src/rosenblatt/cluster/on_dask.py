@@ -16,10 +16,12 @@ default), then gives up.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED
 from concurrent.futures import wait as wait_in_threads
 from contextlib import contextmanager
 from itertools import pairwise
@@ -30,11 +32,11 @@ from rosenblatt.cluster.inputs import DaskChunk, made
 from rosenblatt.cluster.shards import RowsShard, Shard, load
 from rosenblatt.errors import ClusterError, optional_module
 
-AT_ONCE = 16  # tasks of which results are fetched together, or which are sent what they share
+AT_ONCE = 16  # results that are fetched at a time, and tasks that are sent what they share
 TOGETHER = 64  # shards at most that are one task
 CONNECT_SECONDS = 10.0  # that a scheduler may take to answer
 REACH_SECONDS = 5.0  # that workers may take to answer, or the scheduler fetches their results
-LOOK_SECONDS = 1.0  # between two looks whether there is still a worker
+LOOK_SECONDS = 1.0  # between two looks at which workers there are, and what they hold
 WAIT = "60s"
 GONE = (
     "the scheduler went away; connect again, and give the same call a checkpoint= to go on from "
@@ -52,7 +54,8 @@ class DaskEngine(Engine):
         self.shards: list[Any] = []
         self.moving: dict[int, tuple[str, Any]] = {}
         self.fetched: list[Any] = []  # of the last round
-        self.following: list[list[int]] = []  # of the next one
+        self.groups: list[list[int]] = []  # the shards of each task
+        self.looked = -math.inf
         self.known: set[str] = set()  # workers that were asked whether they can be reached
         self.direct = True
 
@@ -84,7 +87,7 @@ class DaskEngine(Engine):
             # Nothing we wait for is restricted to workers: were all lost, new ones would not do.
             _release(self.shards)
             self.shards = self.client.compute([_lazy(each) for each in self.descriptions])
-            self.following = []
+            self.groups = []
             # What is shared goes to the scheduler, then to each worker.
             self.copies = 1 + max(1, len(self._threads()))
 
@@ -92,22 +95,24 @@ class DaskEngine(Engine):
         return dict(self.client.nthreads())
 
     def _keep(self, places: Sequence[int]) -> None:
-        self.shards, self.following = [self.shards[k] for k in places], []
+        self.shards, self.groups = [self.shards[k] for k in places], []
 
-    def _groups(self) -> list[list[int]]:
-        """Give the shards of each task: those that a worker holds.
-
-        They are found out while the tasks of a round are under way, for the next one.
-        """
-        if not self.following or not self._are_loaded():
+    def _find_groups(self) -> None:
+        """Find out the shards of each task, those that a worker holds, if they may have moved."""
+        if not self.groups or not self._are_loaded():
             self._wait(self.shards)
-            self.following = self._held_together()
-        return self.following
+            self.groups = self._held_together()
+
+    def _look_again(self) -> None:
+        """See which workers came and went, now and then: it costs a round some milliseconds."""
+        if time.monotonic() - self.looked > LOOK_SECONDS and self._are_loaded():
+            self.groups = self._held_together()
 
     def _are_loaded(self) -> bool:
         return all(shard.done() for shard in self.shards)
 
     def _held_together(self) -> list[list[int]]:
+        self.looked = time.monotonic()
         threads, holders = self._threads(), self.client.who_has(self.shards)
         self._look_for(set(threads))
         where = [holders.get(shard.key, ()) for shard in self.shards]
@@ -139,8 +144,8 @@ class DaskEngine(Engine):
     def _results(self, task: Task, shared: Any, own: list[Any]) -> Iterator[Done]:
         name = f"{self.token}-{task.__name__}-{self.rounds}"
         with _quietly(), self._connected():
-            groups = self._groups()
-            given = shared
+            self._find_groups()
+            groups, given = self.groups, shared
             if len(groups) > AT_ONCE:
                 given = self.client.submit(_given, shared, key=f"{name}-shared", pure=False)
             futures = self.client.map(
@@ -152,43 +157,47 @@ class DaskEngine(Engine):
                 key=[f"{name}-{k}" for k in range(len(groups))],
                 pure=False,
             )
+            coming = self._coming(groups, futures)
             # Only now may workers forget the results of the round before: told so earlier, Dask
             # would keep the new tasks back for 5 to 10 ms, for it sends messages in batches.
             _release(self.fetched)
             self.fetched = [*futures, given] if given is not shared else list(futures)
-            self.following = self._held_together() if self._are_loaded() else []
-        yield from self._in_order(groups, futures)
+            self._look_again()
+        return self._in_order(coming)
 
-    def _in_order(self, groups: list[list[int]], futures: list[Any]) -> Iterator[Done]:
-        """Fetch what is ready, while other tasks go on; give results in the order of the shards."""
+    def _coming(self, groups: list[list[int]], futures: list[Any]) -> dict[Any, list[int]]:
+        """Begin to fetch results, each as soon as it is there, on the thread of Dask's messages."""
+        loop, turns = self.client.loop.asyncio_loop, asyncio.Semaphore(AT_ONCE)
+        coming = (_fetched(self.client, future, self.direct, turns) for future in futures)
+        begun = (asyncio.run_coroutine_threadsafe(each, loop) for each in coming)
+        return dict(zip(begun, groups, strict=True))
+
+    def _in_order(self, coming: dict[Any, list[int]]) -> Iterator[Done]:
+        """Give results in the order of the shards."""
         arrived: dict[int, Done] = {}
-        pending, following = dict(zip(range(len(groups)), futures, strict=True)), 0
-        while pending:
-            with self._connected():
-                self._wait(list(pending.values()), "FIRST_COMPLETED")
-                ready = [k for k, future in pending.items() if future.done()][:AT_ONCE]
-                done = self._gathered([pending.pop(k) for k in ready])
-            for k, values in zip(ready, done, strict=True):
-                arrived.update(zip(groups[k], values, strict=True))
-            while following in arrived:
-                yield arrived.pop(following)
-                following += 1
+        following = 0
+        try:
+            while coming:
+                with self._connected():
+                    self._be_patient(lambda seconds: _is_one_done(coming, seconds))
+                    ready = [each for each in coming if each.done()]
+                    for each in ready:
+                        arrived.update(zip(coming.pop(each), each.result(), strict=True))
+                while following in arrived:
+                    yield arrived.pop(following)
+                    following += 1
+        finally:
+            for each in coming:
+                each.cancel()
 
-    def _gathered(self, futures: list[Any]) -> Any:
-        """Fetch results; one that is lost on the way is computed again, if there is a worker."""
-        coming = self.client.gather(futures, direct=self.direct, asynchronous=True)
-        found = asyncio.run_coroutine_threadsafe(coming, self.client.loop.asyncio_loop)
-        self._be_patient(lambda seconds: bool(wait_in_threads([found], seconds).done))
-        return found.result()
-
-    def _wait(self, futures: list[Any], until: str = "ALL_COMPLETED") -> None:
+    def _wait(self, futures: list[Any]) -> None:
         """Wait until futures are done."""
         from distributed import wait
 
         def are_done(seconds: float) -> bool:
             try:
                 with self.client.as_current():
-                    wait(futures, timeout=seconds, return_when=until)
+                    wait(futures, timeout=seconds)
             except TimeoutError:
                 return False
             return True
@@ -233,6 +242,20 @@ class DaskEngine(Engine):
 
     def _is_there(self) -> bool:
         return bool(self.client.status == "running" and self.client.scheduler.status == "running")
+
+
+async def _fetched(client: Any, future: Any, direct: bool, turns: asyncio.Semaphore) -> Any:
+    """Fetch a result; one that is lost on the way is computed again, if there is a worker."""
+    from distributed import wait
+
+    with client.as_current():
+        await wait([future])
+    async with turns:
+        return await client.gather(future, direct=direct, asynchronous=True)
+
+
+def _is_one_done(coming: Iterable[Any], seconds: float) -> bool:
+    return bool(wait_in_threads(coming, seconds, FIRST_COMPLETED).done)
 
 
 async def _all_answer(client: Any, workers: set[str]) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,10 +31,14 @@ HERE = 22  # where the unit of place 0 is
 UNITS = 2.0 ** (BITS * np.arange(-HERE, HERE + 1))  # that of -place is its inverse
 
 
+NOWHERE = np.zeros(0, np.uint32)
+
+
 class ReproducibleSum:
-    """A sum of vectors; pickled, it has the coordinates that are not empty."""
+    """A sum of vectors; what is sent of it are the coordinates that are not empty."""
 
     def __init__(self, size: int) -> None:
+        self.size = size
         self.places = np.full(size, EMPTY, np.int8)
         self.digits = np.zeros((size, 2), np.int64)
 
@@ -43,9 +47,10 @@ class ReproducibleSum:
         mine = slice(first, first + terms.size)
         add_terms(terms, self.places[mine], self.digits[mine], UNITS)
 
-    def add_sum(self, other: ReproducibleSum) -> None:
+    def add_sum(self, other: ReproducibleSum | SentSum) -> None:
         """Add what another sum has added up."""
-        add_digits(other.places, other.digits, self.places, self.digits)
+        used = other.used if isinstance(other, SentSum) else NOWHERE
+        add_digits(used, other.places, other.digits, self.places, self.digits)
 
     def values(self, part: slice = slice(None)) -> np.ndarray:
         """Give the sum, NaN where a term was not finite."""
@@ -60,11 +65,19 @@ class ReproducibleSum:
 
     def __reduce__(self) -> tuple[Any, ...]:
         used = np.flatnonzero(self.places > EMPTY)
-        if 3 * used.size > 2 * self.places.size:
-            return _whole, (self.places, self.digits)
-        kind = np.uint32 if self.places.size < 2**32 else np.uint64
-        here = used.astype(kind), self.places[used], self.digits[used]
-        return _spread, (self.places.size, *here)
+        if 3 * used.size > 2 * self.size:
+            return SentSum, (self.size, NOWHERE, self.places, self.digits)
+        kind = np.uint32 if self.size < 2**32 else np.uint64
+        return SentSum, (self.size, used.astype(kind), self.places[used], self.digits[used])
+
+
+class SentSum(NamedTuple):
+    """A sum as it was sent: some coordinates of it, or all of them (none in `used`)."""
+
+    size: int
+    used: np.ndarray
+    places: np.ndarray
+    digits: np.ndarray
 
 
 @dataclass
@@ -74,11 +87,11 @@ class Summand:
     Of the shards that a worker has, one has the sum; the others have None.
     """
 
-    sum: ReproducibleSum | None
+    sum: ReproducibleSum | SentSum | None
 
     def take_over(self, earlier: Summand) -> None:
         """Add what an earlier shard has to add up, which then has nothing."""
-        if self.sum is not None and earlier.sum is not None:
+        if isinstance(self.sum, ReproducibleSum) and earlier.sum is not None:
             self.sum.add_sum(earlier.sum)
             earlier.sum = None
 
@@ -87,24 +100,11 @@ def added_up(parts: Iterable[Summand]) -> np.ndarray:
     """Give the sum of all shards."""
     total: ReproducibleSum | None = None
     for part in parts:
-        if total is None:
-            total = part.sum
-        elif part.sum is not None:
+        if part.sum is not None:
+            total = total or ReproducibleSum(part.sum.size)
             total.add_sum(part.sum)
     assert total is not None
     return total.values()
-
-
-def _whole(places: np.ndarray, digits: np.ndarray) -> ReproducibleSum:
-    made = ReproducibleSum(0)
-    made.places, made.digits = places, digits
-    return made
-
-
-def _spread(size: int, used: np.ndarray, places: np.ndarray, digits: np.ndarray) -> ReproducibleSum:
-    made = ReproducibleSum(size)
-    made.places[used], made.digits[used] = places, digits
-    return made
 
 
 @exact_part
@@ -142,13 +142,18 @@ def add_terms(terms: np.ndarray, places: np.ndarray, digits: np.ndarray, units: 
 
 @exact_loop
 def add_digits(
-    other_places: np.ndarray, other_digits: np.ndarray, places: np.ndarray, digits: np.ndarray
+    used: np.ndarray,
+    other_places: np.ndarray,
+    other_digits: np.ndarray,
+    places: np.ndarray,
+    digits: np.ndarray,
 ) -> None:
-    """Add the digits of one sum to those of another."""
-    for j in range(places.size):
-        below = raise_to(int(other_places[j]), places, digits, j)
+    """Add the digits of one sum, of some coordinates or of all, to those of another."""
+    for k in range(other_places.size):
+        j = int(used[k]) if used.size else k
+        below = raise_to(int(other_places[k]), places, digits, j)
         if below == 0:
-            digits[j, 0] += other_digits[j, 0]
-            digits[j, 1] += other_digits[j, 1]
+            digits[j, 0] += other_digits[k, 0]
+            digits[j, 1] += other_digits[k, 1]
         elif below == 1:
-            digits[j, 1] += other_digits[j, 0]
+            digits[j, 1] += other_digits[k, 0]
