@@ -24,8 +24,9 @@ from bench.race import Contestant, MissingError, Race, itself, race
 
 PEAK = Path("/proc/self/clear_refs")
 STATUS = Path("/proc/self/status")
-OURS, PEER, SVM, COPY = "rosenblatt", "scikit-learn", "rosenblatt, SVM", "copy of a tenth"
-WARM_ROWS = {SVM: 20_000}  # fewer would be solved by other loops; of others, 100 do
+OURS, PEER, COPY = "rosenblatt", "scikit-learn", "copy of a tenth"
+SVMS = {f"rosenblatt, SVM, intercept {kind}": kind for kind in ("free", "lifted")}
+WARM_ROWS = dict.fromkeys(SVMS, 20_000)  # fewer would be solved by other loops; of others, 100 do
 SETS: dict[str, tuple[int, Callable[[int], tuple]]] = {
     "dense float32": (400_000, sets.dense),
     "dense float64": (200_000, partial(sets.dense, dtype=np.float64)),
@@ -54,7 +55,11 @@ def extra_memory(scale: float) -> Race:
 @race
 def svm_memory(scale: float) -> Race:
     """Memory beyond the data, while fitting a soft margin."""
-    runs = {f"{SVM}, {data}": (SVM, data) for data in ("dense float32", "sparse float32")}
+    runs = {
+        f"{who}, {data}": (who, data)
+        for data in ("dense float32", "sparse float32")
+        for who in SVMS
+    }
     return Race(
         entries={name: partial(growing, *run, scale / 4) for name, run in runs.items()},
         figures=[itself(name, at_most=20) for name in runs],
@@ -80,7 +85,8 @@ def growing(who: str, data: str, scale: float) -> Contestant:
 def growth(who: str, data: str, scale: float) -> float:
     """Give the growth of this process's peak during a fit, in percent of the data."""
     rows, make = SETS[data]
-    fit = {OURS: our_pass, PEER: peer_pass, SVM: our_svm, COPY: copying}[who]
+    svms = {name: partial(our_svm, kind) for name, kind in SVMS.items()}
+    fit = {OURS: our_pass, PEER: peer_pass, COPY: copying, **svms}[who]
     fit(*make(WARM_ROWS.get(who, 100))).run(None)
     X, y = make(sets.scaled(rows, scale))
     contestant = fit(X, y)
@@ -92,11 +98,11 @@ def growth(who: str, data: str, scale: float) -> float:
     return 100 * 1024 * (kilobytes("VmHWM") - before) / size
 
 
-def our_svm(X: Any, y: np.ndarray) -> Contestant:
-    """Enter a soft margin with a lifted intercept."""
+def our_svm(intercept: str, X: Any, y: np.ndarray) -> Contestant:
+    """Enter a soft margin."""
     import rosenblatt as rb
 
-    return Contestant(lambda _: rb.SoftMarginSVM(C=1.0, intercept="lifted").fit(X, y))
+    return Contestant(lambda _: rb.SoftMarginSVM(C=1.0, intercept=intercept).fit(X, y))
 
 
 def copying(X: Any, y: np.ndarray) -> Contestant:

@@ -293,6 +293,19 @@ def test_a_large_copy_is_announced_at_the_line_that_caused_it(act):
     assert [warning.filename for warning in caught] == [__file__]
 
 
+LEARNERS = (rb.Perceptron, rb.OnlineSVM, rb.SoftMarginSVM, rb.HardMarginSVM)
+
+
+@pytest.mark.parametrize(
+    "use", [rb.separate, *(lambda X, y, each=each: each().fit(X, y) for each in LEARNERS)]
+)
+def test_fortran_order_is_copied_with_a_warning_that_says_how_much(use, monkeypatch):
+    monkeypatch.setattr("rosenblatt.matrices.LARGE_COPY", 2**20)
+    rows, labels, _ = rb.make_separable(2**15, 4, margin=0.1, seed=0)
+    with pytest.warns(rb.LargeCopyWarning, match="float64 array of 1 MiB.*pass a C-order"):
+        use(np.asfortranarray(rows), labels)
+
+
 def test_a_small_copy_is_not_announced():
     rb.Perceptron().fit((X * 64).astype(int), y)
 

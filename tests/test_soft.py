@@ -1,5 +1,6 @@
 """The soft margin: laws that every solution obeys, whichever method found it."""
 
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+import rosenblatt as rb
 from naive_margins import dual_value, objective
 from planted import quickly
 from rosenblatt.margin.problem import Problem
@@ -170,3 +172,17 @@ def test_a_gap_is_proven_by_its_duals_however_badly_columns_are_scaled():
     ]
     dual = sum(alphas) - sum(value**2 for value in sums) / (4 * Fraction(1e-14))
     assert found.dual == pytest.approx(float(dual), rel=1e-9)
+
+
+@pytest.mark.parametrize("intercept", ["free", "lifted"])
+def test_a_fit_takes_few_vectors_beside_the_rows(intercept):
+    n, random = 200_000, np.random.default_rng(0)
+    rows = random.standard_normal((n, 20)).astype(np.float32)
+    labels = rows @ random.standard_normal(20) + random.standard_normal(n) > 0
+    fit = lambda: rb.SoftMarginSVM(C=1.0, intercept=intercept).fit(rows, labels)  # noqa: E731
+    fit()  # compiles
+    tracemalloc.start()
+    fit()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * 8 * n  # of float64: Newton's steps have seven, blocks need little

@@ -22,12 +22,22 @@ import numpy as np
 
 from rosenblatt.loops import loop
 from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
-from rosenblatt.margin.problem import Effort, Problem, relative_gap
-from rosenblatt.margin.sums import rounding_of
+from rosenblatt.margin.problem import Effort, Problem, relative_gap, total_loss
+from rosenblatt.margin.sums import BLOCK, rounding_of
 from rosenblatt.margin.touching import Touching
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.online.plan import shuffle
-from rosenblatt.rows import Rows, add, combine, fill_squares, inner, prefetch, rows_ahead, scores
+from rosenblatt.rows import (
+    Rows,
+    add,
+    combine,
+    fill_squares,
+    inner,
+    prefetch,
+    rows_ahead,
+    scores,
+    span,
+)
 
 LARGEST, SMALLEST, GAP, RISE = range(4)  # places in what a sweep found
 MOST_PASSES = 10_000
@@ -251,22 +261,26 @@ def _candidate(
     problem: DualRows, betas: np.ndarray, free: bool, better: np.ndarray | None = None
 ) -> Candidate:
     """Compute anew what duals stand for; a free intercept is the best one for the weights."""
-    signs, products = problem.signs, np.empty(betas.size)
+    signs = problem.signs
     plain = problem.rows._replace(lift=0.0) if free else problem.rows
-    weights = _combination(plain, betas * signs, problem.columns)
+    weights = _combination(plain, betas, signs, problem.columns)
     norm = length = _norm(weights)
     if better is not None:
         weights, norm = better, _norm(better)
+    products = np.empty(betas.size)
     scores(plain, weights, products)
     if not free:
-        return weights, norm, signs * products, betas.copy(), length
+        products *= signs
+        return weights, norm, products, betas, length
     if np.isinf(problem.caps).any():
         weights[-1] = middle_intercept(products, signs)
     else:
         weights[-1] = best_intercept(products, signs, problem.caps)
     duals = balanced(betas, signs)
-    length = _norm(_combination(plain, duals * signs, problem.columns))
-    return weights, norm, signs * (products + weights[-1]), duals, length
+    length = _norm(_combination(plain, duals, signs, problem.columns))
+    products += weights[-1]
+    products *= signs
+    return weights, norm, products, duals, length
 
 
 def _soft_gap(
@@ -274,8 +288,8 @@ def _soft_gap(
 ) -> Swept:
     """Give the values of ½‖w‖² + Σ C·max(0, 1 - s(w·x + b)) and of its dual."""
     weights, norm, products, duals, length = _candidate(problem, betas, free, better)
-    primal = norm**2 / 2 + float(problem.caps @ np.maximum(0.0, 1.0 - products))
     least = float(products.min())
+    primal = norm**2 / 2 + total_loss(products, problem.caps)
     if least > 0.0 and (norm / least) ** 2 / 2 < primal:
         # Losses that are mere rounding weigh much under large caps: longer weights have none.
         weights, primal = weights / least, (norm / least) ** 2 / 2
@@ -295,9 +309,13 @@ def _hard_gap(
     return Swept(weights / least, duals, length / total, least / norm)
 
 
-def _combination(rows: Rows, factors: np.ndarray, columns: int) -> np.ndarray:
+def _combination(rows: Rows, betas: np.ndarray, signs: np.ndarray, columns: int) -> np.ndarray:
+    """Give Σ β·s·x, without a vector of all β·s."""
     total = np.zeros(columns + 1)
-    combine(rows, factors, total)
+    for first in range(0, betas.size, BLOCK):
+        part = slice(first, first + BLOCK)
+        block = span(rows, first, min(first + BLOCK, betas.size))
+        combine(block, betas[part] * signs[part], total)
     return total
 
 

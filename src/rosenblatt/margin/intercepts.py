@@ -20,6 +20,8 @@ def best_intercept(scores: np.ndarray, signs: np.ndarray, caps: np.ndarray) -> f
     -2.0
     """
     breaks = signs - scores
+    if (caps == caps[0]).all():
+        return _middle_break(breaks, int(np.count_nonzero(signs > 0)))
     order = np.argsort(breaks)
     gathered = caps[order]
     np.cumsum(gathered, out=gathered)
@@ -29,6 +31,16 @@ def best_intercept(scores: np.ndarray, signs: np.ndarray, caps: np.ndarray) -> f
     # Where the slope is zero, every b up to the next breakpoint is as good; the middle is fairest.
     flat = place + 1 < breaks.size and gathered[place] <= wanted
     return float((first + breaks[order[place + 1]]) / 2 if flat else first)
+
+
+def _middle_break(breaks: np.ndarray, place: int) -> float:
+    """Give the middle between the breakpoint at a place, counted from 1, and the next.
+
+    It is the best one where all rows weigh the same, and found without sorting all of them.
+    """
+    last = min(place, breaks.size - 1)
+    breaks.partition([max(place - 1, 0), last])
+    return float((breaks[max(place - 1, 0)] + breaks[last]) / 2)
 
 
 def middle_intercept(scores: np.ndarray, signs: np.ndarray) -> float:
@@ -43,4 +55,6 @@ def balanced(duals: np.ndarray, signs: np.ndarray) -> np.ndarray:
     sums = np.sum(duals, where=~positive), np.sum(duals, where=positive)
     least = min(sums)
     factors = [least / total if total > 0 else 0.0 for total in sums]
-    return duals * np.where(positive, factors[1], factors[0])
+    found = np.where(positive, factors[1], factors[0])
+    found *= duals
+    return found

@@ -17,12 +17,16 @@ Sources     Rockafellar 1976 (proximal steps); Yan & Li 2020 (Newton's method fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from scipy import linalg, sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.margin.intercepts import best_intercept
-from rosenblatt.margin.problem import Effort, Problem
+from rosenblatt.margin.problem import Effort, Problem, total_loss
+from rosenblatt.margin.sums import BLOCK
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import Dense, Rows, combine, scores, span
 
@@ -51,7 +55,9 @@ class Proximal:
         self.shift = np.zeros(w.size - 1)
         if self.free:
             self.costs[-1] = 0.0
-            self.shift = total(self.rows, np.full(alphas.size, 1 / alphas.size), w.size)[:-1]
+            n = alphas.size
+            share = lambda part: np.full(part.stop - part.start, 1 / n)  # noqa: E731
+            self.shift = total(self.rows, n, share, w.size)[:-1]
         self.reach = REACH
         self.look_at_all(w, alphas)
         place = min(alphas.size - 1, max(2 * w.size, alphas.size // SHARE))
@@ -88,7 +94,7 @@ class Proximal:
             return
         rest = np.where(far, self.alphas, 0.0)
         self.far_sums += self._sums(rest)
-        self.far_pulls += self._totals(rest * self.signs)
+        self.far_pulls += self._totals(lambda part: rest[part] * self.signs[part])
         self.all_alphas = self.all_duals(np.ones(len(self.sides)))
         self.X = float_rows(self.X, near)
         self.near = near if isinstance(self.near, slice) else self.near[near]
@@ -103,11 +109,20 @@ class Proximal:
 
     def all_duals(self, factors: np.ndarray) -> np.ndarray:
         """Give the duals of all rows, times a factor for each side."""
-        duals = self.all_alphas.copy()
-        duals[self.near] = self.alphas
-        for side, factor in zip(self._sides(self.problem.signs), factors, strict=True):
-            np.multiply(duals, factor, out=duals, where=side)
-        return duals
+        return self.held(factors)()
+
+    def held(self, factors: np.ndarray) -> Callable[[], np.ndarray]:
+        """Give what makes those duals, of vectors that are there anyway and never change."""
+        all_alphas, near, alphas = self.all_alphas, self.near, self.alphas
+
+        def made() -> np.ndarray:
+            duals = all_alphas.copy()
+            duals[near] = alphas
+            for side, factor in zip(self._sides(self.problem.signs), factors, strict=True):
+                np.multiply(duals, factor, out=duals, where=side)
+            return duals
+
+        return made
 
     def _sums(self, alphas: np.ndarray) -> np.ndarray:
         """Add up the duals of each side."""
@@ -122,15 +137,20 @@ class Proximal:
     def _products(self, w: np.ndarray) -> np.ndarray:
         """Give z·w."""
         if self.sees_all and not self.small:
-            return np.asarray(self.signs * products(self.rows, w))
+            found = products(self.rows, w)
+            found *= self.signs
+            return found
         return np.asarray(self.signs * (self.X @ w[:-1] + self.problem.lift * w[-1]))
 
-    def _totals(self, factors: np.ndarray) -> np.ndarray:
+    def _totals(self, factors: Callable[[slice], np.ndarray]) -> np.ndarray:
         """Give Σ factor·x of each side."""
         if self.sees_all and not self.small:
-            return np.stack([total(self.rows, factors * side, self.w.size) for side in self.sides])
-        factors = factors * self.sides
-        return np.column_stack([factors @ self.X, self.problem.lift * factors.sum(axis=1)])
+            return np.stack([self._total_of(factors, side) for side in self.sides])
+        both = factors(ALL) * self.sides
+        return np.column_stack([both @ self.X, self.problem.lift * both.sum(axis=1)])
+
+    def _total_of(self, factors: Callable[[slice], np.ndarray], side: np.ndarray) -> np.ndarray:
+        return total(self.rows, side.size, lambda part: factors(part) * side[part], self.w.size)
 
     # ---- values
 
@@ -139,24 +159,23 @@ class Proximal:
         self.centre, self.sigma = self.alphas, sigma
         self._take(self._duals(self.products))
 
-    def _duals(self, products: np.ndarray) -> np.ndarray:
+    def _duals(self, products: np.ndarray, part: slice = ALL) -> np.ndarray:
         duals: np.ndarray = 1 - products
         duals *= self.sigma
-        duals += self.centre
+        duals += self.centre[part]
         np.maximum(duals, 0.0, out=duals)
-        np.minimum(duals, self.caps, out=duals)
+        np.minimum(duals, self.caps[part], out=duals)
         return duals
 
     def _take(self, alphas: np.ndarray) -> None:
         """Take other duals; rows whose dual stays cost nothing."""
-        moved = alphas - self.alphas
-        moved *= self.signs
-        self.pulls += self._totals(moved)
+        before, signs = self.alphas, self.signs
+        self.pulls += self._totals(lambda part: (alphas[part] - before[part]) * signs[part])
         self.alphas, self.sums = alphas, self.far_sums + self._sums(alphas)
 
     def primal(self) -> float:
         """Give the objective of the weights; rows far from the margin are taken to stay so."""
-        losses = self.caps @ np.maximum(0.0, 1 - self.products)
+        losses = total_loss(self.products.copy(), self.caps)
         losses += self.far_sums.sum() - self.far_pulls.sum(axis=0) @ self.w
         return float(losses + (self.costs * self.w) @ self.w / 2)
 
@@ -226,7 +245,8 @@ class Proximal:
     def _solve(self, slope: np.ndarray) -> np.ndarray:
         """Solve (costs + σ Σ zzᵀ) x = slope."""
         bent = np.flatnonzero((self.alphas > 0) & (self.alphas < self.caps))
-        H = self.sigma * squares(self.X, bent, self.shift, self.problem.lift)
+        H = squares(self.X, bent, self.shift, self.problem.lift)
+        H *= self.sigma
         H[np.diag_indices(slope.size)] += self.costs
         x = solution(H, np.append(slope[:-1] - self.shift * slope[-1], slope[-1]))
         x[-1] -= self.shift @ x[:-1]
@@ -238,8 +258,13 @@ class Proximal:
         """Give the length along a step at which φ, whose slope there is `level`, is least."""
 
         def slope(length: float) -> float:
-            moved = self._duals(self.products + length * ends) - self.alphas
-            return level + length * rise - float(ends @ moved)
+            gained = 0.0
+            for first in range(0, ends.size, BLOCK):
+                part = slice(first, first + BLOCK)
+                moved = self._duals(self.products[part] + length * ends[part], part)
+                moved -= self.alphas[part]
+                gained += float(ends[part] @ moved)
+            return level + length * rise - gained
 
         low, high, at_low, at_high = 0.0, 1.0, level, slope(1.0)
         while at_high < -SHORT_OF_ZERO * abs(at_low) and high < 2.0**30:
@@ -277,22 +302,23 @@ def newton(
 
 
 def _descended(at: Proximal, tol: float, effort: Effort) -> tuple[np.ndarray, np.ndarray]:
-    w, alphas, above, below = at.w, at.all_alphas, np.inf, -np.inf
-    narrowest, since = np.inf, 0
+    w, above, below, narrowest, since = at.w, np.inf, -np.inf, np.inf, 0
+    alphas: Callable[[], np.ndarray] = partial(np.asarray, at.all_alphas)
     while True:
         primal, (dual, factors) = at.primal(), at.dual()
         if primal < above:
             above, w = primal, at.w
         if dual > below:
-            below, alphas = dual, at.all_duals(factors)
+            below, alphas = dual, at.held(factors)
         since = 0 if above - below < 0.9 * narrowest else since + 1
         narrowest = min(narrowest, above - below)
         known = np.isfinite(primal + dual)
         if not known or since > STALLED or effort.is_over():
-            return w, alphas
+            return w, alphas()
         if narrowest <= tol * above:
-            if at.holds(w, alphas, tol):
-                return w, alphas
+            duals = alphas()
+            if at.holds(w, duals, tol):
+                return w, duals
             above, below, narrowest = np.inf, -np.inf, np.inf
             continue
         at.recentre(primal - dual)
@@ -300,7 +326,7 @@ def _descended(at: Proximal, tol: float, effort: Effort) -> tuple[np.ndarray, np
         if since % UNSETTLED == UNSETTLED - 1:
             at.settle_intercept()
         if since % STUCK == STUCK - 1:
-            at.begin_again(w, alphas)
+            at.begin_again(w, alphas())
         effort.passes += 1
 
 
@@ -318,19 +344,32 @@ def products(rows: Rows, w: np.ndarray) -> np.ndarray:
     return out
 
 
-def total(rows: Rows, factors: np.ndarray, width: int) -> np.ndarray:
-    """Give Σ factor·x."""
+def total(rows: Rows, count: int, factors: Callable[[slice], np.ndarray], width: int) -> np.ndarray:
+    """Give Σ factor·x; the factors of a block of rows are made when it is their turn."""
 
     def work(start: int, stop: int) -> np.ndarray:
         out = np.zeros(width)
-        combine(span(rows, start, stop), factors[start:stop], out)
+        combine(span(rows, start, stop), factors(slice(start, stop)), out)
         return out
 
-    return np.asarray(sum(in_blocks(work, factors.size, rows.values.size // PASS)))
+    return added(in_blocks(work, count, rows.values.size // PASS))
+
+
+def added(parts: list[np.ndarray]) -> np.ndarray:
+    """Add up arrays in the first of them."""
+    first, *others = parts
+    for part in others:
+        first += part
+    return first
 
 
 def float_rows(X: Matrix, chosen: np.ndarray | slice) -> Matrix:
     """Give some rows in float64; dense ones, unless most of their entries are zeros."""
+    if isinstance(X, np.ndarray) and isinstance(chosen, np.ndarray):
+        made, height = np.empty((chosen.size, X.shape[1])), max(1, PIECE // X.shape[1])
+        for first in range(0, chosen.size, height):
+            made[first : first + height] = X[chosen[first : first + height]]
+        return made
     X = X[chosen].astype(np.float64, copy=False)
     few = not sparse.issparse(X) or X.nnz < FILLED * X.shape[0] * X.shape[1]
     return X if few else X.toarray()
@@ -343,7 +382,7 @@ def squares(X: Matrix, chosen: np.ndarray, shift: np.ndarray, lift: float) -> np
         return squares_of(X, chosen[start:stop], shift, lift)
 
     entries = chosen.size * (X.shape[1] + 1)
-    return np.asarray(sum(in_blocks(work, chosen.size, entries, each=1)))
+    return added(in_blocks(work, chosen.size, entries, each=1))
 
 
 def squares_of(X: Matrix, chosen: np.ndarray, shift: np.ndarray, lift: float) -> np.ndarray:
@@ -361,10 +400,12 @@ def squares_of(X: Matrix, chosen: np.ndarray, shift: np.ndarray, lift: float) ->
 
 
 def solution(H: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Solve H x = r; H is scaled to a unit diagonal, since columns differ in scale."""
+    """Solve H x = r; H itself is scaled to a unit diagonal, since columns differ in scale."""
     diagonal = np.diag(H)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    scaled, goal, at = H * scale * scale[:, None], scale * r, np.diag_indices(scale.size)
+    scaled, goal, at = H, scale * r, np.diag_indices(scale.size)
+    scaled *= scale
+    scaled *= scale[:, None]
     diagonal, ridge = scaled[at], 1e-15
     while ridge < 1.0:
         scaled[at] = diagonal + ridge

@@ -144,9 +144,9 @@ class Problem(NamedTuple):
         """Give the objective of weights."""
         products = np.empty(self.signs.size)
         scores(as_rows(self.X, self.lift), w, products)
-        losses = np.maximum(0.0, 1.0 - self.signs * products)
+        products *= self.signs
         penalised = w[:-1] if self.intercept == "free" else w
-        return float(self.caps @ losses + self.lam * (penalised @ penalised))
+        return total_loss(products, self.caps) + float(self.lam * (penalised @ penalised))
 
     def feasible(self, alphas: np.ndarray) -> np.ndarray:
         """Give duals in their range, balanced if the intercept is free."""
@@ -177,6 +177,13 @@ class Problem(NamedTuple):
         primal, dual = self.primal(w), self.dual(alphas, tol)
         done = relative_gap(primal, dual) <= tol
         return Solution(self.lam, w, alphas, primal, dual, passes, done, method)
+
+
+def total_loss(products: np.ndarray, caps: np.ndarray) -> float:
+    """Give Σ c·max(0, 1 - z·w) of products z·w, in whose place the losses are then."""
+    np.subtract(1.0, products, out=products)
+    np.maximum(products, 0.0, out=products)
+    return float(caps @ products)
 
 
 def relative_gap(above: float, below: float) -> float:

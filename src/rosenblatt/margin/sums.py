@@ -17,6 +17,7 @@ from scipy import sparse
 from rosenblatt.matrices import Matrix
 
 SPLITTER = 2.0**27 + 1
+BLOCK = 2**14  # rows of which something is computed at a time, so that it stays in the cache
 
 
 def rounding_of(duals: np.ndarray, squares: np.ndarray) -> float:
@@ -24,7 +25,11 @@ def rounding_of(duals: np.ndarray, squares: np.ndarray) -> float:
 
     Each of n sums rounds by 2^-53 of what it has gathered.
     """
-    return (duals.size + 4) * 2.0**-53 * float(duals @ np.sqrt(squares))
+    parts = (
+        duals[first : first + BLOCK] @ np.sqrt(squares[first : first + BLOCK])
+        for first in range(0, duals.size, BLOCK)
+    )
+    return (duals.size + 4) * 2.0**-53 * float(sum(parts))
 
 
 def accurate_combination(X: Matrix, factors: np.ndarray, lift: float) -> np.ndarray:
