@@ -4,6 +4,7 @@ import gzip
 import io
 import lzma
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import rosenblatt as rb
-from rosenblatt.data import tables_text
+from rosenblatt.data import tables, tables_text
 from rosenblatt.data.formats import found_format
 from rosenblatt.data.reading import Reading
 from rosenblatt.data.tables import read_table, table_blocks
@@ -35,7 +36,96 @@ def as_bytes(frame, format):
 
 
 def csv(text, **options):
-    return read_table(text, Reading("csv", **options))
+    """Read a CSV, small ones without Polars as well as with it, and hold both to each other."""
+    reading = Reading("csv", **options)
+    quick, careful = result_of(text, reading, tables.SMALL), result_of(text, reading, 0)
+    assert_same(quick, careful)
+    if isinstance(quick, Exception):
+        raise quick
+    for told in quick[1]:
+        warnings.warn(told, stacklevel=2)
+    return quick[0]
+
+
+def result_of(text, reading, small):
+    """Give the examples and the warnings of a table, or the error."""
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        patch.setattr(tables, "SMALL", small)
+        try:
+            return read_table(text, reading), [each.message for each in told]
+        except Exception as error:
+            return error
+
+
+def assert_same(ours, expected):
+    if isinstance(expected, Exception):
+        assert type(ours) is type(expected)
+        assert str(ours) == str(expected)
+        return
+    (a, told), (b, expected_told) = ours, expected
+    assert list(map(str, told)) == list(map(str, expected_told))
+    assert type(a.X) is type(b.X)
+    assert (a.X.dtype, a.X.shape) == (b.X.dtype, b.X.shape)
+    parts = ("data", "indices", "indptr") if sparse.issparse(a.X) else ()
+    for part in parts:
+        assert getattr(a.X, part).tobytes() == getattr(b.X, part).tobytes()
+    if not parts:
+        assert a.X.flags.c_contiguous
+        assert a.X.tobytes() == b.X.tobytes()
+    assert a.columns == b.columns
+    assert (a.y is None) == (b.y is None)
+    if a.y is not None:
+        assert a.y.dtype == b.y.dtype
+        assert a.y.tolist() == b.y.tolist()
+
+
+ODD = (
+    *("1", "0", "-1", "007", "+5", ".5", "1.", "-.5e-3", "1e3", "1E+2", "1,5", " 2 ", "1_000"),
+    *("inf", "-Infinity", "nan", "", "NA", "?", "True", "false", " TRUE", "16777217", "1e39"),
+    *("9007199254740993", "1e-40", "red", "blau", "größer", "١٢", "x y", " red", "2020-01-01"),
+    *("0x10", "1f", "1d", "e5", ".", "-", "1 2", "\u00a05", "\t7", "1\r", '"q"', 'a"b', "1;2"),
+    *("7.038531e-26", "0.1", "-0", "1e400", "99999999999999999999", "1-", "--1", "infinity"),
+)
+CELLS = st.one_of(
+    st.sampled_from(ODD),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-100, 100).map(str),
+)
+NAMES = st.sampled_from(["a", "b", "y", "label", "a b", " c", "1", "2", "0", "größe", "", "true"])
+
+
+@st.composite
+def texts(draw):
+    """Draw a small table, most columns of one kind, and how to read it."""
+    width, height = draw(st.integers(1, 4)), draw(st.integers(0, 5))
+    rows = [draw(st.lists(NAMES, min_size=width, max_size=width))]
+    kinds = [draw(st.lists(CELLS, min_size=1, max_size=3)) for _ in range(width)]
+    rows += [[draw(st.sampled_from(kind)) for kind in kinds] for _ in range(height)]
+    rows = rows[draw(st.integers(0, 1)) :]
+    separator, end = draw(st.sampled_from(",;\t")), draw(st.sampled_from(["\n", "\r\n"]))
+    repeats = draw(st.sampled_from([1, 1, 12]))
+    text = end.join(separator.join(row) for row in rows[:1] + rows[1:] * repeats)
+    text = draw(st.sampled_from(["", "", "\ufeff"])) + text + draw(st.sampled_from(["", end]))
+    options = {
+        "separator": separator,
+        "decimal": draw(st.sampled_from(".,")) if separator != "," else ".",
+        "header": draw(st.sampled_from([None, None, True, False])),
+        "label": draw(st.sampled_from([None, None, 0, -1, False])),
+        "categories": draw(st.sampled_from(["onehot", "onehot", "hash", "refuse"])),
+        "missing": draw(st.sampled_from(["refuse", 0.0])),
+        "dtype": draw(st.sampled_from([np.float32, np.float64])),
+        "columns": draw(st.sampled_from([2, 50])),
+    }
+    return text.encode(), options
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts())
+def test_a_small_table_is_read_the_same_with_and_without_polars(drawn):
+    text, options = drawn
+    reading = Reading("csv", **options)
+    assert_same(result_of(text, reading, tables.SMALL), result_of(text, reading, 0))
 
 
 every_format = pytest.mark.parametrize("format", ["csv", "tsv", "parquet", "arrow", "jsonl"])
@@ -302,10 +392,18 @@ def test_line_ends_inside_quotes_are_no_line_ends(monkeypatch):
     assert csv(text).names == ("a", "w=u\nv")
 
 
-def test_a_table_without_polars_says_how_to_get_it(monkeypatch):
+@pytest.mark.parametrize("text", [CSV.replace(b"1,", b'"1",'), CSV * 5000])
+def test_a_table_without_polars_says_how_to_get_it(monkeypatch, text):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(rb.MissingExtraError, match=r"polars is not installed.*rosenblatt\[files\]"):
-        csv(CSV)
+        csv(text)
+
+
+def test_a_small_table_of_plain_cells_needs_no_polars(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    X, y = read_table(CSV, Reading("csv"))
+    assert X.tolist() == [[1, 2.5], [-3, 100]]
+    assert y.tolist() == [1, 0]
 
 
 def test_files_are_found_compressed_in_folders_and_by_extension(tmp_path):
@@ -461,7 +559,7 @@ def test_a_large_table_that_is_read_twice_is_told(monkeypatch):
 
 
 def test_an_interrupt_within_polars_is_no_fault_of_the_file(tmp_path, monkeypatch):
-    (tmp_path / "t.csv").write_text("a,label\n1,0\n2,1\n")
+    (tmp_path / "t.csv").write_text('"a",label\n1,0\n2,1\n')
 
     def strike(*_, **__):
         raise pl.exceptions.PanicException("PyErr { type: <class 'KeyboardInterrupt'> }")

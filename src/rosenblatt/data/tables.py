@@ -27,7 +27,8 @@ The rules
 
 How it works
 ------------
-Polars reads; a `Layout` says which column becomes which features. A CSV file is first read in
+Polars reads, except for small texts of plain cells (`tables_plain`), to which its calls would be
+most of the work; a `Layout` says which column becomes which features. A CSV file is first read in
 haste: columns of numbers right into the dtype asked for. Where that fails, everything is read as
 text and converted here, which is slower, knows all spellings of a missing value, and can say which
 cell is wrong.
@@ -38,8 +39,9 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from mmap import ACCESS_READ, mmap
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,6 +66,7 @@ from rosenblatt.data.sources import (
 )
 from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import ANYTHING, Layout
+from rosenblatt.data.tables_plain import PlainTable, read_plain
 from rosenblatt.data.tables_text import WORDS, Dialect, ForeignTextError, quoted, separator_of
 from rosenblatt.errors import GuessWarning, InputError, ParseError, ReadTwiceWarning, levels_inside
 from rosenblatt.examples import Examples
@@ -80,6 +83,7 @@ UNLIKE = (
     "with care since a cell behind its first MiB is unlike those of its column there, such as NA"
 )
 SPARE = 1.2
+SMALL = 1 << 17  # bytes of a text that is read without Polars if its cells are plain
 COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")  # a number where commas are decimal points
 
 
@@ -90,8 +94,8 @@ class Origin(NamedTuple):
     """Where the rows come from, and what is known of their columns beforehand."""
 
     sources: list[Any]
-    text: Dialect | None
-    label: str | None
+    text: Dialect | None = None
+    label: str | None = None
     inputs: Sequence[str] = ()  # the columns that become features, if no model says which
     layout: Layout | None = None  # of the model that they are read for
     schema: Any = None  # of what is no CSV
@@ -124,12 +128,17 @@ def read_table(source: Name | bytes | list[Named], reading: Reading) -> Examples
     ([[1.0, 0.0, 1.0], [2.0, 1.0, 0.0]], ['yes', 'no'])
     """
     sources = _sources(source, reading)
+    plain = _plain_table(sources, reading)
+    if plain is not None:
+        origin = _described(Origin([], plain.text), reading)
+        layout = _layout(origin, reading, plain.text.kinds, partial(plain.words_of, reading))
+        return plain.examples(layout, reading)
     with _reported(sources, reading):
         origin = _origin(sources, reading)
         if origin.is_numeric_text:
             return _gathered(origin, reading)
         frame = _collected(origin, reading)
-        layout = _layout(frame.lazy(), origin, reading)
+        layout = _laid_out(frame.lazy(), origin, reading)
         return tables_layout.examples_of(
             frame, layout, reading, 0, None if origin.text is None else ANYTHING
         )
@@ -147,7 +156,7 @@ def table_blocks(
         sources = _sources(source, reading, folder)
         stack.enter_context(_reported(sources, reading))
         origin = _origin(sources, reading)
-        layout = _layout(_scan(origin, reading), origin, reading)
+        layout = _laid_out(_scan(origin, reading), origin, reading)
         if origin.layout is None and layout.words and not layout.table.hashed:
             advice = "pass categories='hash' to avoid it"
             _warn_twice(origin, reading, f"first to find the words of its text columns; {advice}")
@@ -248,16 +257,27 @@ def _unpacked(name: str, target: str) -> str:
     return target
 
 
+def _plain_table(named: list[Named], reading: Reading) -> PlainTable | None:
+    """Read a text that is small and plain."""
+    if len(named) > 1 or separator_of(reading) is None or _size(named[0][1]) > SMALL:
+        return None
+    return read_plain(tables_text.head_of(named[0][1]), reading)
+
+
 def _origin(named: list[Named], reading: Reading) -> Origin:
-    origin = Origin([source for _, source in named], None, None)
+    origin = Origin([source for _, source in named])
     if separator_of(reading) is not None:
         text = tables_text.examine(origin.sources[0], reading)
-        origin, names = origin._replace(text=text), list(text.kinds)
-    else:
-        schema = _scan(origin, reading).collect_schema()
-        if reading.format == "jsonl":
-            _warn_twice(origin, reading, "first to find its columns")
-        origin, names = origin._replace(schema=schema), schema.names()
+        return _described(origin._replace(text=text), reading)
+    schema = _scan(origin, reading).collect_schema()
+    if reading.format == "jsonl":
+        _warn_twice(origin, reading, "first to find its columns")
+    return _described(origin._replace(schema=schema), reading)
+
+
+def _described(origin: Origin, reading: Reading) -> Origin:
+    """Find the label and the features among the columns."""
+    names = list(origin.schema if origin.text is None else origin.text.kinds)
     if reading.like is None:
         label = tables_layout.label_column(names, reading)
         inputs = tables_layout.selected_columns(names, label, reading)
@@ -313,13 +333,28 @@ def _warn_twice(origin: Origin, reading: Reading, why: str) -> None:
         warnings.warn(sentence, ReadTwiceWarning, stacklevel=levels_inside() + 1)
 
 
-def _layout(lazy: pl.LazyFrame, origin: Origin, reading: Reading) -> Layout:
+def _laid_out(lazy: pl.LazyFrame, origin: Origin, reading: Reading) -> Layout:
+    words_of = partial(tables_layout.words_of, lazy, reading)
+    if origin.text is not None:
+        return _layout(origin, reading, origin.text.kinds, words_of)
+    names = origin.inputs if origin.layout is None else origin.layout.numbers
+    kinds = {n: tables_layout.feature_kind(n, origin.schema[n], reading.file) for n in names}
+    return _layout(origin, reading, kinds, words_of)
+
+
+def _layout(
+    origin: Origin,
+    reading: Reading,
+    kinds: dict[str, str],
+    words_of: Callable[[list[str]], dict[str, tuple[str, ...]]],
+) -> Layout:
     """Decide which columns become which features, if no model did."""
     if origin.layout is None:
-        return tables_layout.layout_of(lazy, origin.inputs, origin.label, origin.text, reading)
-    schema = lazy.collect_schema()
+        kinds = {name: kinds[name] for name in origin.inputs}
+        header = origin.text is None or origin.text.header
+        return tables_layout.layout_of(kinds, words_of, origin.label, header, reading)
     for name in origin.layout.numbers:
-        if tables_layout.feature_kind(name, schema[name], origin.text, reading.file) == WORDS:
+        if kinds[name] == WORDS:
             raise InputError(
                 f"column {quoted(name)} of {reading.file} holds words, but the model was fitted "
                 "with numbers there; mend it, or check that the file belongs to the model"
@@ -360,7 +395,7 @@ def _gathered(origin: Origin, reading: Reading) -> Examples:
 
     Reading everything first would leave one core idle for the rest, which is a fifth of the work.
     """
-    layout = _layout(_scan(origin, reading), origin, reading)
+    layout = _laid_out(_scan(origin, reading), origin, reading)
     # Pages of memory that no row reaches are never touched.
     assert origin.text is not None
     likely = SPARE * sum(map(_size, origin.sources)) / origin.text.line_length

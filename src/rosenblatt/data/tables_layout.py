@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,6 @@ from rosenblatt.data.tables_text import (
     TRUTH,
     TRUTH_VALUES,
     WORDS,
-    Dialect,
     pointed,
     quoted,
 )
@@ -62,6 +61,14 @@ class Layout(NamedTuple):
             words[called[name]] = name if table.hashed else features
             place += len(known)
         return cls(label, [called[name] for name in numbers], words, table)
+
+    def features_of(self, column: str, distinct: Iterable[str]) -> dict[str, int]:
+        """Give the features that distinct words of a column become."""
+        known = self.words[column]
+        if not isinstance(known, str):
+            return known
+        first, room = len(self.numbers), self.table.hashed
+        return {word: first + hashed(known, word, room) for word in distinct}
 
     @property
     def columns(self) -> Columns:
@@ -132,15 +139,14 @@ def float_type(reading: Reading) -> Any:
 
 
 def layout_of(
-    lazy: pl.LazyFrame,
-    inputs: Sequence[str],
+    kinds: dict[str, str],
+    words_of: Callable[[list[str]], dict[str, tuple[str, ...]]],
     label: str | None,
-    text: Dialect | None,
+    header: bool,
     reading: Reading,
 ) -> Layout:
-    """Decide which columns become which features; those of a text have their kinds already."""
-    schema = lazy.collect_schema()
-    kinds = {name: feature_kind(name, schema[name], text, reading.file) for name in inputs}
+    """Decide which columns become which features, by what those hold and by their words."""
+    inputs = list(kinds)
     worded = [name for name, kind in kinds.items() if kind == WORDS]
     if not inputs:
         raise InputError(
@@ -154,8 +160,7 @@ def layout_of(
         )
     hashes = reading.categories == "hash"
     nothing: dict[str, tuple[str, ...]] = dict.fromkeys(worded, ())
-    words = nothing if hashes else _words_of(worded, lazy, reading)
-    header = text is None or text.header
+    words = nothing if hashes or not worded else words_of(worded)
     hashed = reading.columns if hashes and worded else 0
     table = TableColumns(tuple(inputs), words, label, header, hashed)
     if table.width >= MOST_COLUMNS:
@@ -166,9 +171,9 @@ def layout_of(
     return Layout.of(table, {name: name for name in inputs}, label if reading.labels else None)
 
 
-def feature_kind(name: str, dtype: Any, text: Dialect | None, file: str) -> str:
+def feature_kind(name: str, dtype: Any, file: str) -> str:
     """Tell whether a column of features holds numbers or words."""
-    kind = _kind(dtype) if text is None else text.kinds[name]
+    kind = _kind(dtype)
     if kind is None:
         raise InputError(
             f"column {quoted(name)} of {file} holds {dtype}; leave it out, "
@@ -177,20 +182,24 @@ def feature_kind(name: str, dtype: Any, text: Dialect | None, file: str) -> str:
     return kind
 
 
-def _words_of(names: list[str], lazy: pl.LazyFrame, reading: Reading) -> dict[str, tuple[str, ...]]:
+def words_of(lazy: pl.LazyFrame, reading: Reading, names: list[str]) -> dict[str, tuple[str, ...]]:
     """Give the distinct words of columns, in one pass over them and in bounded memory."""
     polars = polars_module()
     found: dict[str, set[str]] = {name: set() for name in names}
-    columns = lazy.select(polars.col(names).cast(polars.String)) if names else polars.LazyFrame()
-    for frame in columns.collect_batches():
+    for frame in lazy.select(polars.col(names).cast(polars.String)).collect_batches():
         for name, words in found.items():
             words.update(frame[name].unique().drop_nulls().to_list())
-            if len(words) > reading.columns:
-                raise InputError(
-                    f"column {quoted(name)} of {reading.file} holds more than "
-                    f"{reading.columns:,} distinct words; pass categories='hash', or leave it out"
-                )
+            refuse_many(name, words, reading)
     return {name: tuple(sorted(words)) for name, words in found.items()}
+
+
+def refuse_many(name: str, words: set[str], reading: Reading) -> None:
+    """Refuse a column of more words than may become a feature each."""
+    if len(words) > reading.columns:
+        raise InputError(
+            f"column {quoted(name)} of {reading.file} holds more than "
+            f"{reading.columns:,} distinct words; pass categories='hash', or leave it out"
+        )
 
 
 def _kind(dtype: Any) -> str | None:
@@ -212,7 +221,7 @@ def examples_of(
     y = None if layout.label is None else labels_of(frame[layout.label], reading, row, labels)
     X = numbers_of(frame, layout.numbers, reading, row)
     if layout.words:
-        X = _with_words(X, frame, layout, reading, row)
+        X = with_words(X, _codes(frame, layout, reading, row), layout)
     return Examples(X, y, columns=layout.columns)
 
 
@@ -256,28 +265,30 @@ def _refuse_first(marked: pl.DataFrame, reading: Reading, row: int, complaint: s
         raise InputError(f"{place} {complaint}")
 
 
-def _with_words(
-    X: np.ndarray, frame: pl.DataFrame, layout: Layout, reading: Reading, row: int
-) -> csr_matrix:
-    """Give numbers and words as one CSR matrix without zeros."""
+def _codes(frame: pl.DataFrame, layout: Layout, reading: Reading, row: int) -> Iterator[np.ndarray]:
+    """Give the words of each column by the features that they become, -1 if by none."""
     polars = polars_module()
+    for name, known in layout.words.items():
+        words = frame[name].cast(polars.String)
+        if reading.missing == "refuse" and words.null_count():
+            _refuse_first(words.is_null().to_frame(), reading, row, MISSING)
+        distinct = words.unique().drop_nulls().to_list() if isinstance(known, str) else ()
+        features = layout.features_of(name, distinct)
+        yield words.replace_strict(
+            list(features), list(features.values()), default=-1, return_dtype=polars.Int32
+        ).to_numpy()
+
+
+def with_words(X: np.ndarray, codes: Iterable[Any], layout: Layout) -> csr_matrix:
+    """Give numbers and words, by the features that they become, as one CSR matrix without zeros."""
     rows, numbers = X.shape
     width = numbers + len(layout.words)
     places = np.empty((rows, width), np.int32)
     places[:, :numbers] = np.arange(numbers)
-    values = np.ones((rows, width), reading.dtype)
+    values = np.ones((rows, width), X.dtype)
     values[:, :numbers] = X
-    for j, (name, known) in enumerate(layout.words.items(), numbers):
-        words = frame[name].cast(polars.String)
-        if reading.missing == "refuse" and words.null_count():
-            _refuse_first(words.is_null().to_frame(), reading, row, MISSING)
-        if isinstance(known, str):
-            distinct, room = words.unique().drop_nulls().to_list(), layout.table.hashed
-            known = {word: numbers + hashed(known, word, room) for word in distinct}
-        codes = words.replace_strict(
-            list(known), list(known.values()), default=-1, return_dtype=polars.Int32
-        )
-        places[:, j] = codes.to_numpy()
+    for j, column in enumerate(codes, numbers):
+        places[:, j] = column
     kept = (values != 0) & (places >= 0)
     starts = np.concatenate(([0], np.cumsum(kept.sum(axis=1))))
     matrix = csr_matrix((values[kept], places[kept], starts), shape=(rows, layout.table.width))

@@ -59,13 +59,13 @@ def separator_of(reading: Reading) -> str | None:
 
 def examine(source: str | bytes, reading: Reading) -> Dialect:
     """Look at the beginning of a text."""
-    head, header, decimal = _head(source), reading.header, reading.decimal
+    head, header, decimal = head_of(source), reading.header, reading.decimal
     separator = separator_of(reading) or ","
     if b"\0" in head or (b"\n" not in head and LONE_RETURN.search(head)):
         raise ForeignTextError("bytes that are not text")
     sampled = partial(_sample, source, head, separator)
     if header is None:
-        header = _has_header(sampled, decimal, _known(reading))
+        header = _has_header(sampled, decimal, known(reading))
     sample = sampled(header)
     if not header:  # the names that Polars gives differ between its versions
         sample.columns = [f"column_{place}" for place in range(sample.width)]
@@ -176,7 +176,7 @@ def _check_cells(cells: Any, result: Any, kind: str, row: int, file: str) -> Non
         )
 
 
-def _known(reading: Reading) -> frozenset[str]:
+def known(reading: Reading) -> frozenset[str]:
     """Give the names of columns that a header must have, those of a model; none if not known."""
     columns = None if reading.wanted is None else reading.wanted.columns
     if columns is None or columns.table is None:
@@ -184,19 +184,32 @@ def _known(reading: Reading) -> frozenset[str]:
     return frozenset(columns.table.inputs if columns.table.header else ())
 
 
-def _has_header(sampled: Callable[..., Any], decimal: str, known: frozenset[str]) -> bool:
-    first = sampled(header=False, n_rows=1)
-    names = [str(cell or "").strip() for cell in first.row(0)] if first.height else []
+def header_by_itself(names: list[str], decimal: str, known: frozenset[str]) -> bool | None:
+    """Tell whether a first row is a header; None if the rows below it have to say so."""
+    names = [name.strip() for name in names]
     if known and known <= {*names}:
         return True
     cells = [name.lower() for name in names]
     values = [cell for cell in cells if _is_value(cell.replace(decimal, "."))]
     if not values or not all(cell.isdecimal() for cell in values):
         return bool(cells) and not values
+    nameless = len(values) + cells.count("") == len(cells)
+    return False if nameless or len(set(cells)) < len(cells) else None
+
+
+def _has_header(sampled: Callable[..., Any], decimal: str, known: frozenset[str]) -> bool:
+    first = sampled(header=False, n_rows=1)
+    names = [str(cell or "") for cell in first.row(0)] if first.height else []
+    header = header_by_itself(names, decimal, known)
+    return _is_named(sampled(header=False), decimal) if header is None else header
+
+
+def _is_named(rows: Any, decimal: str) -> bool:
+    """Tell whether the words of a first row of words and whole numbers are names of columns."""
+    cells = [str(cell or "").strip().lower() for cell in rows.row(0)]
+    values = [cell for cell in cells if _is_value(cell)]
     words = [place for place, cell in enumerate(cells) if cell and cell not in values]
-    if not words or len(set(cells)) < len(cells):
-        return False
-    below = sampled(header=False).slice(1)
+    below = rows.slice(1)
     below = below.select(cleaned([below.columns[place] for place in words]))
     counted = values == [str(place) for place in range(len(values))]
     return below.height > 0 and any(
@@ -248,7 +261,8 @@ def _read_sample(source: Any, separator: str, header: bool, n_rows: int | None) 
     )
 
 
-def _head(source: str | bytes) -> bytes:
+def head_of(source: str | bytes) -> bytes:
+    """Give the first MiB of a source."""
     if isinstance(source, bytes):
         return source[:SAMPLE_BYTES]
     with opened(source, keep=True) as file:
