@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 from bench.race import Contestant, Race, difference, itself, race
 
@@ -30,6 +32,32 @@ def helping(scale: float) -> Race:
     return Race(
         entries={HELP: lambda: starting("-m", "rosenblatt", "--help")},
         figures=[itself(HELP, at_most=250)],
+        unit="ms",
+        factor=1e3,
+    )
+
+
+@race
+def commanding(scale: float) -> Race:
+    """Run whole commands on six rows, their loops compiled before, each in a new interpreter."""
+    folder = Path(tempfile.mkdtemp())
+    lines = {
+        "svm": [f"{1 - 2 * (k % 2)} 1:{k % 2 - 0.4} 2:{k}" for k in range(6)],
+        "csv": ["a,b,label", *(f"{k % 2 - 0.4},{k},{k % 2}" for k in range(6))],
+        "txt": [f"{('ham', 'spam')[k % 2]}\t{('lunch', 'money')[k % 2]} now {k}" for k in range(6)],
+    }
+    for kind, text in lines.items():
+        (folder / f"rows.{kind}").write_text("\n".join([*text, ""]))
+
+    def on(command: str, kind: str, *more: str) -> Contestant:
+        return starting("-m", "rosenblatt", command, str(folder / f"rows.{kind}"), *more)
+
+    fitting = ("--model", str(folder / "model"))
+    entries = {f"fit, {kind}": lambda k=kind: on("fit", k, *fitting) for kind in lines}
+    entries |= {f"separate, {kind}": lambda k=kind: on("separate", k) for kind in ("svm", "csv")}
+    return Race(
+        entries=entries,
+        figures=[itself(name, at_most=700) for name in entries],
         unit="ms",
         factor=1e3,
     )

@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import rosenblatt as rb
+from rosenblatt.data.scaling import Scaling
 from rosenblatt.data.write import write_svmlight
 from rosenblatt.errors import InputError, ModelFileError
 
@@ -80,6 +81,27 @@ def test_the_hyperplane_of_a_scaled_model_is_that_of_raw_columns(facts, shell, f
         for pair in each["for"]
     }
     assert weights == dict(zip("abc", found["coef"], strict=True))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_columns_are_scaled_as_by_scikit_learn(dtype, form):
+    random = np.random.default_rng(0)
+    values = random.normal(size=(60, 7)) * [1, 1e-3, 1e5, 1, 1, 1, 1e-9] + [0, 1, 1e4, 0, 0, 0, 0]
+    values[:, 3], values[:, 4] = 0.1, 0.0  # constant columns
+    values[::2, 5] = 0.0
+    rows = form(values.astype(dtype))
+    is_sparse = sparse.issparse(rows)
+    for kind, scaler in {
+        "standard": StandardScaler(with_mean=not is_sparse),
+        "maxabs": MaxAbsScaler(),
+    }.items():
+        ours, theirs = Scaling.of(kind, rows), Scaling.of_scaler(scaler.fit(rows))
+        rounded = is_sparse and dtype == np.float32  # to which scikit-learn rounds the spread
+        np.testing.assert_allclose(ours.spread, theirs.spread, rtol=1e-6 if rounded else 1e-9)
+        assert (ours.centre is None) == (theirs.centre is None)
+        if theirs.centre is not None:
+            np.testing.assert_allclose(ours.centre, theirs.centre, rtol=1e-12, atol=1e-12)
 
 
 def test_sparse_rows_are_not_centred_and_it_is_said(shell):

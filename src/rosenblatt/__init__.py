@@ -22,6 +22,13 @@ _HOMES = {
 
 __all__ = sorted(_HOMES)
 
+# Where classes get the bases of scikit-learn, which commands do without; a prefix of their homes.
+_JOINED = {
+    "rosenblatt.learners": "rosenblatt.learners.base",
+    "rosenblatt.data.text": "rosenblatt.data.transformer",
+    "rosenblatt.data.polynomials": "rosenblatt.data.transformer",
+}
+
 
 def __getattr__(name: str) -> Any:
     if name == "cluster":  # a room with names of its own, which learns with scikit-learn's bases
@@ -30,8 +37,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
-    if _HOMES[name].startswith("rosenblatt.learners"):  # commands do without scikit-learn
-        import_module("rosenblatt.learners.base").join()
+    for home, joining in _JOINED.items():
+        if _HOMES[name].startswith(home):
+            import_module(joining).join()
     globals()[name] = value
     return value
 

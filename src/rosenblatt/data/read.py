@@ -309,8 +309,7 @@ def _parsed(
 
 
 def _hashed(content: np.ndarray, reading: Reading, line: int, labelled: bool | None) -> Examples:
-    # Imported here because it brings scikit-learn, which takes longer to load than most files.
-    from rosenblatt.data.text import TextHasher
+    from rosenblatt.data.text import TextHasher  # which other formats need not load
     from rosenblatt.data.text_lines import label_text_lines
 
     labels, starts, stops = label_text_lines(

@@ -17,6 +17,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples
 from rosenblatt.names import columns_of, remember
 
+FEW_ROUNDINGS = 10
 SCALERS = {"standard": "StandardScaler", "maxabs": "MaxAbsScaler"}
 
 
@@ -37,12 +38,19 @@ class Scaling:
 
     @classmethod
     def of(cls, kind: str, X: Any) -> Scaling:
-        """Learn the scale of the columns of a matrix."""
-        from sklearn import preprocessing
+        """Learn the scale of the columns of a matrix, as scikit-learn does but without its import.
 
+        A column that is constant, or zero but for rounding, stays as it is.
+        """
         if kind == "maxabs":
-            return cls.of_scaler(preprocessing.MaxAbsScaler().fit(X))
-        return cls.of_scaler(preprocessing.StandardScaler(with_mean=not sparse.issparse(X)).fit(X))
+            largest = abs(X).max(axis=0)
+            largest = np.asarray(largest.toarray()[0] if sparse.issparse(X) else largest, float)
+            return cls(kind, np.where(largest < FEW_ROUNDINGS * np.finfo(X.dtype).eps, 1, largest))
+        n, rounding = X.shape[0], np.finfo(np.float64).eps
+        mean, variance = _moments(X)
+        constant = variance <= n * rounding * variance + (n * mean * rounding) ** 2
+        spread = np.where(constant, 1.0, np.sqrt(variance))
+        return cls(kind, spread, None if sparse.issparse(X) else mean)
 
     @classmethod
     def of_scaler(cls, scaler: Any) -> Scaling:
@@ -111,6 +119,21 @@ class Scaling:
         if self.centre is None:
             return coef, learner.intercept_
         return coef, learner.intercept_ - coef @ self.centre
+
+
+def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Give the mean and the variance of each column in float64, without zeros of sparse rows."""
+    n, width = X.shape
+    if not sparse.issparse(X):
+        mean = X.mean(axis=0, dtype=np.float64)
+        moved = X - mean
+        return mean, (np.einsum("ij,ij->j", moved, moved) - moved.sum(axis=0) ** 2 / n) / n
+    mean = np.bincount(X.indices, X.data, width) / n  # in float64, as X.sum is not
+    moved = X.data - mean[X.indices]
+    absent = n - np.bincount(X.indices, minlength=width)  # each of them moved by -mean
+    squares = np.bincount(X.indices, moved**2, width) + absent * mean**2
+    total = np.bincount(X.indices, moved, width) - absent * mean
+    return mean, (squares - total**2 / n) / n
 
 
 def taken_apart(model: Any) -> tuple[Any, Scaling | None]:

@@ -1,15 +1,18 @@
-"""What transformers share with scikit-learn's, with the types that scikit-learn does not give."""
+"""What transformers share with scikit-learn's, whose bases they get when somebody asks for them.
+
+As with learners (`rosenblatt.learners.base`), commands hash text without scikit-learn, and do not
+wait for its import; ``rosenblatt.TextHasher`` is an estimator.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-if TYPE_CHECKING:
-    from typing import Self
 
-    class Transformer:
-        """The methods of scikit-learn's transformers."""
+class Unjoined:
+    """In the place of scikit-learn's bases until they are asked for."""
 
+    if TYPE_CHECKING:  # what editors are to know of them
         n_features_in_: int
 
         def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -25,9 +28,23 @@ if TYPE_CHECKING:
             """Choose the kind of table that `transform` gives."""
 
         def __sklearn_tags__(self) -> Any: ...
+        def __setstate__(self, state: dict[str, Any]) -> None: ...
 
-else:
+
+class Transformer(Unjoined):
+    """A transformer of scikit-learn, once it is joined."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        join()  # what was pickled is an estimator where it arrives
+        super().__setstate__(state)
+
+
+def join() -> None:
+    """Give transformers the bases of scikit-learn's, once."""
+    if Unjoined not in Transformer.__bases__:
+        return
     from sklearn.base import BaseEstimator, TransformerMixin
 
-    class Transformer(TransformerMixin, BaseEstimator):
-        """A transformer of scikit-learn."""
+    Transformer.__bases__ = (TransformerMixin, BaseEstimator)
+    for kind in Transformer.__subclasses__():  # which lets transform heed set_output
+        super(Transformer, kind).__init_subclass__()

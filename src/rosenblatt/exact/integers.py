@@ -28,9 +28,10 @@ class Rationals(NamedTuple):
     @classmethod
     def of(cls, values: Iterable[Number]) -> Rationals:
         """Bring exact numbers to their common denominator."""
-        ratios = [value.as_integer_ratio() for value in values]
-        common = math.lcm(*{q for _, q in ratios})
-        return cls([p * (common // q) for p, q in ratios], common)
+        # Of hashed text nearly all weights are zero.
+        ratios = [value.as_integer_ratio() if value else None for value in values]
+        common = math.lcm(*{ratio[1] for ratio in ratios if ratio})
+        return cls([ratio[0] * (common // ratio[1]) if ratio else 0 for ratio in ratios], common)
 
     def square(self) -> Fraction:
         """Give the sum of the squares."""

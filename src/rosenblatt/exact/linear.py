@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import flint
 import numpy as np
-from scipy.sparse.linalg import splu
 
 from rosenblatt.exact.integers import FAR, Integers, Rationals, scattered
 from rosenblatt.exact.modular import LIMB, denominator_of, lifted, limbs_of, product
@@ -203,6 +202,8 @@ class _Refinement:
     """x to a growing number of binary digits: K·sums + residual = right·2^digits, in integers."""
 
     def __init__(self, K: Integers, right: Sequence[int]) -> None:
+        from scipy.sparse.linalg import splu  # which takes longer to load than most systems
+
         self.row_powers, self.column_powers = balance(K)
         self.floats = K.floats(entry_powers(K, self.row_powers, self.column_powers))
         self.factors = splu(self.floats.tocsc())

@@ -157,20 +157,22 @@ def main_directions(rows: Matrix) -> tuple[np.ndarray, np.ndarray]:
     The largest entry of each is positive, so that the same rows are always seen from one side.
     Rows that do not vary are seen in their first two columns.
     """
-    from sklearn.decomposition import PCA
-
     n, d = rows.shape
     if n < 2 or count_constant(rows) == d:
         return np.eye(2, d), np.zeros(2)
     rows = rows.astype(np.float64, copy=False)
     if d <= FEW_COLUMNS or n <= 3:
-        found = PCA(2, svd_solver="full").fit(rows.toarray() if sparse.issparse(rows) else rows)
-    else:  # sparse rows are centred without being made
+        dense = rows.toarray() if sparse.issparse(rows) else rows
+        _, sizes, directions = np.linalg.svd(dense - dense.mean(axis=0), full_matrices=False)
+        directions, shares = directions[:2], (sizes**2 / (sizes**2).sum())[:2]
+    else:
+        from sklearn.decomposition import PCA  # which centres sparse rows without making them
+
         found = PCA(2, svd_solver="arpack", random_state=0).fit(rows)
-    directions = found.components_
+        directions, shares = found.components_, found.explained_variance_ratio_
     largest = np.abs(directions).argmax(axis=1)
     turned = np.where(directions[[0, 1], largest] < 0, -1.0, 1.0)
-    return directions * turned[:, np.newaxis], found.explained_variance_ratio_
+    return directions * turned[:, np.newaxis], shares
 
 
 # ---- answers

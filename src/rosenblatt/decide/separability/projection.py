@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from rosenblatt.decide.separability.newton import by_newton
 from rosenblatt.pauses import Pause
@@ -117,6 +116,8 @@ def multipliers(rows: np.ndarray, total: np.ndarray, pause: Pause) -> np.ndarray
 
 
 def _least_squares(rows: np.ndarray, total: np.ndarray) -> np.ndarray | None:
+    from scipy.optimize import nnls  # which takes as long to load as most questions to answer
+
     try:
         return np.asarray(nnls(rows.T, -total, maxiter=3 * sum(rows.shape))[0])
     except RuntimeError:  # too many steps

@@ -123,7 +123,7 @@ class Enclosure:
     def unit(self) -> tuple[np.ndarray, float]:
         """Give the best w in floats, of norm 1, and the intercept that belongs to it."""
         hulls, measured = self.hulls, self.hulls.measured(self.w)
-        power = max(exponent(value) for value in measured)
+        power = max((exponent(value) for value in measured if value), default=exponent(0))
         floats = _scaled(measured, power)
         norm = math.sqrt(math.fsum((floats**2).tolist()))  # the same in any order of columns
         last = Fraction(hulls.added) * Fraction(self.w[-1]) / Fraction(2) ** power / Fraction(norm)
