@@ -38,7 +38,7 @@ def options(intercept):
     return {"free": {}, "lifted": {"lift": LIFT}, "none": {"fit_intercept": False}}[intercept]
 
 
-@pytest.mark.twin_of("margin.corral.descend", "margin.corral.enter")
+@pytest.mark.twin_of("margin.corral.descend")
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 @pytest.mark.parametrize("layout", [DENSE, SPARSE], ids=str)
 def test_the_nearest_point_is_that_of_the_naive_twin(layout, intercept):

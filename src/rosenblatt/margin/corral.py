@@ -266,17 +266,10 @@ def _look(hulls: Grouped, corral: FloatCorral, point: np.ndarray, products: np.n
 
 
 @loop
-def enter(hulls: Grouped, corral: FloatCorral, chosen: np.ndarray) -> None:
-    """Begin with a row of each group."""
-    for k in range(chosen.size):
-        if _join(hulls, corral, chosen[k]):
-            corral.weights[k] = hulls.share
-
-
-@loop
 def descend(
     hulls: Grouped,
     corral: FloatCorral,
+    firsts: np.ndarray,
     point: np.ndarray,
     products: np.ndarray,
     tol: float,
@@ -285,29 +278,38 @@ def descend(
     """Let rows join until the gap is below `tol`·‖p‖²; give why it ended.
 
     The point, z·p of all rows, and the corral are the caller's; a further call goes on from them.
+    A corral without rows begins with a row of each group, the first ones: to compile `_join` again,
+    for a loop of their own, would take half as long as all of this.
     """
     joint, found = hulls.joint, corral.found
     room, before, uneven, refined = corral.places.size, np.inf, np.inf, False
-    for _ in range(steps):
-        if not refined:
-            _settle(hulls, corral)
-        j = _look(hulls, corral, point, products)
-        square, gap = found[SQUARE], found[GAP]
-        if not square > NOTHING * joint:
-            return MEETING
-        if not gap > tol * square:
-            return CLOSE
-        # Weights are corrected where their rounding is in the way, as long as that helps.
-        if found[UNEVEN] > 0.1 * gap and not (refined and found[UNEVEN] > uneven / 2):
-            uneven, refined = found[UNEVEN], True
-            _refine(hulls, corral, products)
-            continue
-        refined = False
-        if not square < before:
-            return STUCK
-        before = square
-        if found[COUNT] >= room:
-            return FULL
-        if not _join(hulls, corral, j):
+    entering = 0 if found[COUNT] else firsts.size
+    for step in range(-entering, steps):
+        if step < 0:
+            j = firsts[entering + step]
+        else:
+            if not refined:
+                _settle(hulls, corral)
+            j = _look(hulls, corral, point, products)
+            square, gap = found[SQUARE], found[GAP]
+            if not square > NOTHING * joint:
+                return MEETING
+            if not gap > tol * square:
+                return CLOSE
+            # Weights are corrected where their rounding is in the way, as long as that helps.
+            if found[UNEVEN] > 0.1 * gap and not (refined and found[UNEVEN] > uneven / 2):
+                uneven, refined = found[UNEVEN], True
+                _refine(hulls, corral, products)
+                continue
+            refined = False
+            if not square < before:
+                return STUCK
+            before = square
+            if found[COUNT] >= room:
+                return FULL
+        joined = _join(hulls, corral, j)
+        if step < 0 and joined:
+            corral.weights[entering + step] = hulls.share
+        if step >= 0 and not joined:
             return STUCK
     return PAUSED

@@ -22,7 +22,6 @@ from rosenblatt.margin.corral import (
     FloatCorral,
     Grouped,
     descend,
-    enter,
 )
 from rosenblatt.margin.intercepts import middle_intercept
 from rosenblatt.matrices import Matrix, as_rows
@@ -64,7 +63,8 @@ class SupportSearch:
         self.centre = X.mean(axis=0, dtype=np.float64) if moved else np.zeros(X.shape[1])
         self.point, self.products = np.zeros(X.shape[1] + 1), np.empty(signs.size)
         self.corral = _corral(ROOM, X.shape[1])
-        self.chosen, self.joint = np.zeros(0, np.int64), 0.0
+        self.chosen = self.firsts = np.zeros(0, np.int64)
+        self.joint = 0.0
         self.gap = np.inf
 
     def run(self, tol: float, max_seconds: float, room: int = MOST_ROOM) -> HardMargin:
@@ -116,12 +116,11 @@ class SupportSearch:
         members = [np.flatnonzero(self.groups == g) for g in range(sizes.size)]
         if self.entries <= FEW_ENTRIES:
             self._take(np.arange(self.signs.size))
-            firsts = np.array([rows[np.argmin(self.products[rows])] for rows in members])
+            self.firsts = np.array([rows[np.argmin(self.products[rows])] for rows in members])
         else:
             members = [_lowest(rows, self.products, FIRST_ROWS) for rows in members]
             self._take(np.concatenate(members))
-            firsts = np.cumsum([0, *(rows.size for rows in members[:-1])])
-        enter(self.part, self.corral, firsts)
+            self.firsts = np.cumsum([0, *(rows.size for rows in members[:-1])])
 
     def _take(self, rows: np.ndarray) -> None:
         """Let some rows be the part that is solved."""
@@ -143,7 +142,13 @@ class SupportSearch:
             count = int(self.corral.found[COUNT])
             steps = STEPS + WORK // (row * (self.chosen.size + count) + count**2)
             status: int = descend(
-                self.part, self.corral, self.point, products, tol if whole else FINEST, steps
+                self.part,
+                self.corral,
+                self.firsts,
+                self.point,
+                products,
+                tol if whole else FINEST,
+                steps,
             )
             if status == FULL and self.corral.places.size < room:
                 self.corral = _larger(self.corral)
