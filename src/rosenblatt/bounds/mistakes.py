@@ -50,6 +50,7 @@ from rosenblatt.margin.soft import soft_margin
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, radius, without_duplicates
 from rosenblatt.memory import DECISION_BYTES, check_columns
 from rosenblatt.options import from_zero, limit, positive
+from rosenblatt.pauses import OutOfTimeError, until
 from rosenblatt.rows import UNIT
 
 TIGHTER = (1.0, 1 / 8, 1 / 64)  # what the tolerance is multiplied by, one after the other
@@ -184,8 +185,12 @@ class BoundedRuns:
             found = self._widest()
         else:
             found = self._least()
-        plain = runs.from_zero and not (runs.weighted or runs.margin)
-        return self._proved(found) if plain else found
+        return self._proved(found) if self._is_plain else found
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether there are certificates for such runs."""
+        return self.runs.from_zero and not (self.runs.weighted or self.runs.margin)
 
     # ---- a comparator that is given
 
@@ -218,8 +223,14 @@ class BoundedRuns:
                 "the rows are zero, or too short for their squares; multiply X by a constant"
             )
         best, least, found = self._theorem_two(nothing, longest, math.nan), 0.0, None
+        if self.clock.seconds is not None and self._is_plain:
+            replace(self, X=self.X[:1], signs=self.signs[:1])._compile_proof()
         for tighter in TIGHTER:
-            found = self._soft_margin(longest, self.tol * tighter, found)
+            try:
+                with until(self._seconds()):  # for loops that are to be compiled
+                    found = self._soft_margin(longest, self.tol * tighter, found)
+            except OutOfTimeError:
+                break
             best = min(best, self._by_direction(self._as_held(found.w), longest), key=_value)
             least = max(least, 2.0 * self._passes * found.dual)
             if best.value <= (1 + 2 * self.tol) * least or self.clock.is_over:
@@ -363,6 +374,11 @@ class BoundedRuns:
         value = found.value if found.theorem == 2 else self._above(w, found.radius, 0.0)
         proof = self._proof(w, found.passes, value)
         return found if proof is None else replace(found, value=value, certificate=proof)
+
+    def _compile_proof(self) -> None:
+        """Prove something: else a proof would wait for the loops of a search that is given up."""
+        nothing = np.zeros(self.X.shape[1] + 1)
+        self._proved(self._theorem_two(nothing, self._spread(nothing).radius, math.nan))
 
     def _without_loss(self, found: MistakeBound) -> np.ndarray | None:
         """Give the shortest multiple of a comparator that leaves no loss to the check either."""
