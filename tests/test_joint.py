@@ -224,6 +224,14 @@ def test_newton_steps_and_sweeps_find_the_same_optimum(intercept, monkeypatch):
     assert stepped.primal == pytest.approx(swept.primal, rel=1e-6)
 
 
+def test_rows_that_are_few_beside_the_weights_are_swept():
+    digits = load_digits()
+    for rows, pays in ((slice(None), False), (np.tile(np.arange(1797), 3), True)):
+        X, y = np.ascontiguousarray(digits.data[rows]), digits.target[rows]
+        task = Problem.of(X, y.astype(np.int64), 1.0, k=10)
+        assert joint.newton_pays(task) is pays
+
+
 def test_newton_steps_begin_with_the_weights_of_a_part_of_the_rows(monkeypatch):
     X, y = three_classes(n=600, noise=2.0)
     whole = joint_margin(X, y, 3, 0.1, tol=1e-6)
