@@ -280,15 +280,22 @@ KILLED_ROUNDS = 500  # some seconds; a process that is lost takes two to be star
 
 
 def kills() -> None:
+    import dask
     import distributed
 
     X, y, _ = rb.make_separable(200_000, 30, margin=0.01, seed=1)
     wrong = np.random.default_rng(0).random(len(y)) < 0.01  # or the run would end before its time
     shards = cut(X, np.where(wrong, -y, y))
     made = lambda: rb.Perceptron(max_iter=KILLED_ROUNDS, patience=None, output="averaged")  # noqa: E731
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-    ) as cluster:
+    # 15 s after a loss, a LocalCluster gives up a worker that is not there, even one that was
+    # killed again just then and is about to come back, as happens here.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
+    with (
+        patient,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+    ):
 
         def run(watch: Callable | None) -> tuple[Any, float]:
             with distributed.Client(cluster) as client:
