@@ -1,5 +1,6 @@
 """The soft margin: laws that every solution obeys, whichever method found it."""
 
+import time
 import tracemalloc
 from fractions import Fraction
 
@@ -12,7 +13,7 @@ from scipy import sparse
 import rosenblatt as rb
 from naive_margins import dual_value, objective
 from planted import quickly
-from rosenblatt.margin.problem import Problem
+from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.margin.soft import FEW_COLUMNS, soft_margin
 from rosenblatt.margin.sums import accurate_combination
 
@@ -186,3 +187,23 @@ def test_a_fit_takes_few_vectors_beside_the_rows(intercept):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * 8 * n  # of float64: Newton's steps have seven, blocks need little
+
+
+def test_a_pass_is_not_begun_that_would_end_late_if_it_took_as_long_as_the_last(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    effort = Effort.within(100, 10.0)
+    assert not effort.is_over()
+    for moment in (3.0, 6.0, 8.0, 9.0):  # from the last one on, another may end in time
+        now[0] = moment
+        assert not effort.is_over()
+    now[0] = 9.9  # a pass of 0.9 s would end at 10.8
+    assert effort.is_over()
+
+
+def test_in_a_hurry_the_dual_value_is_a_lower_one():
+    X = np.array([[1e8], [1.0], [-1e8], [2.0]])
+    problem = Problem.of(X, np.array([1.0, 1, 1, -1]), 1e-9, intercept="none")
+    alphas = np.array([0.3, 0.2, 0.3, 0.1])
+    slow, quick = (problem.dual(alphas, 1e-9, hurry=hurry) for hurry in (False, True))
+    assert quick < slow

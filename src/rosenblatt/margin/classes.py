@@ -44,6 +44,12 @@ class ClassSettings:
         """How good an answer is to be, and what it may cost."""
         return {n: getattr(self, n) for n in ("tol", "max_passes", "max_seconds", "seed")}
 
+    def after(self, seconds: float) -> ClassSettings:
+        """Give the settings for what is left of the time."""
+        if self.max_seconds is None:
+            return self
+        return replace(self, max_seconds=max(self.max_seconds - seconds, 0.0))
+
 
 Solver = Callable[[Problem, ClassSettings, Solution | None], Solution]
 
@@ -54,7 +60,9 @@ def solve(problem: Problem, settings: ClassSettings, start: Solution | None) -> 
     if problem.k == 2:
         solver = _two_classes
     else:
+        began = time.perf_counter()
         problem = problem._replace(X=without_zeros(problem.X))
+        settings = settings.after(time.perf_counter() - began)
     if start is not None and not _fits(start, problem, settings):
         start = None
     if problem.caps.all():

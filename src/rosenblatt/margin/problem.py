@@ -23,6 +23,7 @@ from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import combine, fill_squares, scores
 
 NEGLIGIBLE = 0.01  # share of the gap asked for that rounding may have
+GRACE = 0.25  # seconds after the deadline that a pass may end
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Effort:
     most: float = math.inf
     deadline: float = math.inf
     passes: int = 0
+    looked: float = math.nan  # at the clock, when it was last asked for
 
     @classmethod
     def within(cls, passes: int, seconds: float | None) -> Effort:
@@ -39,8 +41,11 @@ class Effort:
         return cls(passes, math.inf if seconds is None else time.perf_counter() + seconds)
 
     def is_over(self) -> bool:
-        """Tell whether no further pass is allowed."""
-        return self.passes >= self.most or time.perf_counter() >= self.deadline
+        """Tell whether no further pass is allowed, or one as long as the last would end late."""
+        now = time.perf_counter()
+        last, self.looked = now - self.looked, now
+        late = now >= self.deadline or now + last > self.deadline + GRACE
+        return self.passes >= self.most or late
 
 
 @dataclass(frozen=True)
@@ -153,11 +158,11 @@ class Problem(NamedTuple):
         alphas = np.clip(alphas, 0.0, self.caps)
         return balanced(alphas, self.signs) if self.intercept == "free" else alphas
 
-    def dual(self, alphas: np.ndarray, tol: float) -> float:
-        """Give the value of feasible duals.
+    def dual(self, alphas: np.ndarray, tol: float, *, hurry: bool = False) -> float:
+        """Give the value of feasible duals, or less.
 
         Where rows cancel and λ is tiny, the rounding of Σ α·s·x would matter beside `tol`: it is
-        then added up without any.
+        then added up without any, unless there is no time for that.
         """
         rows = as_rows(self.X, self.penalised_lift)
         total, squares = np.zeros(self.X.shape[1] + 1), np.empty(alphas.size)
@@ -165,16 +170,23 @@ class Problem(NamedTuple):
         fill_squares(rows, squares)
         length, error = float(np.linalg.norm(total)), rounding_of(alphas, squares)
         doubt = (2 * length + error) * error / (4 * self.lam)
-        if doubt > NEGLIGIBLE * tol * alphas.sum():
+        if doubt > NEGLIGIBLE * tol * alphas.sum() and not hurry:
             total = accurate_combination(self.X, alphas * self.signs, rows.lift)
             length, doubt = float(np.linalg.norm(total)), 0.0
         return float(alphas.sum() - length**2 / (4 * self.lam) - doubt)
 
     def judged(
-        self, w: np.ndarray, alphas: np.ndarray, passes: int, tol: float, method: str
+        self,
+        w: np.ndarray,
+        alphas: np.ndarray,
+        passes: int,
+        tol: float,
+        method: str,
+        *,
+        hurry: bool = False,
     ) -> Solution:
         """Compute anew what a solver says of its answer."""
-        primal, dual = self.primal(w), self.dual(alphas, tol)
+        primal, dual = self.primal(w), self.dual(alphas, tol, hurry=hurry)
         done = relative_gap(primal, dual) <= tol
         return Solution(self.lam, w, alphas, primal, dual, passes, done, method)
 

@@ -116,8 +116,9 @@ def _by_newton(
 ) -> Solution:
     """Go on by Newton steps; where rounding stops them, sweeps go on from there."""
     w, alphas = newton(problem, tol, effort, known.w, known.alphas)
-    found = [known, problem.judged(w, alphas, effort.passes, tol, "newton")]
-    if not found[1].converged and not effort.is_over():
+    over = effort.is_over()
+    found = [known, problem.judged(w, alphas, effort.passes, tol, "newton", hurry=over)]
+    if not found[1].converged and not over:
         found += [_descended(problem, tol, alphas, effort, SWEEPS_TO_FINISH, seed)]
     return replace(min(found, key=lambda answer: answer.gap), passes=effort.passes)
 

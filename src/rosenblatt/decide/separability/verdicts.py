@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.blocks import in_blocks
 from rosenblatt.certificates import (
     Certificate,
     Inseparability,
@@ -206,7 +207,9 @@ class Verdicts:
             if not weights[side].any():
                 weights[side] = 1.0
             weights[side] /= weights[side].sum() * (2 if self.lift else 1)
-        mean = np.asarray((weights * self.signs) @ self.X).ravel()
+        signed = weights * self.signs
+        parts = in_blocks(lambda a, b: signed[a:b] @ self.X[a:b], signed.size, self.X.size)
+        mean = np.asarray(sum(parts)).ravel()
         slack = 1 + 4e-16 * (self.cone.size + self.cone.dimension)
         largest = radius(self.X) * (4e-16 * self.cone.size)
         self.upper = min(self.upper, float(np.linalg.norm(mean)) * slack + largest)
