@@ -156,6 +156,16 @@ def test_what_a_cluster_learned_is_an_ordinary_learner(local, tmp_path):
     assert found.run_.mistakes >= again.run_.mistakes
 
 
+@pytest.mark.filterwarnings("ignore:Stopped at")
+def test_many_rounds_end_with_a_model_that_can_be_saved(local, tmp_path):
+    few, labels = X[:40], np.arange(40) % 2  # which nothing separates
+    learner = rb.Perceptron(max_iter=800, patience=None)
+    found = rb.cluster.fit(learner, cut(few, labels, 4), client=local)
+    assert found.run_.rounds == 800
+    rb.save(found, tmp_path / "model")
+    assert np.array_equal(rb.load(tmp_path / "model").predict(few), found.predict(few))
+
+
 def test_a_run_goes_on_from_its_checkpoint_to_the_same_weights(local, tmp_path):
     note, shards = tmp_path / "round", cut(X, y, 4)
     whole = rb.cluster.fit(rb.Perceptron(), shards, client=local)

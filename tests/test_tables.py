@@ -533,7 +533,7 @@ def test_a_word_among_numbers_is_named_before_it_makes_categories_of_them():
 @pytest.mark.parametrize(
     ("cell", "advice"),
     [
-        ("2531,{:02}", r"such as '2531,00', .* pass decimal=','"),
+        ("2531,{:02}", r"such as '2531,00'; .* pass decimal=','"),
         ("2026-01-{:02}", "such as '2026-01-00', .* or turn it into numbers"),
     ],
 )
@@ -542,7 +542,7 @@ def test_a_column_whose_words_hardly_ever_repeat_is_told(cell, advice):
     with pytest.warns(rb.GuessWarning, match=advice):
         assert csv(text.encode(), separator=";").X.shape == (30, 30)
     csv(text.encode(), separator=";", categories="hash", columns=64)  # without a warning
-    repeated = "when;label\n" + "".join(f"{cell.format(k % 7)};{k % 2}\n" for k in range(30))
+    repeated = "when;label\n" + "".join(f"day {k % 7};{k % 2}\n" for k in range(30))
     csv(repeated.encode(), separator=";")
 
 
@@ -567,3 +567,11 @@ def test_an_interrupt_within_polars_is_no_fault_of_the_file(tmp_path, monkeypatc
     monkeypatch.setattr("rosenblatt.data.tables._origin", strike)
     with pytest.raises(KeyboardInterrupt):
         rb.read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("first", ["1,5", '"1,5"'])  # read without Polars, and with
+def test_few_numbers_with_decimal_commas_are_not_taken_for_words_in_silence(first):
+    text = f"length;kind\n{first};a\n2,5;b\n2,5;b\n".encode()
+    with pytest.warns(rb.GuessWarning, match=r"such as '1,5'; .* numbers, pass decimal=','"):
+        assert csv(text, separator=";").X.shape == (3, 2)
+    assert csv(text, separator=";", decimal=",").X.shape == (3, 1)

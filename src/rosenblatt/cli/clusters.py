@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.cli.confusion import Pairs
-from rosenblatt.cli.decide import FEW, STATUSES, write_proof
+from rosenblatt.cli.decide import STATUSES, few, write_proof
 from rosenblatt.cli.describing import described
-from rosenblatt.cli.fitting import stop
+from rosenblatt.cli.fitting import status_of, stop
 from rosenblatt.cli.outputs import check_writable
 from rosenblatt.cli.predicting import report
 from rosenblatt.cli.printing import plain, show, tell_plainly
@@ -90,7 +90,7 @@ def fit_on(
         "model": str(path),
     }
     show(facts, json)
-    return 0
+    return status_of(learner)
 
 
 def predict_on(
@@ -156,7 +156,7 @@ def separate_on(
         "margin": found.margin,
         "rows": on.survey.rows,
         "columns": on.survey.width,
-        "rows_that_matter": rows if json else rows[:FEW],
+        "rows_that_matter": rows if json else few(rows),
         "bytes_moved": moved,
         "share_moved": moved / size,
         "seconds": round(time.perf_counter() - began, 6),

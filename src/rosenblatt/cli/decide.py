@@ -295,10 +295,11 @@ def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
         if name in chosen:
             chosen[name] = chosen[name]["explanation"]
     lists = [name for name, value in chosen.items() if isinstance(value, list) and name in LISTS]
-    return chosen | {name: _few(chosen[name]) for name in lists}
+    return chosen | {name: few(chosen[name]) for name in lists}
 
 
-def _few(places: list[Any]) -> str:
+def few(places: list[Any]) -> str:
+    """Name the first of some places, and how many more there are."""
     more = f" and {len(places) - FEW:,} more" if len(places) > FEW else ""
     return ", ".join(map(str, places[:FEW])) + more
 

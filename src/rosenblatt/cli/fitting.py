@@ -139,6 +139,11 @@ def _fit(source: Source, path: Path, begin: Beginning, checkpoint: Path | None, 
     }
     show(facts, json)
     _hint_at_order(learner, error["misclassified"])
+    return status_of(learner)
+
+
+def status_of(learner: Any) -> int:
+    """Give the exit status of a fit."""
     interrupted = hasattr(learner, "run_") and learner.run_.stop is rb.Stop.INTERRUPTED
     return INTERRUPTED if interrupted else 0
 

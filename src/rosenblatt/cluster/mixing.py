@@ -59,6 +59,7 @@ from rosenblatt.online.perceptron import (
 )
 from rosenblatt.run import Operations, Run, Stop
 
+COUNTS = [LOOKS, MISTAKES, WORK, SEEN, UPDATES]  # what passes over shards add up to
 MANY_ROWS = 2**27  # beyond which nobody keeps a count for each row
 
 
@@ -375,8 +376,9 @@ class Mixture:
                 drift=held.applied(before.drift),
                 tally=self.last.tally,
             )
-        w, tally = before.w, before.tally + self.tally
-        tally[CLOCK], tally[LOST] = 0.0, before.tally[LOST]
+        w, tally = before.w, before.tally.copy()
+        tally[COUNTS] += self.tally[COUNTS]
+        tally[CLOCK] = 0.0
         if self.updates:
             step, far = self.step, self.stretch
             w = before.w + far * step

@@ -37,7 +37,6 @@ cell is wrong.
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -67,7 +66,14 @@ from rosenblatt.data.sources import (
 from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import ANYTHING, Layout
 from rosenblatt.data.tables_plain import PlainTable, read_plain
-from rosenblatt.data.tables_text import WORDS, Dialect, ForeignTextError, quoted, separator_of
+from rosenblatt.data.tables_text import (
+    COMMA,
+    WORDS,
+    Dialect,
+    ForeignTextError,
+    quoted,
+    separator_of,
+)
 from rosenblatt.errors import GuessWarning, InputError, ParseError, ReadTwiceWarning, levels_inside
 from rosenblatt.examples import Examples
 from rosenblatt.memory import check_memory
@@ -84,7 +90,6 @@ UNLIKE = (
 )
 SPARE = 1.2
 SMALL = 1 << 17  # bytes of a text that is read without Polars if its cells are plain
-COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")  # a number where commas are decimal points
 
 
 Named = tuple[str, Any]  # the name of a source in messages, and the source
@@ -303,9 +308,7 @@ def _warn_of_guesses(
     ]
     if reading.categories == "onehot":
         guesses += [
-            f"the cells of column {quoted(name)} of {reading.file} hardly ever repeat, such as "
-            f"{quoted(word)}, and each becomes a feature of its own, which tells nothing about "
-            f"other rows; {_advice(word, text.decimal)}"
+            f"the cells of column {quoted(name)} of {reading.file} {_doubt(word, text.decimal)}"
             for name, word in text.varied.items()
             if name in worded and name not in text.strays
         ]
@@ -320,10 +323,17 @@ def _warn_of_guesses(
         warnings.warn(guess, GuessWarning, stacklevel=levels_inside() + 1)
 
 
-def _advice(word: str, decimal: str) -> str:
+def _doubt(word: str, decimal: str) -> str:
     if decimal == "." and COMMA.fullmatch(word):
-        return "if they are numbers, pass decimal=','"
-    return "leave it out, by naming the other columns with select=, or turn it into numbers"
+        return (
+            f"are encoded as categories, such as {quoted(word)}; if they are numbers, pass "
+            "decimal=','"
+        )
+    return (
+        f"hardly ever repeat, such as {quoted(word)}, and each becomes a feature of its own, which "
+        "tells nothing about other rows; leave it out, by naming the other columns with select=, "
+        "or turn it into numbers"
+    )
 
 
 def _warn_twice(origin: Origin, reading: Reading, why: str) -> None:

@@ -22,6 +22,7 @@ TRUTH = ["true", "false"]
 SAMPLE_BYTES = 1 << 20
 LONGEST_CELL = 40
 SOME_CELLS = 30  # of which words would repeat
+COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")  # a number where commas are decimal points
 LONE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 
 NUMBERS, TRUTH_VALUES, WORDS = "numbers", "true or false", "words"
@@ -40,7 +41,7 @@ class Dialect(NamedTuple):
     kinds: dict[str, str]  # of each column
     direct: frozenset[str]  # columns of numbers that need no cleaning, as far as the sample goes
     strays: dict[str, str]  # a word of each column of words that holds numbers for the most part
-    varied: dict[str, str]  # a word of each column of words whose cells hardly ever repeat
+    varied: dict[str, str]  # a word of each column whose words hardly ever repeat, or have commas
     line_length: float  # in bytes, likewise
 
     def with_words_except(self, kept: Iterable[str | None]) -> Dialect:
@@ -84,9 +85,10 @@ def examine(source: str | bytes, reading: Reading) -> Dialect:
 
 
 def _is_varied(cells: Any) -> bool:
-    """Tell whether cells hardly ever repeat, as dates, names and mistaken numbers do."""
+    """Tell whether cells hardly ever repeat, as dates and names do, or are numbers with commas."""
     cells = cells.drop_nulls()
-    return len(cells) >= SOME_CELLS and 2 * cells.n_unique() > len(cells)
+    often = len(cells) >= SOME_CELLS and 2 * cells.n_unique() > len(cells)
+    return often or (len(cells) > 0 and bool(cells.str.contains(f"^(?:{COMMA.pattern})$").all()))
 
 
 def _stray(cells: Any, decimal: str) -> str | None:
