@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -46,11 +46,17 @@ def _entered(kind: str, answer: str, scale: float) -> Contestant:
 @cache
 def written(kind: str, answer: str, scale: float) -> Path:
     """Write a system, in a folder that is called as its answer."""
-    folder = Path(mkdtemp()) / ("feasible" if answer == "feasible" else "infeasible")
-    folder.mkdir()
-    path = folder / f"{kind}.mps"
+    folder = Path(_folder().name) / answer / ("feasible" if answer == "feasible" else "infeasible")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{kind}-{scale}.mps"
     path.write_text("\n".join(made(kind, answer, scale).lines()), "ascii")
     return path
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    """Give a folder that is removed in the end."""
+    return TemporaryDirectory()
 
 
 def matrix(random: np.random.Generator, kind: str, n: int, d: int) -> sparse.csr_matrix:
@@ -64,16 +70,21 @@ def matrix(random: np.random.Generator, kind: str, n: int, d: int) -> sparse.csr
         later = random.random(columns.size) < 0.3
         period = np.minimum(columns * PERIODS // d + later, PERIODS - 1)
         rows = period * n // PERIODS + random.integers(0, n // PERIODS, columns.size)
-        values = random.integers(100, 1000, columns.size) * random.choice([-1, 1], columns.size)
+        values = signed(random, columns.size)
     elif kind == "blending":
         values = np.where(rows % 3 == 0, 1, random.integers(-300, 1000, columns.size))
     elif kind == "degenerate":
         values = np.ones(columns.size, int)
     else:
-        values = random.integers(100, 1000, columns.size) * random.choice([-1, 1], columns.size)
+        values = signed(random, columns.size)
     A = sparse.csr_matrix((np.where(values == 0, 1, values), (rows, columns)), (n, d))
     A.eliminate_zeros()
     return A.astype(np.int64)
+
+
+def signed(random: np.random.Generator, count: int) -> np.ndarray:
+    """Give numbers of three digits and either sign."""
+    return np.asarray(random.integers(100, 1000, count) * random.choice([-1, 1], count))
 
 
 class Made(NamedTuple):

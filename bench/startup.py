@@ -40,19 +40,19 @@ def helping(scale: float) -> Race:
 @race
 def commanding(scale: float) -> Race:
     """Run whole commands on six rows, their loops compiled before, each in a new interpreter."""
-    folder = Path(tempfile.mkdtemp())
+    kept = tempfile.TemporaryDirectory()  # until nobody can enter the race any more
     lines = {
         "svm": [f"{1 - 2 * (k % 2)} 1:{k % 2 - 0.4} 2:{k}" for k in range(6)],
         "csv": ["a,b,label", *(f"{k % 2 - 0.4},{k},{k % 2}" for k in range(6))],
         "txt": [f"{('ham', 'spam')[k % 2]}\t{('lunch', 'money')[k % 2]} now {k}" for k in range(6)],
     }
     for kind, text in lines.items():
-        (folder / f"rows.{kind}").write_text("\n".join([*text, ""]))
+        Path(kept.name, f"rows.{kind}").write_text("\n".join([*text, ""]))
 
     def on(command: str, kind: str, *more: str) -> Contestant:
-        return starting("-m", "rosenblatt", command, str(folder / f"rows.{kind}"), *more)
+        return starting("-m", "rosenblatt", command, str(Path(kept.name, f"rows.{kind}")), *more)
 
-    fitting = ("--model", str(folder / "model"))
+    fitting = ("--model", str(Path(kept.name, "model")))
     entries = {f"fit, {kind}": lambda k=kind: on("fit", k, *fitting) for kind in lines}
     entries |= {f"separate, {kind}": lambda k=kind: on("separate", k) for kind in ("svm", "csv")}
     return Race(

@@ -199,6 +199,7 @@ def test_a_pass_is_not_begun_that_would_end_late_if_it_took_as_long_as_the_last(
         assert not effort.is_over()
     now[0] = 9.9  # a pass of 0.9 s would end at 10.8
     assert effort.is_over()
+    assert effort.is_over()  # whoever asks next is told the same
 
 
 def test_in_a_hurry_the_dual_value_is_a_lower_one():

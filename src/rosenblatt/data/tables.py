@@ -67,7 +67,7 @@ from rosenblatt.data.tables_faults import first_fault
 from rosenblatt.data.tables_layout import ANYTHING, Layout
 from rosenblatt.data.tables_plain import PlainTable, read_plain
 from rosenblatt.data.tables_text import (
-    COMMA,
+    COMMAS,
     WORDS,
     Dialect,
     ForeignTextError,
@@ -324,7 +324,7 @@ def _warn_of_guesses(
 
 
 def _doubt(word: str, decimal: str) -> str:
-    if decimal == "." and COMMA.fullmatch(word):
+    if decimal == "." and COMMAS.fullmatch(word):
         return (
             f"are encoded as categories, such as {quoted(word)}; if they are numbers, pass "
             "decimal=','"

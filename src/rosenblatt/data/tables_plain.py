@@ -17,10 +17,8 @@ from rosenblatt.data.reading import Reading
 from rosenblatt.data.strings import string_array
 from rosenblatt.data.tables_layout import Layout, refuse_many, with_words
 from rosenblatt.data.tables_text import (
-    COMMA,
     MISSING_WORDS,
     NUMBERS,
-    SOME_CELLS,
     TRUTH,
     TRUTH_VALUES,
     WORDS,
@@ -142,9 +140,7 @@ def _column(cells: list[str], decimal: str, dtype: np.dtype[Any]) -> Column:
     words = {cell for cell in distinct if not _is_number(cell, decimal)}
     strays = [cell for cell in cells if cell in words]
     stray = strays[0] if 2 * len(strays) < len(cells) else None
-    varied = len(cells) >= SOME_CELLS and 2 * len(distinct) > len(cells)
-    varied = varied or all(map(COMMA.fullmatch, distinct))
-    return Column(WORDS, cells, stray, cells[0] if varied else None)
+    return Column(WORDS, cells, stray, tables_text.doubtful_word(cells))
 
 
 def _numbers(cells: list[str], decimal: str, dtype: np.dtype[Any]) -> np.ndarray | None:

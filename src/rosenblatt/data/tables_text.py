@@ -22,7 +22,7 @@ TRUTH = ["true", "false"]
 SAMPLE_BYTES = 1 << 20
 LONGEST_CELL = 40
 SOME_CELLS = 30  # of which words would repeat
-COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")  # a number where commas are decimal points
+COMMAS = re.compile(r"[-+]?[0-9]+(,[0-9]+)?")  # a number where commas are decimal points
 LONE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 
 NUMBERS, TRUTH_VALUES, WORDS = "numbers", "true or false", "words"
@@ -79,16 +79,20 @@ def examine(source: str | bytes, reading: Reading) -> Dialect:
     }
     words = {name: _stray(clean[name], decimal) for name, kind in kinds.items() if kind == WORDS}
     strays = {name: word for name, word in words.items() if word is not None}
-    varied = {name: clean[name].drop_nulls()[0] for name in words if _is_varied(clean[name])}
+    varied = {name: word for name in words if (word := doubtful_word(clean[name].drop_nulls()))}
     length = len(head) / max(head.count(b"\n"), 1)
     return Dialect(separator, decimal, header, kinds, direct, strays, varied, length)
 
 
-def _is_varied(cells: Any) -> bool:
-    """Tell whether cells hardly ever repeat, as dates and names do, or are numbers with commas."""
-    cells = cells.drop_nulls()
-    often = len(cells) >= SOME_CELLS and 2 * cells.n_unique() > len(cells)
-    return often or (len(cells) > 0 and bool(cells.str.contains(f"^(?:{COMMA.pattern})$").all()))
+def doubtful_word(words: Any) -> str | None:
+    """Give a word of those that hardly ever repeat, as dates and names, or a number with a comma.
+
+    The latter if all words are numbers where commas are decimal points.
+    """
+    distinct = set(words)
+    if all(map(COMMAS.fullmatch, distinct)) and any("," in word for word in distinct):
+        return str(next(word for word in words if "," in word))
+    return words[0] if len(words) >= SOME_CELLS and 2 * len(distinct) > len(words) else None
 
 
 def _stray(cells: Any, decimal: str) -> str | None:

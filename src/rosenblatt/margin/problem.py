@@ -44,8 +44,9 @@ class Effort:
         """Tell whether no further pass is allowed, or one as long as the last would end late."""
         now = time.perf_counter()
         last, self.looked = now - self.looked, now
-        late = now >= self.deadline or now + last > self.deadline + GRACE
-        return self.passes >= self.most or late
+        if now + last > self.deadline + GRACE:
+            self.deadline = now
+        return self.passes >= self.most or now >= self.deadline
 
 
 @dataclass(frozen=True)

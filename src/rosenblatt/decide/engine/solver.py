@@ -98,7 +98,8 @@ class Simplex:
     """
 
     def __init__(self, model: Model, seconds: float) -> None:
-        self.model, self.end = model, time.perf_counter() + seconds
+        began = time.perf_counter()
+        self.model, self.end, self.soon = model, began + seconds, began + ALONE
         self.solver: Any = _at_once(model)
         if self.solver is None:
             self.solver = loaded(model, {})
@@ -109,7 +110,8 @@ class Simplex:
 
     def ends_soon(self) -> bool:
         """Tell whether it has ended, or does so within the time that it is given alone."""
-        return bool(wait([self.answer], min(ALONE, patience(self._left()))).done)
+        alone = max(self.soon - time.perf_counter(), 0.0)
+        return bool(wait([self.answer], min(alone, patience(self._left()))).done)
 
     def solved(self) -> Any:
         """Give the solver at its end, or one at the basis of an interior method that ends first."""
