@@ -15,8 +15,9 @@ from rosenblatt.errors import InputError, ParseError
 
 @contextmanager
 def chunks_of(size):
-    """Split texts into chunks of this many bytes and the rest of a line."""
+    """Split texts, even small ones, into chunks of this many bytes and the rest of a line."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(svmlight, "SMALL", -1)
         patch.setattr(svmlight, "CHUNK_BYTES", size)
         patch.setattr(svmlight, "SEARCH_BYTES", 5)
         yield

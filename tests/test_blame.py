@@ -11,7 +11,14 @@ import naive_decide
 import rosenblatt as rb
 from naive_decide import SEPARABLE, WEAKLY
 from rosenblatt.pauses import OutOfTimeError
-from test_separate import KINDS, PROBLEMS_OF_A_KIND, answer, problem, signed_rows
+from test_separate import (
+    KINDS,
+    PROBLEMS_OF_A_KIND,
+    answer,
+    numbers_of_all_types,
+    problem,
+    signed_rows,
+)
 
 
 def small_problems(make, step):
@@ -80,6 +87,27 @@ def test_columns_without_an_entry_are_set_apart():
     X = sparse.csr_matrix(([1.0, -1.0], ([0, 1], [2, 2])), (2, 5))
     found = rb.separate(X, [1, 0])
     assert (found.columns.tolist(), found.aliased.tolist()) == ([2], [0, 1, 3, 4])
+
+
+FLOATS = [make for make in KINDS if make is not numbers_of_all_types]
+
+
+@pytest.mark.parametrize("make", FLOATS, ids=lambda make: make.__name__)
+def test_empty_columns_between_the_others_change_nothing(make):
+    for number in range(0, PROBLEMS_OF_A_KIND, 8):
+        X, y, intercept = problem(make, number)
+        X = X.toarray() if sparse.issparse(X) else np.array(X, np.float64)
+        narrow = sparse.csr_matrix(X)
+        wide = sparse.csr_matrix(
+            (narrow.data, 5 * narrow.indices + 3, narrow.indptr), (len(y), 5 * narrow.shape[1])
+        )
+        said, few = (rb.separate(Z, y, fit_intercept=intercept) for Z in (wide, narrow))
+        used = np.flatnonzero(np.diff(narrow.tocsc().indptr))
+        set_apart = np.setdiff1d(np.arange(wide.shape[1]), 5 * np.setdiff1d(used, few.aliased) + 3)
+        assert said.columns.tolist() == (5 * few.columns + 3).tolist()
+        assert said.aliased.tolist() == set_apart.tolist()
+        named = {j if j == "intercept" else 5 * j + 3: word for j, word in few.coefficients.items()}
+        assert {j: said.coefficients[j] for j in named} == named
 
 
 def test_columns_of_an_inseparable_design_are_those_of_the_proof_without_aliased_ones():

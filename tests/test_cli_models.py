@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 import rosenblatt as rb
+from rosenblatt.cli.folds import stratified
 from rosenblatt.data.scaling import Scaling
 from rosenblatt.data.write import write_svmlight
 from rosenblatt.errors import InputError, ModelFileError
@@ -210,6 +212,17 @@ def test_features_of_vowpal_wabbit_are_named_by_a_file(facts, shell, folder):
         **{"a^x": 1, "a^y": 1},
         **{"b^x": -1, "z": -1},
     }
+
+
+@pytest.mark.parametrize("classes", [["no"], ["no", "yes"], [3, 1, 2, 7]])
+def test_folds_are_those_of_scikit_learn(classes):
+    random = np.random.default_rng(5)
+    for folds in (2, 3, 7):
+        y = random.choice(classes, 40)
+        theirs = StratifiedKFold(folds, shuffle=True, random_state=folds).split(y, y)
+        ours = stratified(y, folds, folds)
+        for fold, (_, test) in enumerate(theirs):
+            assert np.flatnonzero(ours == fold).tolist() == test.tolist()
 
 
 def test_folds_are_stratified_and_the_same_each_time(facts, shell):

@@ -14,11 +14,26 @@ from scipy.sparse import csr_matrix
 from rosenblatt.data import svmlight
 from rosenblatt.data.numbers import EXACT, HARD, MALFORMED, power_of_ten, read_number
 from rosenblatt.data.reading import Reading
-from rosenblatt.data.svmlight import parse_svmlight
+from rosenblatt.data.sources import as_text, without_mark
+from rosenblatt.data.svmlight import is_bare, parse_svmlight
+from rosenblatt.data.svmlight_errors import TextPiece
 from rosenblatt.data.svmlight_loop import read_rows
+from rosenblatt.data.svmlight_plain import read_plain
 from rosenblatt.errors import InputError, ParseError
 from rosenblatt.loops import exact_loop
-from svmlight_texts import assert_equal_to_naive, chunks_of, damaged, named_texts, numbers, texts
+from svmlight_texts import (
+    ascending,
+    assert_equal_to_naive,
+    chunks_of,
+    comments,
+    damaged,
+    named_texts,
+    numbers,
+    queries,
+    small_numbers,
+    texts,
+    texts_of,
+)
 
 DTYPES = [np.float32, np.float64]
 quickly = settings(deadline=None, max_examples=100)
@@ -51,12 +66,14 @@ def test_damaged_texts_fail_where_the_naive_twin_does(data, zero_based, width, s
 @given(st.binary(max_size=60))
 def test_random_bytes_fail_where_the_naive_twin_does(data):
     assert_equal_to_naive(data)
+    with chunks_of(1 << 20):
+        assert_equal_to_naive(data)
 
 
 @settings(deadline=None, max_examples=40)
 @given(texts)
 def test_indices_of_64_bits_hold_the_same_entries(data):
-    with pytest.MonkeyPatch.context() as patch:
+    with chunks_of(1 << 20), pytest.MonkeyPatch.context() as patch:
         patch.setattr(svmlight, "ENTRY_LIMIT", -1)
         assert_equal_to_naive(data)
 
@@ -100,8 +117,11 @@ def test_a_number_is_the_double_that_python_reads_or_is_left_to_python(number):
 @given(numbers)
 @example("10000000000000000001e0")
 def test_values_and_labels_are_what_python_reads(number):
-    assert_equal_to_naive(f"{number} 2:{number}".encode(), dtype=np.float64)
-    assert_equal_to_naive(f"1 2:{number}".encode(), dtype=np.float32)
+    for size in (svmlight.SMALL, -1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(svmlight, "SMALL", size)
+            assert_equal_to_naive(f"{number} 2:{number}".encode(), dtype=np.float64)
+            assert_equal_to_naive(f"1 2:{number}".encode(), dtype=np.float32)
 
 
 @settings(deadline=None, max_examples=200)
@@ -121,6 +141,68 @@ def test_powers_of_ten_are_tabulated_by_their_leading_128_bits():
         assert 2**127 <= t < 2**128
         numerator = 10 ** max(q, 0) * 2 ** max(-k, 0)
         assert numerator // (10 ** max(-q, 0) * 2 ** max(k, 0)) == t
+
+
+# Small texts ------------------------------------------------------------------------------------
+
+plain_labels = st.one_of(small_numbers, st.sampled_from(["spam", "ham", "b.1", "nano", "e5"]))
+plain_texts = texts_of(
+    st.builds("{}{}{}{}".format, plain_labels, queries, ascending, comments)
+    | st.sampled_from(["", " ", "\t# nothing"])
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.one_of(plain_texts, texts, named_texts, damaged()),
+    st.builds(
+        Reading,
+        labels=st.booleans(),
+        zero_based=st.booleans(),
+        width=st.sampled_from([None, 9, 999]),
+        dtype=st.sampled_from(DTYPES),
+        exact=st.booleans(),
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+@example(b"1 1:2\n2:1\n", Reading(labels=False), True, False)
+@example(b"1:2\n2 1:1\n", Reading(labels=False), True, False)
+@example(b"9007199254740992 1:1\n9007199254740993 1:1", Reading(), True, False)
+@example(b"spam 1:1\n-1e999 1:1", Reading(), True, False)
+@example(b"1 1:3.4028236e38 2:1e-46", Reading(), True, False)
+@example(b"1 1:0 3:-0\n\n2 0:1", Reading(), True, False)
+def test_small_texts_are_read_as_the_loops_read_them(data, reading, allowed, forced):
+    text = without_mark(as_text(data))
+    source = TextPiece(text, reading, 0, allowed, forced, bare=is_bare(text, reading))
+    plain = read_plain(source)
+    if plain is not None:
+        expected = svmlight._parse_in_loops(source, map)
+        assert (plain.width, plain.lines) == (expected.width, expected.lines)
+        for ours, theirs in zip(
+            (*plain.table, plain.labels), (*expected.table, expected.labels), strict=True
+        ):
+            assert (ours.dtype, ours.tobytes()) == (theirs.dtype, theirs.tobytes())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"+1 1:0.5 3:2\n-1 2:1 # a comment\n",
+        b"spam qid:7 1:.5\t2:1.e-3\r\nham\n\n# nothing\n",
+        b"0 1:1e-400 2:-0",
+    ],
+)
+def test_small_texts_of_plain_lines_need_no_loop(monkeypatch, text):
+    monkeypatch.delattr(svmlight, "_parse_in_loops")
+    parse_svmlight(text)
+
+
+@pytest.mark.parametrize(
+    "line", [b"1 2:1 1:1", b"1 1:1 1:2", b"2e16 1:1", b"1 1:1e39", b"nano 1:1", b"1 0:1", b"1 x"]
+)
+def test_small_texts_with_unusual_lines_are_left_to_the_loops(line):
+    assert read_plain(TextPiece(as_text(b"1 1:1\n" + line), Reading())) is None
 
 
 # The format --------------------------------------------------------------------------------------

@@ -54,7 +54,8 @@ def test_the_first_error_of_the_file_is_reported_whatever_thread_finds_one_first
 
 
 def test_a_text_without_gaps_fills_its_arrays_exactly():
-    X, _ = parse_svmlight(b"1 1:1 2:2\n-1 3:1\n" * 1000)
+    with chunks_of(1 << 20):
+        X, _ = parse_svmlight(b"1 1:1 2:2\n-1 3:1\n" * 1000)
     assert X.data.base.size == X.nnz
     assert X.indices.base.size == X.nnz
 

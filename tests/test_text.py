@@ -409,7 +409,6 @@ lines = st.tuples(
 ).map(b"".join)
 
 
-@pytest.mark.twin_of("data.text_loops.find_lines", "data.text_loops.count_newlines")
 @quickly
 @given(data=lines)
 def test_labelled_lines_are_those_of_the_naive_twin(data):

@@ -274,6 +274,13 @@ def as_few_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return _of_the_second(labels, classes).view(np.int8)
 
 
+def as_own_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Give the same for labels that the classes were found among, without a look for others."""
+    if classes.size > 2:
+        return as_codes(labels, classes)
+    return (~_equal(labels, classes[0])).view(np.int8)
+
+
 # ---- weights
 
 

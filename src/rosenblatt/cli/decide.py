@@ -107,12 +107,13 @@ def _separate(
 
 def _coefficients(found: rb.Separation, json: bool) -> Any:
     """Tell what becomes of coefficients; people, where some diverge and some do not."""
+    telling = found.verdict == "weakly separable" and len(found.classes) <= 2
+    if not json and (not telling or len(found.names) > FEW):
+        return None
     said = found.coefficients
     if json or said is None:
         return said
-    if found.verdict != "weakly separable" or len(found.classes) > 2 or len(said) > FEW:
-        return None
-    return ", ".join(f"{name} {word}" for name, word in said.items())
+    return None if len(said) > FEW else ", ".join(f"{name} {word}" for name, word in said.items())
 
 
 def _advised(found: rb.Separation, seconds: float | None, json: bool) -> dict[str, Any]:

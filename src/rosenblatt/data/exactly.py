@@ -25,6 +25,7 @@ from rosenblatt.examples import Examples
 from rosenblatt.loops import exact_loop
 
 TEXTS = ("svmlight", "csv", "tsv", "jsonl")
+SMALL = 1 << 17  # bytes
 TOLD = 15  # digits that a float tells
 LONG = re.compile(r"[0-9.]{16,}(?:[eE][-+]?[0-9]+)?|[0-9.]+[eE][-+]?[0-9]{3,}")
 NUMBER = re.compile(r"[0-9.]+(?:[eE][-+]?[0-9]+)?")
@@ -43,7 +44,7 @@ def exactly(examples: Examples, texts: Sequence[np.ndarray], reading: Reading) -
 
 def _kept_beside(texts: Sequence[np.ndarray], X: Any, point: str) -> Written:
     """Give the numbers of texts that stand in X and are not told by their floats."""
-    if not any(has_long(text, np.uint8(ord(point))) for text in texts):
+    if not any(_is_long(text, point) for text in texts):
         return {}
     content = (
         b"\n".join(text.tobytes() for text in texts).replace(point.encode(), b".").decode("latin-1")
@@ -66,6 +67,14 @@ def _held(words: Iterable[str], X: Any) -> list[str]:
             exact_number_of(word)  # which says that it cannot be used
     values = np.asarray(X.data if sparse.issparse(X) else X)
     return list(compress(words, np.isin(list(map(float, words)), np.abs(values))))
+
+
+def _is_long(text: np.ndarray, point: str) -> bool:
+    """Tell what `has_long` does; a small text is searched without compiling that."""
+    if text.size > SMALL:
+        return bool(has_long(text, np.uint8(ord(point))))
+    digits = rf"[1-9](?:[{point}]*[0-9]){{{TOLD}}}|[eE][-+]?[0-9]{{3}}"
+    return re.search(digits.encode(), text.tobytes()) is not None
 
 
 @exact_loop

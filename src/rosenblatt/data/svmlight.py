@@ -43,6 +43,8 @@ does the rest. What the loop leaves open is settled by the thread that parsed th
 words by Python, *untidy* rows (columns out of order or repeated) by a sort. Values are rounded as
 they are read; since sums are of double precision, a chunk of float32 values in which a row repeats
 a column is read a second time, as float64. Labels that are words are gathered in a second scan.
+
+Small texts of plain lines are read without the loop (`svmlight_plain`).
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -61,13 +63,17 @@ from rosenblatt.data.reading import DEFAULT, Reading
 from rosenblatt.data.sources import SEARCH_BYTES, after_line, as_text, without_mark
 from rosenblatt.data.strings import coded_strings
 from rosenblatt.data.svmlight_chunk import (
+    LARGEST_WHOLE_LABEL,
     CsrParts,
     Extent,
+    Parsed,
     find_words,
     parse_chunk,
+    whole_if_possible,
 )
 from rosenblatt.data.svmlight_errors import CHUNK_BYTES, LineRange, TextPiece
 from rosenblatt.data.svmlight_loop import NEWLINE, count_marks
+from rosenblatt.data.svmlight_plain import read_plain
 from rosenblatt.data.workers import Apply, ahead, workers
 from rosenblatt.errors import EmptyError, InputError
 from rosenblatt.memory import check_memory
@@ -77,22 +83,13 @@ SHORTEST_PAIR = 4
 
 # With more entries SciPy wants 64-bit indices.
 ENTRY_LIMIT = (1 << 31) - 1
-LARGEST_WHOLE_LABEL = 2.0**53
 
 FIRST_WORD = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+([^ \t\r\n]*)")
 BLOCK_BYTES = 1 << 24
+SMALL = 1 << 17  # bytes of a text that needs no compiled loop if its lines are plain
 LONGEST_LINE = 1 << 28
 
 Buffer = bytes | bytearray | memoryview | np.ndarray
-
-
-class Parsed(NamedTuple):
-    """The rows of a text without a width, their labels, and what comes after them."""
-
-    table: CsrParts
-    labels: np.ndarray
-    width: int
-    lines: int
 
 
 def parse_svmlight(data: Buffer, reading: Reading = DEFAULT) -> tuple[csr_matrix, np.ndarray]:
@@ -229,6 +226,11 @@ def is_bare(text: np.ndarray, reading: Reading) -> bool:
 
 def parse(source: TextPiece, apply: Apply) -> Parsed:
     """Parse a text, which may hold no example."""
+    plain = read_plain(source) if source.text.size <= SMALL else None
+    return _parse_in_loops(source, apply) if plain is None else plain
+
+
+def _parse_in_loops(source: TextPiece, apply: Apply) -> Parsed:
     chunks = place(apply(partial(measure, source.text), spans(source.text)))
     table = make_table(chunks, source.reading.dtype, source.reading.file)
     extents = list(apply(partial(parse_chunk, source, table), chunks))
@@ -315,11 +317,6 @@ def make_matrix(table: CsrParts, width: int) -> csr_matrix:
     matrix = csr_matrix(parts, shape=(table.labels.size, width))
     matrix.has_canonical_format = True
     return matrix
-
-
-def whole_if_possible(labels: np.ndarray) -> np.ndarray:
-    """Give labels below 2^53 as int64 if that loses nothing."""
-    return labels.astype(np.int64) if np.array_equal(labels, np.trunc(labels)) else labels
 
 
 def large_numbers(source: TextPiece, words: np.ndarray, labels: np.ndarray) -> np.ndarray:

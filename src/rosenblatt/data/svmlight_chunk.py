@@ -18,6 +18,7 @@ from rosenblatt.errors import ParseError
 
 # Doubles from here on, 2^128 less half a unit of the last place, round to an infinite float32.
 VALUE_LIMITS = {np.dtype(np.float32): 2.0**128 - 2.0**103, np.dtype(np.float64): np.inf}
+LARGEST_WHOLE_LABEL = 2.0**53
 
 
 class CsrParts(NamedTuple):
@@ -27,6 +28,15 @@ class CsrParts(NamedTuple):
     starts: np.ndarray
     columns: np.ndarray
     values: np.ndarray
+
+
+class Parsed(NamedTuple):
+    """The rows of a text without a width, their labels, and how many lines it has."""
+
+    table: CsrParts
+    labels: np.ndarray
+    width: int
+    lines: int
 
 
 class Extent(NamedTuple):
@@ -194,3 +204,8 @@ def find_words(text: np.ndarray, chunk: LineRange) -> tuple[LineRange, np.ndarra
     starts, stops = np.empty(chunk.rows, np.int64), np.empty(chunk.rows, np.int64)
     rows = svmlight_loop.find_labels(sealed(text[chunk.start : chunk.stop]), starts, stops)
     return chunk, starts[:rows], stops[:rows]
+
+
+def whole_if_possible(labels: np.ndarray) -> np.ndarray:
+    """Give labels below 2^53 as int64 if that loses nothing."""
+    return labels.astype(np.int64) if np.array_equal(labels, np.trunc(labels)) else labels

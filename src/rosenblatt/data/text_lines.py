@@ -9,9 +9,10 @@ import numpy as np
 
 from rosenblatt.data.sources import MisreadError, as_text, line_and_column, without_mark
 from rosenblatt.data.svmlight_errors import CONTROL, quote
-from rosenblatt.data.text_loops import Lines, count_newlines, find_lines
 from rosenblatt.errors import EmptyError, ParseError
 
+TAB, NEWLINE, RETURN = 9, 10, 13
+BLOCK = 1 << 22  # bytes that are searched at a time
 FIRST_LINE = re.compile(rb"[\r\n]*+([^\r\n]*)")
 
 
@@ -20,6 +21,14 @@ class LabelledText(NamedTuple):
 
     labels: list[str] | None
     starts: np.ndarray
+    stops: np.ndarray
+
+
+class Lines(NamedTuple):
+    """Where lines start, where their first tab is and where they stop."""
+
+    starts: np.ndarray
+    tabs: np.ndarray
     stops: np.ndarray
 
 
@@ -48,18 +57,16 @@ def label_text_lines(
     (['spam', 'ham'], [5, 18], [12, 25])
     """
     text = as_text(data)
-    most = int(count_newlines(text)) + 1
-    lines = Lines(*(np.empty(most, np.int64) for _ in Lines._fields))
     begin = text.size - without_mark(text).size
     if labelled is None:
         first = FIRST_LINE.match(text.data)
         labelled = first is None or b"\t" in first[1]
     bare = not wanted and not labelled
-    rows, missing = map(int, find_lines(text, np.uint64(begin), bare, lines))
-    found = Lines(*(array[:rows] for array in lines))
+    found, missing = find_lines(text, begin, bare)
+    rows = found.starts.size
     try:
         labels = decoded_labels(text, found) if wanted else [""] * rows
-        if missing <= text.size:
+        if missing is not None:
             raise MisreadError(missing, "there is no tab; write: label, tab, text")
     except MisreadError as wrong:
         line, column = line_and_column(text, wrong.place)
@@ -68,6 +75,33 @@ def label_text_lines(
     if rows == 0:
         raise EmptyError(f"{file} holds no examples; write one a line: label, tab, text")
     return LabelledText(None if bare else labels, found.tabs + 1, found.stops)
+
+
+def find_lines(text: np.ndarray, begin: int, bare: bool) -> tuple[Lines, int | None]:
+    """Find lines that are not empty, up to the first without a tab; bare ones need none.
+
+    Gives them, and where the line without a tab stops, if there is one.
+    """
+    ends = places(text, NEWLINE)
+    ended = text[np.maximum(ends - 1, 0)] == RETURN
+    starts, stops = np.append(begin, ends + 1), np.append(ends - ended, text.size)
+    filled = stops > starts
+    starts, stops = starts[filled], stops[filled]
+    if bare:
+        return Lines(starts, starts - 1, stops), None
+    tabs = np.append(places(text, TAB), text.size)
+    tabs = tabs[np.searchsorted(tabs, starts)]
+    without = np.flatnonzero(tabs >= stops)
+    rows = slice(without[0] if without.size else None)
+    missing = int(stops[without[0]]) if without.size else None
+    return Lines(starts[rows], tabs[rows], stops[rows]), missing
+
+
+def places(text: np.ndarray, byte: int) -> np.ndarray:
+    """Give where a byte stands."""
+    blocks = range(0, text.size, BLOCK)
+    found = [np.flatnonzero(text[first : first + BLOCK] == byte) + first for first in blocks]
+    return np.concatenate([np.zeros(0, np.int64), *found])
 
 
 def decoded_labels(text: np.ndarray, lines: Lines) -> list[str]:

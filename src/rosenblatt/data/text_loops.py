@@ -75,7 +75,6 @@ SURROGATE, AFTER_SURROGATES = np.uint64(0xD800), np.uint64(0xE000)
 CODE_POINTS = np.uint64(0x110000)
 
 NO_COLUMN = np.uint64(1 << 32)
-TAB, NEWLINE, RETURN = 9, 10, 13
 
 
 class HashRules(NamedTuple):
@@ -106,14 +105,6 @@ class HashRoom(NamedTuple):
     sums: np.ndarray
     phrases: np.ndarray  # hashes of the last 1, 2, … words
     spellings: np.ndarray  # of the last 0, 1, 2, … characters
-
-
-class Lines(NamedTuple):
-    """Where lines start, where their first tab is and where they stop."""
-
-    starts: np.ndarray
-    tabs: np.ndarray
-    stops: np.ndarray
 
 
 @exact_part
@@ -400,44 +391,3 @@ def hash_rows(text: Any, starts: Any, stops: Any, steps: Any, rules: Any, room: 
         entry = weigh(add_up(size, entry, room), entry, rules, room)
         room.ends[row] = entry
     return entry
-
-
-@exact_loop
-def count_newlines(text: Any) -> Any:
-    """Count the newlines of a text."""
-    count = ZERO
-    for i in range(np.uint64(text.size)):
-        count += np.uint64(text[i] == NEWLINE)
-    return count
-
-
-@exact_part
-def find(text: Any, i: Any, stop: Any, byte: Any) -> Any:
-    """Give the position of a byte from i on, or the stop."""
-    while i < stop and text[i] != byte:
-        i += ONE
-    return i
-
-
-@exact_loop
-def find_lines(text: Any, begin: Any, bare: Any, lines: Any) -> Any:
-    """Find lines that are not empty, up to the first without a tab; bare ones need none.
-
-    Gives their number, and where the line without a tab stops, or more than the size of the text.
-    """
-    size = np.uint64(text.size)
-    row, start = ZERO, begin
-    while start < size:
-        after = find(text, start, size, NEWLINE)
-        ended = after < size and after > start and text[after - ONE] == RETURN
-        stop = after - ONE if ended else after
-        if stop > start:
-            tab = find(text, start, stop, TAB)
-            if tab == stop and not bare:
-                return row, stop
-            lines.starts[row] = start
-            lines.tabs[row] = np.int64(start) - 1 if bare else np.int64(tab)
-            lines.stops[row] = stop
-            row += ONE
-        start = after + ONE
-    return row, size + ONE

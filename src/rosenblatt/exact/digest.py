@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt import checker
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
 from rosenblatt.checker import Row, digest
@@ -19,7 +20,7 @@ from rosenblatt.decimals import is_decimal
 from rosenblatt.exact.numbers import exact_row, is_exact
 from rosenblatt.loops import exact_loop, exact_part
 from rosenblatt.matrices import Matrix, as_rows, stored
-from rosenblatt.rows import Rows, by_kind, prefetch, primitive
+from rosenblatt.rows import Rows, Sparse, by_kind, prefetch, primitive
 
 Bounds = Sequence[tuple[Number | None, Number | None]]
 
@@ -34,6 +35,9 @@ ONE, HALF_WORD = np.uint64(1), np.uint64(32)
 # Bytes ahead of its turn at which a row is asked for. Measured on rows of 100 float64: 103 ms of
 # processor time for a million of them without, 75 with 1600 bytes, 68 from 3200 on.
 AHEAD = 4096
+
+# Rows and entries, and columns, that NumPy hashes: to compile the loops takes far longer.
+FEW, FEW_COLUMNS = 1 << 14, 1 << 20
 
 
 @exact_part
@@ -128,12 +132,6 @@ def total_of_bounds(
     return total
 
 
-@exact_loop
-def finished(total: Any, rows: int, columns: int) -> Any:
-    """Mix the numbers of rows and columns into a total."""
-    return mix(mix(total ^ np.uint64(rows)) ^ np.uint64(columns))
-
-
 def labelled_digest(X: Matrix, signs: np.ndarray) -> str:
     """Identify labelled rows; signs are +1 for the positive class and -1 for the negative one."""
     return tagged_digest(X, label_tags(signs))
@@ -193,6 +191,8 @@ def label_tags(signs: np.ndarray) -> np.ndarray:
 
 def column_factors(columns: int) -> np.ndarray:
     """Give the factor of each column."""
+    if columns <= FEW_COLUMNS:
+        return _mixed(np.arange(columns, dtype=np.uint64)) | ONE
     factors = np.empty(columns, np.uint64)
     fill_factors(factors)
     return factors
@@ -200,17 +200,38 @@ def column_factors(columns: int) -> np.ndarray:
 
 def shown(total: int, rows: int, columns: int) -> str:
     """Write a digest."""
-    return f"{finished(np.uint64(total), rows, columns):016x}"
+    return f"{checker.mix(checker.mix(total ^ rows) ^ columns):016x}"
 
 
 def _total(X: Matrix, tags: np.ndarray, first: int = 0) -> int:
     rows, factors = as_rows(X, 0.0), column_factors(X.shape[1])
+    if X.shape[0] + stored(X) <= FEW:
+        return _total_of_few(rows, tags, factors, first)
 
     def work(start: int, stop: int) -> Any:
         return total_of(rows, tags, factors, start, stop, first)
 
     totals = in_blocks(work, X.shape[0], stored(X))
     return sum(map(int, totals)) % 2**64
+
+
+def _total_of_few(rows: Rows, tags: np.ndarray, factors: np.ndarray, first: int) -> int:
+    """Hash all rows, as `total_of` does."""
+    if isinstance(rows, Sparse):
+        sums = np.cumsum(
+            _folded(np.append(0.0, rows.values)) * np.append(ONE, factors[rows.columns])
+        )
+        hashed = sums[rows.starts[1:]] - sums[rows.starts[:-1]]
+    else:
+        hashed = (_folded(rows.values) * factors).sum(axis=1)
+    places = _mixed(np.arange(first, first + tags.size, dtype=np.uint64) ^ PLACES) | ONE
+    return int((_mixed(tags + hashed) * places).sum())
+
+
+def _mixed(words: np.ndarray) -> np.ndarray:
+    """Scatter each of some words."""
+    in_python: Any = mix
+    return np.asarray(in_python.py_func(words))
 
 
 def _folded(values: np.ndarray) -> np.ndarray:

@@ -26,6 +26,7 @@ from rosenblatt.exact.integers import Integers, Rationals, whole_float_rows, who
 from rosenblatt.exact.numbers import is_plain
 from rosenblatt.exact.programs import End, Program
 from rosenblatt.exact.spans import least_rank
+from rosenblatt.pauses import pause
 
 MANY = 300  # rows and bounds of a proof: to find fewer takes longer than to decide
 
@@ -47,8 +48,11 @@ class ElasticSystem(Elastic):
     def __init__(self, system: System, rows: np.ndarray) -> None:
         self.rows = rows
         self.joined, self.factors = _with_right_sides(system, rows)
+        pause()
         A = self.joined.part(np.arange(rows.size), np.arange(system.columns))
+        pause()
         right = [-value for value in self.joined.times([0] * A.width + [1])]
+        pause()
         pairs = system.pairs or [(None, None)] * A.width
         lower, upper = ([_fraction(pair[side]) for pair in pairs] for side in (0, 1))
         super().__init__(A, right, system.tags[rows] == EQUAL, (lower, upper))

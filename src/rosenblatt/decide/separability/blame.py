@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
+from scipy import sparse
 
 from rosenblatt.certificates import (
     Certificate,
@@ -41,6 +42,7 @@ from rosenblatt.matrices import Matrix
 from rosenblatt.pauses import OutOfTimeError, Pause
 
 MOST_COLUMNS = 1000  # exact elimination of more takes minutes
+MOSTLY_EMPTY = 2  # times as many columns as have entries: they are left out
 MORE_ROWS = 100  # than columns, to begin with
 
 Vector = dict[int, int]  # coordinates that are not zero
@@ -62,6 +64,16 @@ class Blame:
     aliased: np.ndarray | None = None
     doubt: str = ""
     signs: dict[int, int] = field(default_factory=dict)
+
+    def among(self, coordinates: np.ndarray, columns: np.ndarray, width: int) -> Blame:
+        """Give what is known of some of many columns, all others of which are empty."""
+        aliased = self.aliased
+        if aliased is not None:
+            apart = np.ones(width, bool)
+            apart[np.delete(columns, aliased)] = False
+            aliased = np.flatnonzero(apart)
+        signs = {int(coordinates[j]): sign for j, sign in self.signs.items()}
+        return Blame(columns[self.columns], aliased, self.doubt, signs)
 
 
 @dataclass(frozen=True)
@@ -97,21 +109,33 @@ class Design:
 
     def blame(self, claim: Certificate) -> Blame:
         """Give the columns that a proven verdict rests on, aliased ones set apart."""
-        cone, clock, data = self.signed, Clock(self.seconds), claim.data
+        cone, data = self.signed, claim.data
         if not isinstance(claim, Joint) and labelled_digest(cone.X, cone.signs) != data.digest:
             raise InputError("X was changed since separate decided about it; ask separate again")
+        w = () if isinstance(claim, Inseparability) else _weights(claim)
+        columns = cone.used[cone.used < cone.X.shape[1]]
+        if not sparse.issparse(cone.X) or not 0 < MOSTLY_EMPTY * columns.size < cone.X.shape[1]:
+            return self._blame(claim, w)
+        constants = int(np.count_nonzero(columns >= cone.X.shape[1] - self.constants))
+        narrow = replace(self, X=cone.X[:, columns], chosen=None, constants=constants)
+        found = narrow._blame(claim, [w[j] for j in cone.used] if w else ())
+        return found.among(cone.used, columns, cone.X.shape[1])
+
+    def _blame(self, claim: Certificate, w: Sequence[Number]) -> Blame:
+        """Give the columns that a verdict rests on, whose hyperplane, if there is one, is w."""
+        cone, clock = self.signed, Clock(self.seconds)
         aliases: dict[int, Vector] | None = None
         try:
             order = _in_order(cone, self.constants)
             aliases = _aliases(cone, order, clock)
             kept = [j for j in order if j not in aliases]
-            columns, signs = _to_blame(cone, claim, self.basis, aliases, kept)
+            columns, signs = _to_blame(cone, claim, w, self.basis, aliases, kept)
             return Blame(_sorted(cone, columns), _set_apart(cone, aliases), "", signs)
         except (OutOfTimeError, KeyboardInterrupt) as ended:
             doubt = REASONS[clock.stopped_by(ended)]
         except _TooLargeError as error:
             doubt = str(error)
-        columns = _of_the_proof(cone, claim, aliases or {})
+        columns = _of_the_proof(cone, claim, w, aliases or {})
         return Blame(_sorted(cone, columns), _set_apart(cone, aliases), doubt)
 
 
@@ -129,6 +153,12 @@ def _set_apart(cone: SignedRows, aliases: dict[int, Vector] | None) -> np.ndarra
     if aliases is None:
         return None
     return _sorted(cone, {*range(cone.dimension)} - {*cone.used.tolist()} | aliases.keys())
+
+
+def _weights(claim: Certificate) -> Sequence[Number]:
+    """Give the hyperplane of a claim, nothing if it has none."""
+    assert isinstance(claim, Separator | NonSeparability)
+    return claim.w or ()
 
 
 # ---- aliased columns
@@ -201,21 +231,21 @@ def null_vectors(
 def _to_blame(
     cone: SignedRows,
     claim: Certificate,
+    w: Sequence[Number],
     basis: Sequence[int],
     aliases: dict[int, Vector],
     kept: list[int],
 ) -> tuple[set[int], dict[int, int]]:
     """Give the columns that matter, and the signs of coefficients that run to infinity."""
     if isinstance(claim, Inseparability):
-        return _of_the_proof(cone, claim, aliases), {}
-    assert isinstance(claim, Separator | NonSeparability)
+        return _of_the_proof(cone, claim, w, aliases), {}
     if isinstance(claim, Separator):
         free = {j: {j: 1} for j in kept}
-        columns = _of_the_proof(cone, claim, aliases)
+        columns = _of_the_proof(cone, claim, w, aliases)
     else:
         free = _null_vectors(cone, basis, kept)
         columns = set[int]().union(*free.values())
-    return columns, _signs(_moved(aliases, claim.w or ()), free.values())
+    return columns, _signs(_moved(aliases, w), free.values())
 
 
 def _signs(w: Mapping[int, Fraction], free: Iterable[Vector]) -> dict[int, int]:
@@ -229,13 +259,14 @@ def _signs(w: Mapping[int, Fraction], free: Iterable[Vector]) -> dict[int, int]:
     return found
 
 
-def _of_the_proof(cone: SignedRows, claim: Certificate, aliases: dict[int, Vector]) -> set[int]:
+def _of_the_proof(
+    cone: SignedRows, claim: Certificate, w: Sequence[Number], aliases: dict[int, Vector]
+) -> set[int]:
     """Give the columns of the hyperplane, or those of the rows that sum to zero."""
     if isinstance(claim, Inseparability):
         held = {j for i in claim.rows for j, _ in exact_row(cone.X, i)}
         return held - aliases.keys()
-    assert isinstance(claim, Separator | NonSeparability)
-    return _without(aliases, claim.w or ())
+    return _without(aliases, w)
 
 
 def _without(aliases: dict[int, Vector], w: Sequence[Number]) -> set[int]:
