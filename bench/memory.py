@@ -21,16 +21,40 @@ from scipy import sparse
 from bench import sets
 from bench.one_pass import our_pass, peer_pass
 from bench.race import Contestant, MissingError, Race, itself, race
+from bench.soft_margins import table
 
 PEAK = Path("/proc/self/clear_refs")
 STATUS = Path("/proc/self/status")
 OURS, PEER, COPY = "rosenblatt", "scikit-learn", "copy of a tenth"
-SVMS = {f"rosenblatt, SVM, intercept {kind}": kind for kind in ("free", "lifted")}
-WARM_ROWS = dict.fromkeys(SVMS, 20_000)  # fewer would be solved by other loops; of others, 100 do
-SETS: dict[str, tuple[int, Callable[[int], tuple]]] = {
+SVMS = {f"rosenblatt, SVM, intercept {kind}": kind for kind in ("free", "lifted", "none")}
+WARM_ROWS = dict.fromkeys(SVMS, 40_000)  # fewer would be solved by other loops; of others, 100 do
+Sets = dict[str, tuple[int, Callable[[int], tuple]]]
+SETS: Sets = {
     "dense float32": (400_000, sets.dense),
     "dense float64": (200_000, partial(sets.dense, dtype=np.float64)),
     "sparse float32": (400_000, sets.text_like),
+}
+
+
+def narrow(rows: int) -> tuple:
+    """Make rows of 20 numbers, one label in ten of which is flipped."""
+    X, y = sets.dense(rows, columns=20, dtype=np.float64)
+    y[np.random.default_rng(1).random(rows) < 0.1] *= -1
+    return X, y
+
+
+def cover(rows: int, dtype: type) -> tuple:
+    """Give rows of covtype, scaled, and whether they are of class 2."""
+    X, y = table("multiclass/covtype.csv.gz", 2)
+    return X[:rows].astype(dtype), y[:rows].copy()
+
+
+SVM_SETS: Sets = {
+    "dense float32": (100_000, sets.dense),
+    "sparse float32": (100_000, sets.text_like),
+    "20 columns float64": (400_000, narrow),
+    "covtype float32": (581_012, partial(cover, dtype=np.float32)),
+    "covtype float64": (581_012, partial(cover, dtype=np.float64)),
 }
 
 
@@ -55,13 +79,9 @@ def extra_memory(scale: float) -> Race:
 @race
 def svm_memory(scale: float) -> Race:
     """Memory beyond the data, while fitting a soft margin."""
-    runs = {
-        f"{who}, {data}": (who, data)
-        for data in ("dense float32", "sparse float32")
-        for who in SVMS
-    }
+    runs = {f"{who}, {data}": (who, data) for data in SVM_SETS for who in SVMS}
     return Race(
-        entries={name: partial(growing, *run, scale / 4) for name, run in runs.items()},
+        entries={name: partial(growing, *run, scale) for name, run in runs.items()},
         figures=[itself(name, at_most=20) for name in runs],
         unit="% of the data",
         timed=False,
@@ -73,6 +93,8 @@ def growing(who: str, data: str, scale: float) -> Contestant:
     """Enter a fit, the growth of which a new process measures."""
     if not PEAK.exists():
         raise MissingError("only Linux can set the peak of a process back")
+    if data.startswith("covtype"):
+        sets.found("multiclass/covtype.csv.gz")
     command = [sys.executable, "-m", "bench.memory", who, data, str(scale)]
 
     def run(_: None) -> float:
@@ -84,7 +106,7 @@ def growing(who: str, data: str, scale: float) -> Contestant:
 
 def growth(who: str, data: str, scale: float) -> float:
     """Give the growth of this process's peak during a fit, in percent of the data."""
-    rows, make = SETS[data]
+    rows, make = (SVM_SETS if who in SVMS else SETS)[data]
     svms = {name: partial(our_svm, kind) for name, kind in SVMS.items()}
     fit = {OURS: our_pass, PEER: peer_pass, COPY: copying, **svms}[who]
     fit(*make(WARM_ROWS.get(who, 100))).run(None)

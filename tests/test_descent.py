@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from naive_margins import dual_value, naive_sweep, objective
-from rosenblatt.margin.descent import ActiveRows, DualRows, descend, sweep
-from rosenblatt.margin.intercepts import best_intercept
+from rosenblatt.margin.descent import ActiveRows, DualRows, descend, narrow_squares, sweep
+from rosenblatt.margin.intercepts import FEW, best_intercept, ranked
 from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.margin.touching import Touching
 from rosenblatt.matrices import as_rows
@@ -42,15 +42,17 @@ def test_a_sweep_does_what_its_naive_twin_does(layout, lift):
     squares = np.empty(40)
     fill_squares(rows, squares)
     random = np.random.default_rng(2)
-    targets, caps = random.uniform(-1, 2, 40), random.uniform(0.1, 1, 40)
+    caps = random.uniform(0.1, 1, 40 if lift else 1)  # one for each row, or one for all
+    centre = float(random.uniform(-1, 1))
+    targets, all_caps = 1 - signs * centre, np.broadcast_to(caps, 40)
     Z = signs[:, None] * np.column_stack([X, np.full(40, lift)])
     w, betas, bounds = np.zeros(6), np.zeros(40), (-np.inf, np.inf)
     order, found = np.arange(40, dtype=np.uint32), np.zeros(4)
     count = 40
     for _ in range(8):
         random.shuffle(order[:count])
-        expected = naive_sweep(Z, targets, caps, order[:count], w, betas, bounds)
-        problem = DualRows(5, rows, signs, targets, squares, caps)
+        expected = naive_sweep(Z, targets, all_caps, order[:count], w, betas, bounds)
+        problem = DualRows(5, rows, signs, centre, squares, caps)
         count = sweep(problem, order[:count], w, betas, bounds, found)
         assert count == expected[0]
         assert order[: len(expected[1])].tolist() == expected[1]
@@ -106,7 +108,7 @@ def test_weights_with_rows_on_the_margin_are_better_and_as_good_as_said(layout):
     X *= np.random.default_rng(8).random(X.shape) < 0.1
     rows, squares, caps = as_rows(LAYOUTS[layout](X), 1.0), np.empty(200), np.full(200, 0.2)
     fill_squares(rows, squares)
-    problem = DualRows(300, rows, signs, np.ones(200), squares, caps)
+    problem = DualRows(300, rows, signs, 0.0, squares, caps)
     sweeps = ActiveRows(problem, np.zeros(301), np.zeros(200), 0)
     for _ in range(10):
         sweeps.sweep()
@@ -154,3 +156,31 @@ def test_no_intercept_is_better_than_the_best_one(seed):
     best = loss(best_intercept(scores, signs, caps))
     others = np.concatenate([signs - scores, random.normal(size=50)])
     assert best <= min(map(loss, others)) + 1e-12
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties", "sorted", "periodic"])
+def test_numbers_at_two_places_are_those_of_sorting(kind):
+    n, random = 3 * FEW, np.random.default_rng(0)
+    numbers = random.normal(size=n)
+    if kind == "ties":
+        numbers = np.round(numbers)
+    if kind == "sorted":
+        numbers.sort()
+    if kind == "periodic":  # the sample sees zeros only
+        numbers[:: n // 2**12] = 0.0
+        numbers[1 :: n // 2**12] -= 10.0
+    expected = np.sort(numbers)
+    for place in (0, 1, n // 3, n - 2, n - 1):
+        last = min(place + 1, n - 1)
+        found = ranked(numbers.__getitem__, n, place, last)
+        assert found == (expected[place], expected[last])
+
+
+def test_squares_beyond_float32_are_kept():
+    assert narrow_squares(np.array([0.0, 2.0])).dtype == np.float32
+    for squares in ([1e-40, 1.0], [1.0, 1e39]):
+        assert narrow_squares(np.array(squares)).tolist() == squares
+    X, signs = noisy(60, 4, seed=3)
+    for scale in (1e-25, 1e25):
+        found = solve(X * scale, signs, np.full(60, 1 / scale**2))
+        assert found.gap <= 1e-8

@@ -8,8 +8,10 @@ from scipy import sparse
 
 from rosenblatt import blocks
 from rosenblatt.margin import newton as steps
+from rosenblatt.margin import pieces
 from rosenblatt.margin.newton import newton
 from rosenblatt.margin.problem import Effort, Problem
+from rosenblatt.margin.sums import BLOCK
 from rosenblatt.matrices import as_rows
 
 INTERCEPTS = ["free", "lifted", "none"]
@@ -103,6 +105,7 @@ def test_awkward_data_are_solved(name, intercept, small, monkeypatch):
 def near_the_margin(problem):
     """Make steps until some rows are left out."""
     at = steps.Proximal(problem, np.zeros(7), np.zeros(400))
+    at.begin()
     for _ in range(100):
         if not at.sees_all:
             return at
@@ -143,7 +146,8 @@ def test_a_shift_of_the_columns_only_shifts_a_free_intercept():
 
 def test_products_in_blocks_are_those_of_numpy(monkeypatch):
     monkeypatch.setattr(blocks, "WORTH_A_THREAD", 1)
-    monkeypatch.setattr(steps, "PIECE", 64)
+    monkeypatch.setattr(pieces, "PIECE", 64)
+    monkeypatch.setattr(pieces, "SPARSE_PIECE", 64)
     random = np.random.default_rng(0)
     X, w, factors = random.standard_normal((101, 5)), *map(random.standard_normal, (6, 101))
     shift, chosen = random.standard_normal(5), np.flatnonzero(factors > 0)
@@ -151,11 +155,12 @@ def test_products_in_blocks_are_those_of_numpy(monkeypatch):
         exact = rows.toarray() if sparse.issparse(rows) else rows.astype(np.float64)
         Z = np.column_stack([exact, np.full(101, 2.0)])
         view = as_rows(rows, 2.0)
-        np.testing.assert_allclose(steps.products(view, w), Z @ w, atol=1e-12)
-        found = steps.total(view, 101, factors.__getitem__, 6)
+        pieces.products(view, w, out := np.empty(101))
+        np.testing.assert_allclose(out, Z @ w, atol=1e-12)
+        found = pieces.total(view, 101, factors.__getitem__, 6)
         np.testing.assert_allclose(found, factors @ Z, atol=1e-12)
         moved = Z[chosen] - np.append(shift, 0.0)
-        found = steps.squares(rows, chosen, shift, 2.0)
+        found = pieces.squares(rows, chosen, shift, 2.0)
         np.testing.assert_allclose(found, np.triu(moved.T @ moved), atol=1e-12)
 
 
@@ -177,3 +182,33 @@ def test_rounding_limits_leave_a_finite_answer_and_no_warning():
                 primal, dual = naive_gap(rows, signs, 1e-12, np.ones(300), intercept, found)
                 assert np.isfinite([primal, dual]).all()
                 assert found.gap <= 1
+
+
+@pytest.mark.twin_of("margin.newton.gain")
+@pytest.mark.parametrize("count", [1, 50])
+def test_what_duals_gain_along_a_step_is_the_sum_over_rows(count):
+    random = np.random.default_rng(0)
+    products, ends = random.normal(1, 1, (2, 50))
+    caps, centre = random.uniform(0.1, 1, count), random.uniform(0, 1, 50).astype(np.float32)
+    before = np.clip(centre + 0.7 * (1 - products), 0, caps)
+    after = np.clip(centre + 0.7 * (1 - products - 0.3 * ends), 0, caps)
+    found = steps.gain(products, ends, centre, caps, 0.7, 0.3)
+    assert found == pytest.approx(ends @ (after - before), rel=1e-12)
+
+
+def test_packed_duals_are_the_same_again():
+    random = np.random.default_rng(0)
+    caps = random.uniform(0.5, 1, 2 * BLOCK + 5)
+    duals = np.clip(random.normal(0.4, 1, caps.size), 0, caps)
+    steps.packed(duals.__getitem__, caps)(out := np.empty(caps.size))
+    assert np.array_equal(out, duals)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_steps_end_with_nothing_worse_than_they_began_with(intercept):
+    X, signs = noisy(3000, 5)
+    problem = Problem.of(X, signs, 1.0, intercept=intercept)
+    good = newton(problem, 1e-6, Effort(), np.zeros(6), np.zeros(3000))
+    known = problem.judged(good[0], good[1].copy(), 0, 1e-6, "newton")
+    w, alphas = newton(problem, 1e-12, Effort(deadline=0.0), *good)
+    assert problem.judged(w, alphas, 0, 1e-6, "newton").gap <= known.gap * 1.001

@@ -17,6 +17,7 @@ from naive_certificates import KINDS, forms
 from rosenblatt import checker
 from rosenblatt.blocks import in_blocks
 from rosenblatt.errors import InputError
+from rosenblatt.exact import digest
 from rosenblatt.exact.digest import (
     column_factors,
     label_tags,
@@ -25,6 +26,7 @@ from rosenblatt.exact.digest import (
     system_digest,
 )
 from rosenblatt.exact.enclosed import UNDECIDED, hinge_losses, look
+from rosenblatt.exact.extremes import _losses_of_few
 from rosenblatt.exact.limbs import exact_signs, scratch_for
 from rosenblatt.exact.numbers import exact_matrix, exact_row
 from rosenblatt.exact.products import NO_TAGS, compare, first_look, signs_of_products, smallest
@@ -42,9 +44,12 @@ LIFTS = (0, 1, 2.5, Fraction(1, 3))
 # ---- the digest
 
 
-@pytest.mark.twin_of("exact.digest.fill_factors", "exact.digest.total_of", "exact.digest.finished")
+@pytest.mark.twin_of("exact.digest.fill_factors", "exact.digest.total_of")
+@pytest.mark.parametrize("few", [-1, digest.FEW])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_digest_of_labelled_rows_is_its_definition_in_every_form(kind):
+def test_the_digest_of_labelled_rows_is_its_definition_in_every_form(kind, few, monkeypatch):
+    monkeypatch.setattr(digest, "FEW", few)
+    monkeypatch.setattr(digest, "FEW_COLUMNS", few)
     random = np.random.default_rng(8)
     for _ in range(10):
         n, d = random.integers(1, 9), random.integers(1, 6)
@@ -57,8 +62,11 @@ def test_the_digest_of_labelled_rows_is_its_definition_in_every_form(kind):
 
 
 @pytest.mark.twin_of("exact.digest.total_of_bounds")
+@pytest.mark.parametrize("few", [-1, digest.FEW])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_digest_of_a_system_is_its_definition_in_every_form(kind):
+def test_the_digest_of_a_system_is_its_definition_in_every_form(kind, few, monkeypatch):
+    monkeypatch.setattr(digest, "FEW", few)
+    monkeypatch.setattr(digest, "FEW_COLUMNS", few)
     random = np.random.default_rng(9)
     for _ in range(10):
         problem, _ = naive.feasible(random, kind, random.choice(KINDS), False)
@@ -220,10 +228,14 @@ def test_hinge_losses_enclose_the_exact_sum(kind, weighted):
     exact = [naive.product(x, s, 1, w.tolist()) for x, s in zip(X, signs, strict=True)]
     pairs = zip(exact, weights.tolist() if weighted else [1] * 9, strict=True)
     loss = sum(max(1 - Fraction(weight) * value, Fraction(0)) for value, weight in pairs)
-    least, most = hinge_losses(as_rows(np.array(X), 1.0), signs, weights, w, 0, 9)
     slack = 1 + Fraction(1, 10**12)
-    assert Fraction(least) / slack <= loss
-    assert most == math.inf or loss <= Fraction(most) * slack
+    for least, most in (
+        hinge_losses(as_rows(np.array(X), 1.0), signs, weights, w, 0, 9),
+        _losses_of_few(np.array(X), signs, w, 1.0, weights),
+        _losses_of_few(sparse.csr_matrix(np.array(X)), signs, w, 1.0, weights),
+    ):
+        assert Fraction(least) / slack <= loss
+        assert most == math.inf or loss <= Fraction(most) * slack
 
 
 def test_exact_rows_and_products():

@@ -27,7 +27,7 @@ from rosenblatt.cluster.problems import Signing, Solver
 from rosenblatt.cluster.reproducible import ReproducibleSum, Summand, added_up
 from rosenblatt.cluster.shards import Shard
 from rosenblatt.margin.descent import DualRows
-from rosenblatt.margin.newton import solution, squares_of
+from rosenblatt.margin.pieces import solution, squares_of
 from rosenblatt.margin.problem import Solution, relative_gap
 from rosenblatt.rows import combine, scores
 

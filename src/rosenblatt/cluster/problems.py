@@ -22,7 +22,7 @@ from rosenblatt.cluster.shards import Shard
 from rosenblatt.cluster.survey import Labelling, Survey
 from rosenblatt.labels import class_factors
 from rosenblatt.learners.soft_margin import SoftMarginSVM
-from rosenblatt.margin.descent import DualRows
+from rosenblatt.margin.descent import DualRows, narrow_squares
 from rosenblatt.margin.problem import Solution, relative_gap
 from rosenblatt.matrices import as_rows, without_duplicates
 from rosenblatt.rows import fill_squares
@@ -50,7 +50,7 @@ class Signing(NamedTuple):
             fill_squares(rows._replace(lift=0.0), squares)
             squares += self.lift**2
             caps = self.factors[codes] * (shown.weights if shown.weighted else 1.0)
-            return DualRows(shown.X.shape[1], rows, signs, np.ones(signs.size), squares, caps)
+            return DualRows(shown.X.shape[1], rows, signs, 0.0, narrow_squares(squares), caps)
 
         made: DualRows = shard.keep("problem", self.token, make)
         return made

@@ -23,11 +23,8 @@ class Given(NamedTuple):
     w: np.ndarray
 
     def of(self, shard: Shard) -> DualRows:
-        """Give the rows of a shard, with targets by the centre."""
-        made = self.basis.of(shard)
-        np.multiply(made.signs, -self.centre, out=made.targets)
-        made.targets[:] += 1.0
-        return made
+        """Give the rows of a shard, with the centre of all shards."""
+        return self.basis.of(shard)._replace(centre=float(self.centre))
 
     @property
     def token(self) -> str:
@@ -121,7 +118,7 @@ def _way(problem: DualRows, before: np.ndarray, steps: np.ndarray) -> Way:
     used = np.flatnonzero(steps)
     sizes, start, caps = steps[used], before[used], problem.caps[used]
     room = np.where(sizes > 0, caps - start, start) / np.abs(sizes)
-    gain = float(problem.targets @ steps)
+    gain = float(problem.targets(slice(None)) @ steps)
     return Way(Difference.of(np.zeros_like(change), change), gain, float(room.min(initial=np.inf)))
 
 

@@ -10,20 +10,27 @@ Gap         Σ β·slope over slopes above zero, plus Σ (β - C)·slope over th
 Intercept   a lifted coordinate is a column like others. A free one is found by proximal steps:
             minimise with a penalty (b - b₀)² in place of none, put b₀ where b is, and repeat. With
             b = b₀ + c·v that is the lifted problem with p = 1 - s·b₀.
+Memory      of each row its dual, sign, ‖x‖² and place in the order, which is 17 bytes, and 8 for
+            its score when the gap is computed: rows may be as short as 20 numbers
 Sources     Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; Rockafellar 1976 (proximal steps)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from rosenblatt.loops import loop
-from rosenblatt.margin.intercepts import balanced, best_intercept, middle_intercept
-from rosenblatt.margin.problem import Effort, Problem, relative_gap, total_loss
-from rosenblatt.margin.sums import BLOCK, rounding_of
+from rosenblatt.margin.intercepts import (
+    Factors,
+    balancing,
+    best_intercept,
+    middle_intercept,
+    scaled,
+)
+from rosenblatt.margin.problem import Effort, Problem, are_one, relative_gap, total_loss
+from rosenblatt.margin.sums import parts, rounding_of
 from rosenblatt.margin.touching import Touching
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.online.plan import shuffle
@@ -44,18 +51,36 @@ MOST_PASSES = 10_000
 SHRINKING = 0.5  # with 1, a sixth more rows are looked at on text; with 0.3, too many come back
 RIPE = 10.0  # at so many times the gap asked for, rows that touch the margin may be all that is off
 MOST_STEPS = 60  # towards it
+SHORT, LONG = 1e-30, 1e30  # squares that float32 has, with room
 ENOUGH = 0.7  # share of the gap asked for that they may have: others have some too
 
 
 class DualRows(NamedTuple):
-    """What the loops look at: rows of so many columns, and for each its sign, p, ‖x‖² and C."""
+    """What the loops look at: rows of so many columns, and for each its sign, ‖x‖² and C.
+
+    The centre is b₀, where the penalty on a free intercept is least; a single C is that of all.
+    """
 
     columns: int
     rows: Rows
     signs: np.ndarray
-    targets: np.ndarray
+    centre: float
     squares: np.ndarray
     caps: np.ndarray
+
+    @property
+    def all_caps(self) -> np.ndarray:
+        """C of every row."""
+        return np.broadcast_to(self.caps, self.signs.shape)
+
+    def targets(self, chosen: np.ndarray | slice) -> np.ndarray:
+        """Give p = 1 - s·b₀ of some rows."""
+        return np.asarray(1.0 - self.signs[chosen] * self.centre)
+
+    def dual(self, w: np.ndarray, betas: np.ndarray) -> float:
+        """Give Σ p·β - ½‖w‖²."""
+        linear = sum(self.targets(part) @ betas[part] for part in parts(0, betas.size))
+        return float(linear - w @ w / 2)
 
 
 class Swept(NamedTuple):
@@ -92,7 +117,8 @@ def sweep(
 
     Rows at an end of their range whose slope lies outside the bounds go to the back of `active`.
     """
-    _, rows, signs, targets, squares, caps = problem
+    _, rows, signs, centre, squares, caps = problem
+    each = caps.size > 1
     count, ahead = active.size, rows_ahead(rows, True)
     largest, smallest, gap, rise = 0.0, 0.0, 0.0, 0.0
     k = 0
@@ -100,8 +126,8 @@ def sweep(
         if ahead and k + ahead < count:
             prefetch(rows, np.int64(active[k + ahead]))
         i = np.int64(active[k])
-        beta, cap = betas[i], caps[i]
-        slope = signs[i] * inner(rows, i, w) - targets[i]
+        beta, cap = betas[i], caps[i if each else 0]
+        slope = signs[i] * (inner(rows, i, w) + centre) - 1.0
         if slope > 0.0:
             gap += beta * slope
         elif beta != cap:
@@ -133,25 +159,28 @@ class ActiveRows:
         self.order = np.arange(betas.size, dtype=np.uint32)
         self.seed = np.array([seed], np.uint64)
         self.found = np.zeros(4)
-        self.passes, self.ripe = 0, RIPE
+        self.passes, self.ripe, self.violation, self.gap = 0, RIPE, np.inf, np.inf
         self.look_at_all()
 
     def look_at_all(self) -> None:
         """Make all rows active, and compute the dual value anew."""
         self.active, self.bounds = self.order.size, (-np.inf, np.inf)
-        self.dual = float(self.problem.targets @ self.betas - self.w @ self.w / 2)
+        self.dual = self.problem.dual(self.w, self.betas)
+
+    def centre(self, centre: float) -> None:
+        """Put the centre of the penalty on the intercept."""
+        self.problem = self.problem._replace(centre=centre)
 
     def sweep(self) -> None:
         """Make one sweep over the active rows."""
         active = self.order[: self.active]
         shuffle(active, self.seed)
         self.active = int(sweep(self.problem, active, self.w, self.betas, self.bounds, self.found))
+        largest, smallest, self.gap, rise = self.found.tolist()
         # Slopes beyond half of those of the last sweep are not expected to turn.
-        self.bounds = (
-            SHRINKING * self.found[SMALLEST] or -np.inf,
-            SHRINKING * self.found[LARGEST] or np.inf,
-        )
-        self.dual += float(self.found[RISE])
+        self.bounds = SHRINKING * smallest or -np.inf, SHRINKING * largest or np.inf
+        self.violation = largest - smallest  # how far slopes were from where they should be
+        self.dual += rise
         self.passes += 1
 
     def touch(self, X: Matrix, tol: float) -> np.ndarray | None:
@@ -164,19 +193,14 @@ class ActiveRows:
             return None
         touching = Touching(X, self.problem, self.w, self.betas)
         gap, better = touching.solve(ENOUGH * wanted, min(self.passes // 2, MOST_STEPS))
-        self.dual = float(self.problem.targets @ self.betas - self.w @ self.w / 2)
+        self.dual = self.problem.dual(self.w, self.betas)
         share = ENOUGH * wanted / gap if gap else np.inf
         self.ripe = estimate / tol * min(max(share, 0.3), 0.8)
         return better if gap <= ENOUGH * wanted else None
 
-    def violation(self) -> float:
-        """How far the slopes of the last sweep were from where they should be."""
-        return float(self.found[LARGEST] - self.found[SMALLEST])
-
     def relative_gap(self) -> float:
         """Estimate the duality gap from the last sweep, relative to the primal value."""
-        gap = float(self.found[GAP])
-        return gap / (self.dual + gap) if gap > 0.0 else 0.0
+        return self.gap / (self.dual + self.gap) if self.gap > 0.0 else 0.0
 
 
 def descend(
@@ -192,25 +216,24 @@ def descend(
 
     The problem has λ = ½; caps are infinite for the hard margin.
     """
-    hard, free = bool(np.isinf(two.caps).any()), two.intercept == "free"
+    hard, free = bool(np.isinf(two.caps.max())), two.intercept == "free"
     effort = effort or Effort()
     problem = _dual_rows(two)
     w, betas = _beginning(problem, start)
     sweeps = ActiveRows(problem, w, betas, seed)
     measure = _hard_gap if hard else _soft_gap
-    estimate: Callable[[], float] = sweeps.violation if hard else sweeps.relative_gap
-    wanted, centre = (0.1 if hard else tol), 0.0
+    wanted = 0.1 if hard else tol
     if free and start is not None:  # what it says of the intercept is too good to be lost
         answer = measure(problem, betas, free)
         if answer.gap <= tol:
             return answer
-        centre = _centred(problem, float(answer.w[-1]))
+        sweeps.centre(float(answer.w[-1]))
     while True:
         sweeps.sweep()
         effort.passes += 1
         over = sweeps.passes >= most or effort.is_over()
         better = None
-        if estimate() > wanted and not over:
+        if (sweeps.violation if hard else sweeps.relative_gap()) > wanted and not over:
             better = None if hard or free else sweeps.touch(two.X, tol)
             if better is None:
                 continue
@@ -218,7 +241,7 @@ def descend(
         if answer.gap <= tol or over:
             return answer._replace(passes=sweeps.passes)
         if free:
-            centre = _centred(problem, centre + problem.rows.lift * float(w[-1]))
+            sweeps.centre(sweeps.problem.centre + problem.rows.lift * float(w[-1]))
         wanted *= min(max(tol / (1.5 * answer.gap), 0.1), 0.8)
         sweeps.look_at_all()
 
@@ -230,14 +253,23 @@ def _dual_rows(two: Problem) -> DualRows:
     if two.intercept == "free":  # the intercept then moves about as fast as the other weights do
         lift = float(np.sqrt(squares.mean())) or 1.0
     squares += lift * lift
-    return DualRows(X.shape[1], as_rows(X, lift), signs, np.ones(signs.size), squares, two.caps)
+    caps = two.caps[:1].copy() if are_one(two.caps) else two.caps
+    return DualRows(X.shape[1], as_rows(X, lift), signs, 0.0, narrow_squares(squares), caps)
+
+
+def narrow_squares(squares: np.ndarray) -> np.ndarray:
+    """Give squares in float32, unless they are beyond it: steps need not be that long exactly."""
+    lengths = squares[squares > 0.0] if not squares.all() else squares
+    if lengths.size and not (lengths.min() > SHORT and lengths.max() < LONG):
+        return squares
+    return squares.astype(np.float32)
 
 
 def _beginning(problem: DualRows, start: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Begin with zero, or with the best multiple, at most 1, of the duals given."""
     w, betas = np.zeros(problem.columns + 1), np.zeros(problem.signs.size)
     if start is not None:
-        betas = np.clip(start, 0.0, problem.caps)
+        betas = np.clip(start, 0.0, problem.caps)  # a copy, which sweeps change
         combine(problem.rows, betas * problem.signs, w)
         # Duals of a larger λ, taken as they are, would make w too long.
         best = min(1.0, float(betas.sum() / (w @ w))) if w.any() else 1.0
@@ -246,15 +278,8 @@ def _beginning(problem: DualRows, start: np.ndarray | None) -> tuple[np.ndarray,
     return w, betas
 
 
-def _centred(problem: DualRows, centre: float) -> float:
-    """Put the centre of the penalty on the intercept."""
-    np.multiply(problem.signs, -centre, out=problem.targets)
-    problem.targets[:] += 1.0
-    return centre
-
-
-# Weights, ‖w‖, s(w·x + b), duals, and ‖Σ β·s·x‖.
-Candidate = tuple[np.ndarray, float, np.ndarray, np.ndarray, float]
+# Weights, ‖w‖, s(w·x + b), factors that balance the duals, and ‖Σ β·s·x‖ of those.
+Candidate = tuple[np.ndarray, float, np.ndarray, Factors | None, float]
 
 
 def _candidate(
@@ -271,29 +296,32 @@ def _candidate(
     scores(plain, weights, products)
     if not free:
         products *= signs
-        return weights, norm, products, betas, length
+        return weights, norm, products, None, length
     if np.isinf(problem.caps).any():
         weights[-1] = middle_intercept(products, signs)
     else:
         weights[-1] = best_intercept(products, signs, problem.caps)
-    duals = balanced(betas, signs)
-    length = _norm(_combination(plain, duals, signs, problem.columns))
+    factors = balancing(betas, signs)
+    length = _norm(_combination(plain, betas, signs, problem.columns, factors))
     products += weights[-1]
     products *= signs
-    return weights, norm, products, duals, length
+    return weights, norm, products, factors, length
 
 
 def _soft_gap(
     problem: DualRows, betas: np.ndarray, free: bool, better: np.ndarray | None = None
 ) -> Swept:
     """Give the values of ½‖w‖² + Σ C·max(0, 1 - s(w·x + b)) and of its dual."""
-    weights, norm, products, duals, length = _candidate(problem, betas, free, better)
+    weights, norm, products, factors, length = _candidate(problem, betas, free, better)
     least = float(products.min())
-    primal = norm**2 / 2 + total_loss(products, problem.caps)
+    primal = norm**2 / 2 + total_loss(products, problem.all_caps)
+    del products  # before there are two vectors of duals
+    duals = betas if factors is None else scaled(betas, problem.signs, factors)
     if least > 0.0 and (norm / least) ** 2 / 2 < primal:
         # Losses that are mere rounding weigh much under large caps: longer weights have none.
         weights, primal = weights / least, (norm / least) ** 2 / 2
-    error = rounding_of(duals, problem.squares)
+    lengths = (duals[part] @ np.sqrt(problem.squares[part]) for part in parts(0, duals.size))
+    error = rounding_of(float(sum(lengths)), duals.size)
     doubt = (length + error / 2) * error
     return Swept(weights, duals, primal, float(duals.sum()) - length**2 / 2, doubt)
 
@@ -302,20 +330,26 @@ def _hard_gap(
     problem: DualRows, betas: np.ndarray, free: bool, better: np.ndarray | None = None
 ) -> Swept:
     """Give the interval for the largest margin (theory D10)."""
-    weights, norm, products, duals, length = _candidate(problem, betas, free)
+    weights, norm, products, factors, length = _candidate(problem, betas, free)
+    duals = betas if factors is None else scaled(betas, problem.signs, factors)
     least, total = float(products.min()), float(duals.sum())
     if not (least > 0.0 and total > 0.0):
         return Swept(weights, duals, np.inf, 0.0)
     return Swept(weights / least, duals, length / total, least / norm)
 
 
-def _combination(rows: Rows, betas: np.ndarray, signs: np.ndarray, columns: int) -> np.ndarray:
-    """Give Σ β·s·x, without a vector of all β·s."""
+def _combination(
+    rows: Rows,
+    betas: np.ndarray,
+    signs: np.ndarray,
+    columns: int,
+    factors: Factors | None = None,
+) -> np.ndarray:
+    """Give Σ β·s·x, without a vector of all β·s; β may have a factor for each class."""
     total = np.zeros(columns + 1)
-    for first in range(0, betas.size, BLOCK):
-        part = slice(first, first + BLOCK)
-        block = span(rows, first, min(first + BLOCK, betas.size))
-        combine(block, betas[part] * signs[part], total)
+    for part in parts(0, betas.size):
+        duals = betas[part] if factors is None else scaled(betas[part], signs[part], factors)
+        combine(span(rows, part.start, part.stop), duals * signs[part], total)
     return total
 
 

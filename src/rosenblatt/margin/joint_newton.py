@@ -28,7 +28,7 @@ from rosenblatt.blocks import in_blocks
 from rosenblatt.loops import loop, part
 from rosenblatt.margin.class_products import class_scores, class_totals
 from rosenblatt.margin.joint_sweeps import nearest
-from rosenblatt.margin.newton import solution
+from rosenblatt.margin.pieces import solution
 from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.matrices import as_rows
 from rosenblatt.rows import Rows, add, span

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.margin.intercepts import balanced
-from rosenblatt.margin.sums import accurate_combination, rounding_of
+from rosenblatt.margin.sums import accurate_combination, parts, rounding_of
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.rows import combine, fill_squares, scores
+from rosenblatt.rows import combine, fill_squares, scores, span
 
 NEGLIGIBLE = 0.01  # share of the gap asked for that rounding may have
 GRACE = 0.25  # seconds after the deadline that a pass may end
@@ -108,7 +108,10 @@ class Problem(NamedTuple):
     ) -> Problem:
         """Take a problem; caps of None are 1 each, and only a lifted intercept has a lift."""
         lift = {"free": 1.0, "lifted": lift, "none": 0.0}[intercept]
-        caps = np.ones(labels.size) if caps is None else np.ascontiguousarray(caps, np.float64)
+        if caps is None:  # of two classes, they take the memory of one number
+            caps = np.broadcast_to(np.ones(1), labels.size) if k == 2 else np.ones(labels.size)
+        else:
+            caps = np.ascontiguousarray(caps, np.float64)
         labels = labels if k == 2 else labels.astype(np.int64, copy=False)
         return cls(X, labels, lam, caps, intercept, lift, k)
 
@@ -166,10 +169,13 @@ class Problem(NamedTuple):
         then added up without any, unless there is no time for that.
         """
         rows = as_rows(self.X, self.penalised_lift)
-        total, squares = np.zeros(self.X.shape[1] + 1), np.empty(alphas.size)
-        combine(rows, alphas * self.signs, total)
-        fill_squares(rows, squares)
-        length, error = float(np.linalg.norm(total)), rounding_of(alphas, squares)
+        total, gathered = np.zeros(self.X.shape[1] + 1), 0.0
+        for part in parts(0, alphas.size):
+            block, squares = span(rows, part.start, part.stop), np.empty(part.stop - part.start)
+            combine(block, alphas[part] * self.signs[part], total)
+            fill_squares(block, squares)
+            gathered += float(alphas[part] @ np.sqrt(squares))
+        length, error = float(np.linalg.norm(total)), rounding_of(gathered, alphas.size)
         doubt = (2 * length + error) * error / (4 * self.lam)
         if doubt > NEGLIGIBLE * tol * alphas.sum() and not hurry:
             total = accurate_combination(self.X, alphas * self.signs, rows.lift)
@@ -192,11 +198,23 @@ class Problem(NamedTuple):
         return Solution(self.lam, w, alphas, primal, dual, passes, done, method)
 
 
+def are_one(caps: np.ndarray) -> bool:
+    """Tell whether caps take the memory of one number, for all of them."""
+    return caps.strides == (0,)
+
+
+def divided(caps: np.ndarray, by: float) -> np.ndarray:
+    """Give caps divided by a number, in as little memory."""
+    if are_one(caps):
+        return np.broadcast_to(caps[:1] / by, caps.shape)
+    return caps / by
+
+
 def total_loss(products: np.ndarray, caps: np.ndarray) -> float:
     """Give Σ c·max(0, 1 - z·w) of products z·w, in whose place the losses are then."""
     np.subtract(1.0, products, out=products)
     np.maximum(products, 0.0, out=products)
-    return float(caps @ products)
+    return float(sum(caps[part] @ products[part] for part in parts(0, products.size)))
 
 
 def relative_gap(above: float, below: float) -> float:

@@ -17,13 +17,13 @@ from scipy import sparse
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.margin.descent import MOST_PASSES, descend
 from rosenblatt.margin.newton import newton
-from rosenblatt.margin.problem import NEGLIGIBLE, Effort, Problem, Solution, relative_gap
+from rosenblatt.margin.problem import NEGLIGIBLE, Effort, Problem, Solution, divided, relative_gap
 from rosenblatt.margin.small import is_small, small_margin
 
 FEW_ROWS = 1000  # to hold BLAS back takes longer than they do
 FEW_COLUMNS = 1000  # Newton's matrix takes a few milliseconds
 CHEAP, SWEEPS_FOR_A_STEP = 300**3, 30  # products of which a Newton step may cost as many
-FIRST_SWEEPS, MORE_SWEEPS = 20, 200  # the latter on few rows, where they cost next to nothing
+FIRST_SWEEPS, MORE_SWEEPS = 12, 200  # the latter on few rows, where they cost next to nothing
 SWEPT_ROWS = 5000
 SWEEPS_TO_FINISH = 1000
 
@@ -115,10 +115,10 @@ def _by_newton(
     problem: Problem, tol: float, known: Solution, effort: Effort, seed: int
 ) -> Solution:
     """Go on by Newton steps; where rounding stops them, sweeps go on from there."""
-    w, alphas = newton(problem, tol, effort, known.w, known.alphas)
+    w, alphas = newton(problem, tol, effort, known.w, known.alphas)  # in the memory of the duals
     over = effort.is_over()
-    found = [known, problem.judged(w, alphas, effort.passes, tol, "newton", hurry=over)]
-    if not found[1].converged and not over:
+    found = [problem.judged(w, alphas, effort.passes, tol, "newton", hurry=over)]
+    if not found[0].converged and not over:
         found += [_descended(problem, tol, alphas, effort, SWEEPS_TO_FINISH, seed)]
     return replace(min(found, key=lambda answer: answer.gap), passes=effort.passes)
 
@@ -132,13 +132,17 @@ def _descended(
     seed: int,
 ) -> Solution:
     scale = 2 * problem.lam
-    caps = problem.caps if scale == 1.0 else problem.caps / scale
+    caps = problem.caps if scale == 1.0 else divided(problem.caps, scale)
     halved = problem._replace(lam=0.5, caps=caps)
     start = None if start is None else start / scale
     found = descend(halved, tol, start=start, effort=effort, most=sweeps, seed=seed)
-    alphas = np.minimum(scale * found.betas, problem.caps)
-    primal, dual = scale * found.above, scale * found.below
-    if found.doubt * scale > NEGLIGIBLE * tol * primal:
-        return problem.judged(found.w, alphas, effort.passes, tol, "descent")
+    alphas = found.betas  # which nobody else has
+    alphas *= scale
+    np.minimum(alphas, problem.caps, out=alphas)
+    primal, dual, doubt = scale * found.above, scale * found.below, scale * found.doubt
     done = relative_gap(primal, dual) <= tol
+    if doubt > NEGLIGIBLE * tol * primal:
+        if done:
+            return problem.judged(found.w, alphas, effort.passes, tol, "descent")
+        dual -= doubt  # sums without rounding would take seconds, and not close the gap
     return Solution(problem.lam, found.w, alphas, primal, dual, effort.passes, done, "descent")

@@ -10,6 +10,7 @@ Sources     Dekker 1971; Shewchuk 1997
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
@@ -20,16 +21,18 @@ SPLITTER = 2.0**27 + 1
 BLOCK = 2**14  # rows of which something is computed at a time, so that it stays in the cache
 
 
-def rounding_of(duals: np.ndarray, squares: np.ndarray) -> float:
-    """Bound the rounding error of Σ dual·x, added up one row after the other.
+def parts(start: int, stop: int) -> Iterator[slice]:
+    """Give the rows from one to another in blocks, of which vectors take next to no memory."""
+    for first in range(start, stop, BLOCK):
+        yield slice(first, min(first + BLOCK, stop))
 
-    Each of n sums rounds by 2^-53 of what it has gathered.
+
+def rounding_of(gathered: float, n: int) -> float:
+    """Bound the rounding error of Σ dual·x over n rows, added up one after the other.
+
+    Each of the sums rounds by 2^-53 of what it has gathered: Σ dual·‖x‖ in the end.
     """
-    parts = (
-        duals[first : first + BLOCK] @ np.sqrt(squares[first : first + BLOCK])
-        for first in range(0, duals.size, BLOCK)
-    )
-    return (duals.size + 4) * 2.0**-53 * float(sum(parts))
+    return (n + 4) * 2.0**-53 * gathered
 
 
 def accurate_combination(X: Matrix, factors: np.ndarray, lift: float) -> np.ndarray:

@@ -31,9 +31,9 @@ class Touching:
         self.places = np.flatnonzero((betas > 0.0) & (betas < problem.caps))
         self.rows = as_rows(X[self.places], problem.rows.lift)
         self.signs = problem.signs[self.places].astype(np.float64)
-        self.caps, self.w = problem.caps[self.places], w
+        self.caps, self.w = problem.all_caps[self.places], w
         self.betas, self.all_betas = betas[self.places], betas
-        self.missing = problem.targets[self.places] - self._products(w)
+        self.missing = problem.targets(self.places) - self._products(w)
 
     def solve(self, enough: float, steps: int) -> tuple[float, np.ndarray]:
         """Give the share of the gap, `enough` if the steps suffice, and the weights for it.
