@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -165,8 +166,10 @@ def record():
 def test_json_holds_every_measurement(outcome, tmp_path):
     report.write(tmp_path, record(), [outcome])
     kept = json.loads((tmp_path / "results.json").read_text("utf-8"))
-    assert set(kept) == {"schema", "scale", "repeats", "machine", "limits", "races"}
-    assert {"date", "cpu", "cores", "python", "versions"} <= set(kept["machine"])
+    (run,) = kept["runs"]
+    assert set(run) == {"scale", "repeats", "machine", "limits"}
+    assert {"date", "cpu", "cores", "python", "versions"} <= set(run["machine"])
+    assert kept["races"][0]["run"] == run["machine"]["date"]
     (race,) = kept["races"]
     slow, figure = race["contestants"][1], race["figures"][0]
     times = {"first": 8e3, "median": 8e3, "min": 6e3, "max": 1e4, "rounds": [6e3, 8e3, 1e4]}
@@ -176,9 +179,33 @@ def test_json_holds_every_measurement(outcome, tmp_path):
     assert race["passed"] is False
 
 
-def test_markdown_holds_the_tables(outcome):
-    page = report.markdown(record(), [outcome])
-    assert "## A duel" in page
+def test_races_that_are_not_run_again_stay_with_their_run(outcome, tmp_path):
+    first, second, third = (record() for _ in range(3))
+    for number, run in enumerate((first, second, third)):
+        run["machine"] = {**run["machine"], "date": f"day {number}"}
+    other = replace(outcome, course=replace(outcome.course, name="other"))
+    report.write(tmp_path, first, [outcome])
+    report.write(tmp_path, second, [other])
+    report.write(tmp_path, third, [outcome])
+    kept = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    assert {race["name"]: race["run"] for race in kept["races"]} == {
+        "duel": "day 2",
+        "other": "day 1",
+    }
+    assert [run["machine"]["date"] for run in kept["runs"]] == ["day 1", "day 2"]
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": 1, "races": []}'])
+def test_results_of_another_kind_are_written_over(text, outcome, tmp_path):
+    (tmp_path / "results.json").write_text(text)
+    report.write(tmp_path, record(), [outcome])
+    assert len(json.loads((tmp_path / "results.json").read_text("utf-8"))["races"]) == 1
+
+
+def test_markdown_holds_the_tables(outcome, tmp_path):
+    report.write(tmp_path, record(), [outcome])
+    page = (tmp_path / "results.md").read_text("utf-8")
+    assert "### A duel" in page
     assert "| slow / rosenblatt | 4 | 2.50 .. 6 | ≥ 3 | met |" in page
 
 

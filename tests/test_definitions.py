@@ -22,7 +22,7 @@ import naive
 import rosenblatt as rb
 from naive import ORDERS
 from planted import fit, planted, quickly, seed_of, whole, whole_vectors
-from rosenblatt.online import driver
+from rosenblatt.online import driver, presenter
 from rosenblatt.online.linear_machine import LinearMachine
 from rosenblatt.online.perceptron import Rule
 
@@ -257,6 +257,7 @@ def test_an_interrupt_keeps_what_was_learned(order, how, monkeypatch):
 
 def test_an_interrupted_pass_counts_as_begun_even_without_a_mistake(monkeypatch):
     monkeypatch.setattr(driver, "WATCH_SECONDS", 0.0)
+    monkeypatch.setattr(presenter, "PORTION", 1000)
     halfspace = LinearMachine.begin(np.array([1.0, 0.0]), 0.0, PLAIN, "last")
     X, codes, limits = np.ones((5000, 1)), np.ones(5000, np.int8), driver.Limits()
     run = halfspace.fit(

@@ -8,9 +8,11 @@ import time
 from concurrent.futures import wait
 from fractions import Fraction
 from functools import cache, partial
+from itertools import count
 
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 from scipy import sparse
 
 import rosenblatt as rb
@@ -209,12 +211,18 @@ def test_reading_counts_as_part_of_the_time():
     assert less_reading({"max_seconds": None}, now - 9) == {"max_seconds": None}
 
 
+def compiling():
+    """Wait for the loop that is compiled beside; tell whether there was one."""
+    began = time.perf_counter()
+    with global_compiler_lock:
+        return time.perf_counter() - began > 0.01
+
+
 @pytest.mark.parametrize("made", CALLS.values(), ids=CALLS)
 @pytest.mark.filterwarnings("ignore")  # of fits that did not converge
 def test_a_call_ends_with_its_time(made):
     call = made()
-    before = None
-    for _ in range(2):  # the first one may have to compile
+    for turn in count():  # the first one may have to load or compile something
         before = load()
         began = time.perf_counter()
         try:
@@ -222,6 +230,8 @@ def test_a_call_ends_with_its_time(made):
         except rb.errors.InputError as error:
             assert "seconds" in str(error)  # noqa: PT017
         late = time.perf_counter() - began - LIMIT
+        if not compiling() and turn:
+            break
     assert late < PROMISED * max(1.0, before, load())
 
 

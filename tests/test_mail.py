@@ -314,16 +314,21 @@ def test_to_mark_a_message_loads_no_compiler(corpus, facts):
     assert done.stdout.endswith(MULTIPART)
 
 
+def processor_time(words):
+    """Give the processor time of a command that gets a message."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(words, input=MULTIPART, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def test_marking_takes_little_processor_time(corpus, facts):
     facts("mail", "train", "--important", "good", "--ordinary", "bad", "--store", "store")
-    words = [sys.executable, "-m", "rosenblatt", "mail", "classify", "--store", "store"]
-    times = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(words, input=MULTIPART, capture_output=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(times) < 0.5
+    mark = [sys.executable, "-m", "rosenblatt", "mail", "classify", "--store", "store"]
+    load = [sys.executable, "-c", "import numpy"]  # which tells how fast the machine is
+    times = [(processor_time(mark), processor_time(load)) for _ in range(3)]
+    marking, loading = map(min, zip(*times, strict=True))
+    assert marking < 3 * loading
 
 
 @pytest.mark.parametrize(

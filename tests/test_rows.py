@@ -12,7 +12,7 @@ import pytest
 from layouts import EVERY_LAYOUT, ROUNDING, normal_rows, whole_numbers, whole_weights
 from naive import exact_dot, exact_extremes, exact_steepest
 from rosenblatt.exact.enclosed import dot_and_sizes
-from rosenblatt.exact.extremes import extremes
+from rosenblatt.exact.extremes import extremes, spread
 from rosenblatt.matrices import as_rows
 from rosenblatt.online.perceptron import ALL_ONE
 from rosenblatt.rows import (
@@ -116,7 +116,7 @@ def lone_product(rows, i, w):
 
 
 def sparse_rows_of_every_length(index, value):
-    lengths = [*range(1, 20), 0, 40, 3]  # the last one ends inside of eight entries, with the array
+    lengths = [*range(1, 50), 0, 3]  # the last one ends inside of eight entries, with the array
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
     entries = np.random.default_rng(0)
     columns = entries.integers(0, 30, starts[-1]).astype(index)
@@ -178,7 +178,14 @@ def test_extremes_enclose_the_exact_radius_and_margin_tightly(layout, lift, weig
     A, signs = normal_rows(layout)
     w = np.random.default_rng(4).standard_normal(6)
     weights = np.linspace(0.5, 3.0, len(A)) if weighted else ALL_ONE
-    largest, smallest, where, steepest = extremes(layout.rows(A, lift), signs, weights, w)
+    found = extremes(layout.rows(A, lift), signs, weights, w)
+    check_extremes(found, A, signs, w, lift, weights)
+    check_extremes(spread(layout.matrix(A), signs, w, lift, weights), A, signs, w, lift, weights)
+
+
+def check_extremes(found, A, signs, w, lift, weights):
+    largest, smallest, where, steepest = found
+    weighted = weights.size > 0
     square, margin = exact_extremes(A, signs, w, lift, weights)
     assert square <= Fraction(largest) ** 2 <= square * (1 + Fraction(ROUNDING))
     assert margin - Fraction(ROUNDING) <= Fraction(smallest) <= margin
@@ -201,7 +208,7 @@ def test_norms_of_single_precision_rows_are_double(layout, scale):
 
 def test_extremes_stay_outside_when_squares_underflow():
     A, w = np.array([[1e-165, 3e-165]]), np.array([1e-160, 1e-170, 0.0])
-    largest, smallest, _, _ = extremes(as_rows(A, 0.0), np.ones(1, np.int8), ALL_ONE, w)
-    square, margin = exact_extremes(A, [1], w)
-    assert square <= Fraction(largest) ** 2
-    assert Fraction(smallest) <= margin
+    signs, (square, margin) = np.ones(1, np.int8), exact_extremes(A, [1], w)
+    for found in (extremes(as_rows(A, 0.0), signs, ALL_ONE, w), spread(A, signs, w, 0.0, ALL_ONE)):
+        assert square <= Fraction(found[0]) ** 2
+        assert Fraction(found[1]) <= margin

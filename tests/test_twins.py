@@ -17,6 +17,7 @@ import pytest
 import rosenblatt
 from layouts import DENSE, LAYOUTS, ROUNDING, SPARSE, close, normal_rows, whole_numbers
 from naive import exact_dot
+from rosenblatt.data import exactly
 from rosenblatt.data.exactly import TOLD, has_long
 from rosenblatt.exact.extremes import class_extremes
 from rosenblatt.exact.modular import eliminate
@@ -359,6 +360,7 @@ def test_long_numbers_are_seen_wherever_they_stand(point):
         text = random.choice(signs, size)
         text[random.random(size) < 0.5] = random.choice(signs[:22])
         found = has_long(text, np.uint8(ord(point)))
+        assert found == exactly._is_long(text, point.decode())
         assert found == naive_has_long(text.tobytes(), point), text.tobytes()
         seen.add(found)
     assert seen == {False, True}

@@ -122,7 +122,8 @@ def dot(rows: Rows | Single, i: int | np.int64, w: np.ndarray, ahead: int = 0) -
         return total + rows.lift * w[w.size - 1]
 
     def sparse(rows, i, w, ahead=0):  # type: ignore[no-untyped-def]
-        start, stop = np.int64(rows.starts[i]), np.int64(rows.starts[i + 1])
+        at = np.uint64(i)  # a number below 0 would be looked for, and counted from the end
+        start, stop = np.int64(rows.starts[at]), np.int64(rows.starts[at + np.uint64(1)])
         total = product(rows.columns, rows.values, w, (start, stop), ahead)
         return total + rows.lift * w[w.size - 1]
 
@@ -328,7 +329,9 @@ def size(rows: Rows | Single, i: int | np.int64) -> Any:
         return rows.values.shape[1] + (rows.lift != 0.0)
 
     def sparse(rows, i):  # type: ignore[no-untyped-def]
-        return np.int64(rows.starts[i + 1]) - np.int64(rows.starts[i]) + (rows.lift != 0.0)
+        at = np.uint64(i)
+        start, stop = np.int64(rows.starts[at]), np.int64(rows.starts[at + np.uint64(1)])
+        return stop - start + (rows.lift != 0.0)
 
     def single(rows, i):  # type: ignore[no-untyped-def]
         return rows.columns.size + (rows.lift != 0.0)

@@ -23,6 +23,7 @@ from rosenblatt.labels import (
     ALL_ONE,
     as_few_codes,
     as_labels,
+    as_own_codes,
     joint_classes,
     moved_places,
     one_weight,
@@ -34,7 +35,7 @@ from rosenblatt.matrices import Matrix, as_matrix, check_finite, without_duplica
 from rosenblatt.online.driver import Limits, Watch
 from rosenblatt.online.growth import Length, length_of
 from rosenblatt.online.linear_machine import LinearMachine, Move, OneRow, check_room
-from rosenblatt.online.perceptron import LOST, Rule
+from rosenblatt.online.perceptron import LOST, Rule, score_row
 from rosenblatt.run import Run, Stop
 
 NARROW = 2**14  # columns of rows that are faster dense than sparse, one at a time
@@ -113,7 +114,7 @@ class OnlineLearner(StreamLearner):
         else:
             classes = several_classes(labels)
             shown.check_classes(classes)
-            codes = as_few_codes(shown.labels, classes)
+            codes = as_own_codes(shown.labels, classes)
             separator = self._begin(shown.X, classes, self.output, codes, shown.weights)
         patience = self.passes_without_progress()
         if comparator is not None:
@@ -201,9 +202,9 @@ class OnlineLearner(StreamLearner):
 
     def predict_one(self, x: Any) -> Any:  # noqa: D102 (in Learner)
         label, lead = self.answer_one(x)
-        if self.unsure is None:
+        if self.unsure is None or label is None:
             return label
-        return None if label is not None and lead < self.threshold_ else label
+        return None if lead < self.threshold_ else label
 
     def answer_one(self, x: Any) -> tuple[Any, float]:
         """Give the label of one example, whatever `unsure` says, and the lead of its score.
@@ -221,13 +222,18 @@ class OnlineLearner(StreamLearner):
             row = self._reader.read_known(x)
         if not separator.is_halfspace:
             return self._best_class(separator, row)
-        score = INF if separator.votes else separator.score(row)
+        if separator.output == "last":  # as `score` would, without the price of another call
+            score = score_row(row[0], row[1], separator.lift, separator.state.w)
+        else:
+            score = INF if separator.votes else separator.score(row)
         if not -INF < score < INF:
             row = self._known_part(row)
             score = float(separator.scores(_as_one_row(row, separator.width))[0])
-        if score == 0.0:
-            return (self._labels[1] if self.tie == "positive" else None), 0.0
-        return self._labels[1 if score > 0.0 else 0], abs(score)
+        if score > 0.0:
+            return self._labels[1], score
+        if score < 0.0:
+            return self._labels[0], -score
+        return (self._labels[1] if self.tie == "positive" else None), 0.0
 
     def _best_class(self, separator: LinearMachine, row: OneRow) -> tuple[Any, float]:
         scores = np.full(1, np.nan) if separator.votes else separator.score(row)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.data.text_loops import NEWLINE, ONE, TAB, ZERO, mix, sort_keys
+from rosenblatt.data.text_lines import NEWLINE, TAB
+from rosenblatt.data.text_loops import ONE, ZERO, mix, sort_keys
 from rosenblatt.loops import exact_loop, exact_part, loop
 from rosenblatt.mail.features import BITS, HEAD_TAG, LONGEST, NAME, REGIONS, START_TAG, WORD
 from rosenblatt.online.band import threshold

@@ -243,6 +243,13 @@ def seen(tally: np.ndarray, looks: int) -> int:
     return 0
 
 
+@part
+def updates_left(log: Log, tally: np.ndarray, allowance: Allowance) -> int:
+    """Give how many updates are allowed, and have room in the log."""
+    room = log.example.size - int(tally[LOGGED])
+    return min(allowance.updates, room) if log.example.size else allowance.updates
+
+
 @loop
 def present(
     rows: Rows,
@@ -260,12 +267,11 @@ def present(
     row whose score is not a finite number, which is then named in the tally.
     """
     tally, n, each = state.tally, codes.size, vectors(state.w)
-    cursor, work, updates, looks = int(tally[CURSOR]), 0, 0, 0
+    cursor, work, looks = int(tally[CURSOR]), 0, 0
     entries = 0 if plan.sequence.size else STORED
-    for _ in range(allowance.looks):
-        if cursor == n or updates == allowance.updates:
-            break
-        if log.example.size and tally[LOGGED] == log.example.size:
+    left = updates_left(log, tally, allowance)
+    for _ in range(allowance.looks if left > 0 else 0):
+        if cursor == n:
             break
         i = upcoming(plan, cursor, n)
         prefetch_later(rows, plan, cursor, n)
@@ -284,9 +290,11 @@ def present(
             if log.example.size:
                 record(log, state, i, found, norm)
             counts[i] += 1
-            updates += 1
             cursor = 0 if plan.restart else cursor
+            left -= 1
         looks += 1
+        if left == 0:
+            break
     seen(tally, looks)
     tally[CURSOR] = cursor
     tally[WORK] += work

@@ -24,7 +24,7 @@ from rosenblatt.online.perceptron import (
 from rosenblatt.online.plan import Plan
 from rosenblatt.rows import Rows
 
-FEWEST = 256  # looks in a portion, and in the first one, whose cost is not known
+FEWEST = 256  # looks in a portion
 FIRST_ENTRIES = 1024  # of a log
 
 
@@ -73,11 +73,13 @@ class RowPresenter:
         return stalled(updates_per_pass, self.lengths, shape, patience)
 
     def _affordable_looks(self) -> int:
-        """Give the looks that cost about a portion, judged by the cost of those so far."""
+        """Give the looks that cost about a portion, judged by those so far, or by all rows."""
         gained = self.tally - self.before
-        if not gained[LOOKS]:
-            return FEWEST
-        return max(FEWEST, int(PORTION * gained[LOOKS] // max(gained[WORK], 1)))
+        looks, work = gained[LOOKS], gained[WORK]
+        if not looks:
+            vectors = self.state.w.size // self.state.w.shape[-1]
+            looks, work = self.codes.size, self.rows.values.size * vectors
+        return max(FEWEST, int(PORTION * looks // max(work, 1)))
 
     def _make_room(self) -> None:
         if self.room.example.size and self.tally[LOGGED] == self.room.example.size:
