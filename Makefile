@@ -15,7 +15,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make test-long  the same with every combination, long fuzzing and all tamperings"
 	@echo "make check   lint, types and layers"
-	@echo "make bench   race the peers, print ratios; writes bench/results/"
+	@echo "make bench   race the peers, print ratios; writes docs/measured/"
 	@echo "make bench-quick  a few of these races, in minutes"
 	@echo "make docs    run the laboratory and build the site; writes site/"
 	@echo "make coverage  which lines no test runs; writes coverage/index.html"
@@ -38,7 +38,7 @@ check: .venv/with-check
 	$(BIN)/lint-imports
 
 bench: .venv/with-bench
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench --out docs/measured
 
 bench-quick: .venv/with-bench
 	$(BIN)/python -m bench --repeats 3 rcv1_pass a9a_pass shuffled_pass mnist_pass soft_spambase free_spambase margin_iris few_columns_4 startup

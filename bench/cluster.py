@@ -238,10 +238,10 @@ def cautious_sweep(
     problem: DualRows, order: np.ndarray, w: np.ndarray, betas: np.ndarray, caution: float
 ) -> None:
     """Sweep as if w moved so many times as far: the local problem of CoCoA+."""
-    _, rows, signs, targets, squares, caps = problem
+    _, rows, signs, centre, squares, caps = problem
     for k in range(order.size):
         i = np.int64(order[k])
-        slope = signs[i] * dot(rows, i, w) - targets[i]
+        slope = signs[i] * (dot(rows, i, w) + centre) - 1.0
         step = slope / (caution * squares[i]) if squares[i] > 0.0 else 0.0
         moved = min(max(betas[i] - step, 0.0), caps[i])
         if moved != betas[i]:

@@ -29,6 +29,7 @@ PACKAGES = (
 )
 SUMMED_BYTES = 2**30
 SIDE = 2048
+STEPS = 10**6
 
 
 def describe() -> dict[str, Any]:
@@ -69,7 +70,14 @@ def limits(scale: float, repeats: int) -> dict[str, float]:
         "float32 sum, GB/s": sum_rate(np.float32, scale, repeats),
         "float64 sum, GB/s": sum_rate(np.float64, scale, repeats),
         f"float32 product of {SIDE}×{SIDE} matrices, GF/s": product_rate(repeats),
+        "Python's loop, million steps a second": STEPS / 1e6 / median_seconds(steps, repeats),
     }
+
+
+def steps() -> None:
+    """Do nothing, over and over: how fast the interpreter is."""
+    for _ in range(STEPS):
+        pass
 
 
 def sum_rate(dtype: type, scale: float, repeats: int) -> float:

@@ -13,14 +13,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from bench.harness import Finding, Outcome, Samples
-from bench.race import Figure, Verdict
+from bench.race import Verdict
 
-SCHEMA = 1
-COLOURS = {Verdict.MET: "green", Verdict.NOT_MET: "bold red"}
+SCHEMA = 2
+COLOURS = {Verdict.MET.value: "green", Verdict.NOT_MET.value: "bold red"}
 CONTESTANT_HEADS = ("contestant", "median", "min .. max", "first call")
 FIGURE_HEADS = ("figure", "value", "min .. max", "bar", "")
 
 Rows = list[tuple[str, ...]]
+Record = dict[str, Any]  # a run, a race, or all that is known of both, as plain data
+NOTHING: Record = {"runs": [], "races": []}
 
 
 def number(value: float | None) -> str:
@@ -37,51 +39,51 @@ def spread(low: float | None, high: float | None) -> str:
     return "–" if low is None else f"{number(low)} .. {number(high)}"
 
 
-def bar(figure: Figure) -> str:
+def bar(at_least: float | None, at_most: float | None) -> str:
     """Write what a figure must reach."""
-    sides = (("≥", figure.at_least), ("≤", figure.at_most))
+    sides = (("≥", at_least), ("≤", at_most))
     return ", ".join(f"{sign} {limit:g}" for sign, limit in sides if limit is not None)
 
 
-def contestant_rows(outcome: Outcome) -> Rows:
+def contestant_rows(race: Record) -> Rows:
     """Give the lines of the table of contestants."""
     return [
-        (
-            name,
-            number(samples.median),
-            spread(min(samples.rounds), max(samples.rounds)),
-            number(samples.first),
-        )
-        for name, samples in outcome.samples.items()
+        (one["name"], number(one["median"]), spread(one["min"], one["max"]), number(one["first"]))
+        for one in race["contestants"]
     ]
 
 
-def figure_rows(outcome: Outcome) -> Rows:
+def figure_rows(race: Record) -> Rows:
     """Give the lines of the table of figures."""
     return [
         (
-            found.figure.what,
-            number(found.value),
-            spread(found.low, found.high),
-            bar(found.figure),
-            found.verdict.value,
+            one["what"],
+            number(one["value"]),
+            spread(one["min"], one["max"]),
+            bar(one["at_least"], one["at_most"]),
+            one["verdict"],
         )
-        for found in outcome.findings
+        for one in race["figures"]
     ]
 
 
 def show(outcome: Outcome, console: Console) -> None:
     """Print the tables of a race."""
-    console.rule(f"{outcome.course.name}: [bold]{escape(outcome.course.title)}")
+    race = as_record(outcome)
+    console.rule(f"{race['name']}: [bold]{escape(race['title'])}")
     if outcome.samples:
-        heads = (f"{CONTESTANT_HEADS[0]}, {outcome.unit}", *CONTESTANT_HEADS[1:])
-        console.print(_table(heads, contestant_rows(outcome)))
+        console.print(_table(contestant_heads(race), contestant_rows(race)))
         figures = _table(FIGURE_HEADS, [])
-        for cells, found in zip(figure_rows(outcome), outcome.findings, strict=True):
-            figures.add_row(*map(escape, cells), style=COLOURS.get(found.verdict))
+        for cells in figure_rows(race):
+            figures.add_row(*map(escape, cells), style=COLOURS.get(cells[-1]))
         console.print(figures)
     for note in outcome.notes:
         console.print(note, style="dim", markup=False, highlight=False, soft_wrap=True)
+
+
+def contestant_heads(race: Record) -> tuple[str, ...]:
+    """Give the heads of the table of contestants, with their unit."""
+    return f"{CONTESTANT_HEADS[0]}, {race['unit']}", *CONTESTANT_HEADS[1:]
 
 
 def _table(heads: Sequence[str], rows: Rows) -> Table:
@@ -93,13 +95,13 @@ def _table(heads: Sequence[str], rows: Rows) -> Table:
     return table
 
 
-def show_machine(record: dict[str, Any], console: Console) -> None:
+def show_machine(record: Record, console: Console) -> None:
     """Print what the run was made on."""
     for line in machine_lines(record):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def machine_lines(record: dict[str, Any]) -> Iterator[str]:
+def machine_lines(record: Record) -> Iterator[str]:
     """Tell the machine, its limits and the versions, a line each."""
     machine, versions = record["machine"], record["machine"]["versions"]
     yield f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, {machine['date']}"
@@ -112,7 +114,7 @@ def machine_lines(record: dict[str, Any]) -> Iterator[str]:
     yield f"scale {record['scale']:g}, {record['repeats']} rounds"
 
 
-def as_record(outcome: Outcome) -> dict[str, Any]:
+def as_record(outcome: Outcome) -> Record:
     """Give a race as plain data."""
     course = outcome.course
     return {
@@ -127,7 +129,7 @@ def as_record(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _samples_record(name: str, samples: Samples) -> dict[str, Any]:
+def _samples_record(name: str, samples: Samples) -> Record:
     return {
         "name": name,
         "first": samples.first,
@@ -138,7 +140,7 @@ def _samples_record(name: str, samples: Samples) -> dict[str, Any]:
     }
 
 
-def _finding_record(found: Finding) -> dict[str, Any]:
+def _finding_record(found: Finding) -> Record:
     return {
         "what": found.figure.what,
         "value": found.value,
@@ -150,25 +152,47 @@ def _finding_record(found: Finding) -> dict[str, Any]:
     }
 
 
-def write(folder: Path, record: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
-    """Write results.json and results.md."""
+def write(folder: Path, run: Record, outcomes: Sequence[Outcome]) -> None:
+    """Write results.json and results.md; races of earlier runs stay, unless they were run again."""
     folder.mkdir(parents=True, exist_ok=True)
-    complete = {"schema": SCHEMA, **record, "races": [as_record(one) for one in outcomes]}
+    races = [{**as_record(one), "run": run["machine"]["date"]} for one in outcomes]
+    kept = without(earlier(folder), {race["name"] for race in races})
+    runs = [*kept["runs"], run] if races else kept["runs"]
+    complete = {"schema": SCHEMA, "runs": runs, "races": [*kept["races"], *races]}
     text = json.dumps(complete, indent=1, ensure_ascii=False)
     (folder / "results.json").write_text(text + "\n", encoding="utf-8")
-    (folder / "results.md").write_text(markdown(record, outcomes), encoding="utf-8")
+    (folder / "results.md").write_text(markdown(complete), encoding="utf-8")
 
 
-def markdown(record: dict[str, Any], outcomes: Sequence[Outcome]) -> str:
-    """Give the whole run as a Markdown page."""
-    lines = ["# Results", "", *(f"- {line}" for line in machine_lines(record)), ""]
-    for outcome in outcomes:
-        lines += [f"## {outcome.course.title}", "", f"`{outcome.course.name}`", ""]
-        if outcome.samples:
-            heads = (f"{CONTESTANT_HEADS[0]}, {outcome.unit}", *CONTESTANT_HEADS[1:])
-            lines += [*_markdown_table(heads, contestant_rows(outcome)), ""]
-            lines += [*_markdown_table(FIGURE_HEADS, figure_rows(outcome)), ""]
-        lines += [*outcome.notes, ""] if outcome.notes else []
+def earlier(folder: Path) -> Record:
+    """Give what earlier runs wrote into a folder."""
+    try:
+        found: Record = json.loads((folder / "results.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return NOTHING
+    return found if found.get("schema") == SCHEMA else NOTHING
+
+
+def without(results: Record, names: set[str]) -> Record:
+    """Leave out races of some names, and runs that no race is left of."""
+    races = [race for race in results["races"] if race["name"] not in names]
+    dates = {race["run"] for race in races}
+    return {"runs": [r for r in results["runs"] if r["machine"]["date"] in dates], "races": races}
+
+
+def markdown(results: Record) -> str:
+    """Give all results as a Markdown page: the figures, then all times, run by run."""
+    lines = ["# Results", "", "What `make bench` wrote last. Compare within a run only.", ""]
+    for run in results["runs"]:
+        date = run["machine"]["date"]
+        races = [race for race in results["races"] if race["run"] == date]
+        lines += [f"## Run of {date}", "", *(f"- {line}" for line in machine_lines(run)), ""]
+        for race in races:
+            lines += [f"### {race['title']}", "", f"`{race['name']}`", ""]
+            if race["contestants"]:
+                lines += [*_markdown_table(FIGURE_HEADS, figure_rows(race)), ""]
+                lines += [*_markdown_table(contestant_heads(race), contestant_rows(race)), ""]
+            lines += [*race["notes"], ""] if race["notes"] else []
     return "\n".join(lines)
 
 

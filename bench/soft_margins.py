@@ -7,10 +7,12 @@ proves a gap; often that is the distance itself. It may use two cores; both coun
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,14 +20,15 @@ import numpy as np
 import rosenblatt as rb
 from bench.defaults import whole
 from bench.kernels import census, images
-from bench.race import Contestant, MissingError, Race, race, ratio
-from bench.sets import found
+from bench.race import Contestant, Figure, MissingError, Race, race, ratio
+from bench.sets import found, scaled, text_like
 
 Labelled = tuple[Any, np.ndarray]
 DISTANCES = (1e-2, 1e-3, 1e-4, 1e-6)  # from the least objective, relative to it
 TOLERANCES = 10.0 ** -np.arange(-1.0, 5.5, 0.5)
 PATIENCE = 40  # seconds for one fit of a peer
 INTERCEPTS = ("lifted", "none")
+GROWING = (10_000, 100_000, 1_000_000)
 FINEST = 3e-7  # of the least objective: sweeps over text need ten thousand passes to halve it
 
 
@@ -266,3 +269,44 @@ def free_sms(scale: float) -> Race:
 def free_a9a(scale: float) -> Race:
     """Soft margin with a free intercept against LIBSVM, a9a."""
     return against_libsvm(earners)
+
+
+@race
+def soft_growth(scale: float) -> Race:
+    """Growth of a soft margin's time with the rows, rows like text, 10,000 to 1,000,000."""
+    sizes = sorted({scaled(rows, scale) for rows in GROWING})
+    figures = [
+        exponent(few, many, intercept)
+        for intercept in ("free", "lifted")
+        for few, many in pairwise(sizes)
+    ]
+    return Race(
+        entries={
+            f"rosenblatt, {rows:,} rows, {intercept}": partial(growing, rows, intercept)
+            for intercept in ("free", "lifted")
+            for rows in sizes
+        },
+        figures=figures,
+        unit="ms",
+        factor=1e3,
+        timed=False,
+        repeats=1,
+    )
+
+
+def growing(rows: int, intercept: str) -> Contestant:
+    """Enter a fit of so many rows, which only a run holds in memory."""
+    return Contestant(
+        lambda data: processor(lambda: rb.SoftMarginSVM(C=1.0, intercept=intercept).fit(*data))[0],
+        fresh=partial(text_like, rows),
+    )
+
+
+def exponent(few: int, many: int, intercept: str) -> Figure:
+    """Give the power of the rows that the time grows with: 1 if it grows as they do."""
+    names = tuple(f"rosenblatt, {rows:,} rows, {intercept}" for rows in (few, many))
+
+    def formula(less: float, more: float) -> float:
+        return math.log(more / less) / math.log(many / few)
+
+    return Figure(f"exponent, {few:,} to {many:,}, {intercept}", names, formula, at_most=1.1)
