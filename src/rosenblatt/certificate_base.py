@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, ClassVar
 
 from rosenblatt.certificate_fields import (
@@ -113,6 +114,7 @@ class Certificate:
         return f"{type(self).__name__}({named.rows} x {named.columns} data {named.digest})"
 
     @classmethod
+    @cache
     def _names(cls) -> list[str]:
         return [item.name for item in fields(cls)]
 

@@ -32,6 +32,8 @@ def plain_number(value: Any) -> Number | None:
     """Give the Python number that equals a value exactly, None if the value is no finite number."""
     if type(value) is float:  # the usual case, and there may be many of them
         return value if math.isfinite(value) else None
+    if type(value) is int:
+        return value
     if type(value) is Fraction and type(value.numerator) is int is type(value.denominator):
         return value  # whose integers may be long
     if isinstance(value, np.generic):
@@ -113,6 +115,8 @@ def finite_number(value: Any, name: str) -> Number:
 
 def integer(value: Any, name: str) -> int:
     """Take an index or a count."""
+    if type(value) is int:
+        return value
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise CertificateError(f"{name} holds {value!r}, which is not an integer")
     return int(value)

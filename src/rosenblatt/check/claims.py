@@ -106,8 +106,8 @@ def infeasibility(claim: Infeasible, system: System) -> str:
     good = all(signs) and all(weight > 0 for weight in others)
     require(good, "a weight is zero, or negative on something else than an equation")
     rows = [system.row(i) for i in claim.rows] + system.bound_rows(claim)
-    total = exact_sum(zip(Rationals.of([*claim.weights, *others]).numbers, rows, strict=True))
-    right = total.pop(system.columns, Fraction(0))
+    total, _ = exact_sum(zip(Rationals.of([*claim.weights, *others]).numbers, rows, strict=True))
+    right = total.pop(system.columns, 0)
     require(not total, "the weighted rows and bounds do not sum to zero")
     require(right > 0 or (right == 0 and MORE_THAN in tags), "there is no contradiction")
     return "no point satisfies the system"

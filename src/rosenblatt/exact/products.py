@@ -80,7 +80,7 @@ def first_look(
 ) -> Comparison:
     """Compare in float64, with UNDECIDED where the bound on the error says so."""
     stored, out = as_rows(rows.X, 1.0), np.empty(rows.size, np.int8)
-    hashing = tags, column_factors(rows.X.shape[1])
+    hashing = tags, column_factors(rows.X.shape[1]) if tags.size else NO_TAGS
 
     def work(start: int, stop: int) -> tuple[Any, float]:
         return look(stored, rows.signs, w.floats, thresholds, hashing, (start, stop), out)
@@ -148,11 +148,10 @@ def _settle_decimals(
 def _settle_in_python(
     places: np.ndarray, rows: SignedRows, w: Weights, thresholds: np.ndarray, out: np.ndarray
 ) -> None:
-    for i in places.tolist():
+    ends = exact_list(thresholds if thresholds.size == 1 else thresholds[places])
+    for place, i in enumerate(places.tolist()):
         _refuse_if_unusable(rows.X, i)
-        place = min(i, thresholds.size - 1)
-        (threshold,) = exact_list(thresholds[place : place + 1])
-        out[i] = _sign(exact_product(rows, i, w), threshold)
+        out[i] = _sign(exact_product(rows, i, w), ends[min(place, len(ends) - 1)])
 
 
 def _refuse_if_unusable(X: Matrix, i: int) -> None:
@@ -167,7 +166,7 @@ def _exact_products(rows: SignedRows, w: Weights) -> list[Fraction]:
 def exact_product(rows: SignedRows, i: int, w: Weights) -> Fraction:
     """Give z·w for row i."""
     entries = [*exact_row(rows.X, i), (rows.X.shape[1], 1)]
-    return int(rows.signs[i]) * exact_dot(entries, w.whole)
+    return exact_dot(entries, w.whole, int(rows.signs[i]))
 
 
 def _product_alone(rows: SignedRows, i: int, w: Weights) -> Fraction:

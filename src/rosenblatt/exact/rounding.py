@@ -50,11 +50,13 @@ def six_digits(value: Number, rounding: str) -> str:
 
 def rounded_down(value: Fraction) -> float:
     """Give the largest float that is not above a number."""
+    p, q = value.as_integer_ratio()  # fractions are slow to compare with floats
     try:
-        nearest = float(value)
+        nearest = p / q
     except OverflowError:
-        return math.nextafter(math.inf, 0.0) if value > 0 else -math.inf
-    return nearest if nearest <= value else math.nextafter(nearest, -math.inf)
+        return math.nextafter(math.inf, 0.0) if p > 0 else -math.inf
+    top, bottom = nearest.as_integer_ratio()
+    return nearest if top * q <= p * bottom else math.nextafter(nearest, -math.inf)
 
 
 def root_rounded_up(square: Fraction) -> float:
@@ -63,9 +65,14 @@ def root_rounded_up(square: Fraction) -> float:
     shift = max(0, 64 - (p.bit_length() - q.bit_length()) // 2)
     below = Fraction(math.isqrt((p << 2 * shift) // q), 1 << shift)
     root = max(rounded_down(below), 0.0)
-    while root < math.inf and Fraction(root) ** 2 < square:
+    while root < math.inf and _square_is_below(root, p, q):
         root = math.nextafter(root, math.inf)
     return root
+
+
+def _square_is_below(root: float, p: int, q: int) -> bool:
+    top, bottom = root.as_integer_ratio()
+    return top * top * q < p * bottom * bottom
 
 
 def norm_above(numbers: Sequence[Number]) -> Number:

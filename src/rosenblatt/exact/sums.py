@@ -3,7 +3,7 @@
 Floats        are integers of 53 bits times powers of two. Where neither they nor the weights are
               very long, both are cut into digits of 21 bits, and products of digits summed in
               floats that hold every partial sum; else in Python's integers
-Others        decimals and Python's own numbers, one row after the other
+Others        decimals, Python's own numbers and few floats, one row after the other
 """
 
 from __future__ import annotations
@@ -19,27 +19,30 @@ from scipy import sparse
 from rosenblatt.certificate_fields import Number
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.numbers import exact_row, is_plain
-from rosenblatt.matrices import Matrix
+from rosenblatt.matrices import Matrix, stored
 
 MANTISSA = 53
 DIGIT, FEW_ROWS = 21, 2**10  # binary digits: sums of so many products are below 2^53
 LAST_DIGIT, IN_CACHE = 2**DIGIT - 1, 64
 MOST_DIGITS = 8 * DIGIT  # of longer numbers, Python's own integers are as quick
+FEW_ENTRIES = 200  # that Python adds up in the time that NumPy needs to begin
 
 Totals = dict[int, int]  # sums by column
 
 
-def exact_dot(entries: Sequence[tuple[int, Number]], w: Sequence[Number] | Rationals) -> Fraction:
-    """Give Σ value·w[column], exactly."""
+def exact_dot(
+    entries: Sequence[tuple[int, Number]], w: Sequence[Number] | Rationals, sign: int = 1
+) -> Fraction:
+    """Give sign·Σ value·w[column], exactly."""
     if not isinstance(w, Rationals):
         w = Rationals.of(w)
     values, common = Rationals.of([value for _, value in entries])
     total = sum(map(mul, values, [w.numbers[column] for column, _ in entries]))
-    return Fraction(total, common * w.denominator)
+    return Fraction(sign * total, common * w.denominator)
 
 
-def exact_sum(terms: Iterable[tuple[int, Sequence[tuple[int, Number]]]]) -> dict[int, Fraction]:
-    """Give Σ weight·row over pairs of an integer weight and a row, without the zeros."""
+def exact_sum(terms: Iterable[tuple[int, Sequence[tuple[int, Number]]]]) -> tuple[Totals, int]:
+    """Give Σ weight·row over pairs of an integer weight and a row, as `weighted_sum` does."""
     totals: dict[int, int] = {}
     scale = 1
     for weight, entries in terms:
@@ -51,15 +54,13 @@ def exact_sum(terms: Iterable[tuple[int, Sequence[tuple[int, Number]]]]) -> dict
         weight *= scale // common
         for (column, _), value in zip(entries, values, strict=True):
             totals[column] = totals.get(column, 0) + weight * value
-    return {column: Fraction(total, scale) for column, total in totals.items() if total}
+    return {column: total for column, total in totals.items() if total}, scale
 
 
 def weighted_sum(X: Matrix, rows: Sequence[int], factors: Sequence[int]) -> tuple[Totals, int]:
     """Give Σ factor·x over some rows: integers by column, without the zeros, and a denominator."""
-    if not is_plain(X):
-        sums = exact_sum((y, exact_row(X, i)) for y, i in zip(factors, rows, strict=True))
-        numbers, common = Rationals.of(sums.values())
-        return dict(zip(sums, numbers, strict=True)), common
+    if not is_plain(X) or len(rows) * (1 + stored(X) // X.shape[0]) <= FEW_ENTRIES:
+        return exact_sum((y, exact_row(X, i)) for y, i in zip(factors, rows, strict=True))
     chosen, weights = X[np.asarray(rows, np.int64)], np.array(factors, object)
     if not sparse.issparse(chosen):
         added, common = _dense_sum(chosen, factors)

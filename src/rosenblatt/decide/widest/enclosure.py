@@ -117,7 +117,7 @@ class Enclosure:
     def settle(self, plane: Plane) -> None:
         """Take the nearest point of the hulls: its w and weights prove the same number."""
         self.w, self.weights = plane.w, dict(zip(plane.rows, plane.weights, strict=True))
-        self.squared = self.hulls.square(self.weights)
+        self.squared = plane.squared
         self.lower, self.upper = _ends(self.squared)
 
     def unit(self) -> tuple[np.ndarray, float]:
@@ -196,14 +196,16 @@ def weights_from(hulls: Hulls, duals: np.ndarray) -> dict[int, Number]:
     found: dict[int, Number] = {}
     share = WHOLE // len(hulls.sides)
     for side in hulls.sides:
-        mine = np.where(np.isfinite(duals[side]) & (duals[side] > 0), duals[side], 0.0)
-        top = float(mine.max())
-        if not top > 0:
+        mine = duals[side]
+        mine = np.where((mine > 0) & (mine < math.inf), mine, 0.0)
+        used = np.flatnonzero(mine)
+        if not used.size:
             return {}
-        shares = np.rint(mine / top / (mine / top).sum() * share).astype(np.int64)
-        shares[np.argmax(shares)] += share - int(shares.sum())
-        used = np.flatnonzero(shares > 0)
-        found |= zip(side[used].tolist(), (shares[used] / WHOLE).tolist(), strict=True)
+        mine /= mine.max()
+        shares = [round(dual * share) for dual in (mine[used] / mine.sum()).tolist()]
+        shares[shares.index(max(shares))] += share - sum(shares)
+        pairs = zip(side[used].tolist(), shares, strict=True)
+        found |= {row: part / WHOLE for row, part in pairs if part > 0}
     return found
 
 

@@ -11,7 +11,7 @@ End         w = p and b with s(x·p + b) >= t on all rows and = t on those with 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -43,11 +43,12 @@ PRIMES = (2**61 - 1, 2**63 - 25, 2**64 - 59)
 
 
 class Plane(NamedTuple):
-    """A w that is a multiple of Σ λ·z, its intercept last, and the rows with their λ."""
+    """A w that is a multiple of Σ λ·z, its intercept last; the rows with their λ; ‖Σ λ·z‖²."""
 
     w: list[Number]
     rows: list[int]
     weights: list[Fraction]
+    squared: Fraction
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,14 @@ class Hulls(SignedRows):
         total = Rationals([*totals.values()], unit).square()
         return (total + (Fraction(self.lift) * sum(signed)) ** 2) / common**2
 
-    def shared(self, weights: dict[int, Fraction]) -> dict[int, Fraction]:
+    def shared(self, weights: Mapping[int, Number]) -> dict[int, Fraction]:
         """Scale positive weights so that each hull has its share of a whole."""
-        sums: dict[int, Fraction] = {}
-        for i, weight in weights.items():
-            sums[self.group(i)] = sums.get(self.group(i), Fraction(0)) + weight
-        return {i: weight / (sums[self.group(i)] * len(sums)) for i, weight in weights.items()}
+        numbers, _ = Rationals.of(weights.values())
+        sums: dict[int, int] = {}
+        for i, weight in zip(weights, numbers, strict=True):
+            sums[self.group(i)] = sums.get(self.group(i), 0) + weight
+        pairs = zip(weights, numbers, strict=True)
+        return {i: Fraction(weight, sums[self.group(i)] * len(sums)) for i, weight in pairs}
 
     def nearest(self, start: dict[int, Number], watch: Callable[[Plane], None]) -> Plane | None:
         """Find the nearest point, exactly, from some weights; None if it is the origin.
@@ -147,7 +150,7 @@ class Hulls(SignedRows):
         table = self._table(order).tolist()
         joined: list[list[Any]] = [[*row, *mark] for row, mark in zip(table, marks, strict=True)]
         kept = [order[k] for k in _independent(flint.fmpz_mat(joined))]
-        shares = self.shared({i: Fraction(start[i]) for i in kept})
+        shares = self.shared({i: start[i] for i in kept})
         return Corral(kept, [shares[i] * len(groups) for i in kept])
 
     def _plane(self, found: Nearest) -> tuple[Plane, Fraction]:
@@ -159,13 +162,20 @@ class Hulls(SignedRows):
             direction[j] = value // divisor
         unit = 1 << max(abs(value).bit_length() for value in direction)
         w: list[Number] = [Fraction(value, unit) for value in direction]
-        weighed = self.weights(w)
-        products = {self.group(i): exact_product(self, i, weighed) for i in rows}
+        products = {self.group(i): self._product(i, direction, unit) for i in rows}
         if self.free:
             w.append((products[0] - products[1]) / 2)
         least = sum(products.values(), Fraction(0)) / len(products)
         shares = [weight / len(products) for weight in weights]
-        return Plane(w, list(rows), shares), least
+        # Σ λ·z is a multiple of w, and its product with w is the least.
+        squared = least**2 / Rationals(direction, unit).square()
+        return Plane(w, list(rows), shares, squared), least
+
+    def _product(self, i: int, direction: Sequence[int], unit: int) -> Fraction:
+        """Give z·w for row i and integers over a unit."""
+        used, (numbers, denominator) = self._integers(i)
+        total = sum(value * direction[j] for j, value in zip(used, numbers, strict=True))
+        return Fraction(total, denominator * unit)
 
     def _below(self, plane: Plane, least: Fraction) -> int | None:
         """Name a row with less z·w than the least, nearly the one with the least of all, or None.

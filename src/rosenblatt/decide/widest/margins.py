@@ -215,7 +215,7 @@ class _Search:
         if self.separation is not None and not self.best.lower:
             self._offer_separator(self.separation)
         if self.latest is not None:
-            self.best.offer_weights(dict(zip(*self.latest[1:], strict=True)))
+            self.best.offer_weights(dict(zip(self.latest.rows, self.latest.weights, strict=True)))
             self.best.offer_w(self.latest.w)
         if self.floats is not None:
             if self.weighed is not self.floats:
