@@ -162,8 +162,9 @@ def _require_margin(
     w = Weights.of(claim.w, data.columns, 1 if lift is None else lift)
     signs = data.compare(w, np.array([root_rounded_up(square)]), claim.data)
     # The threshold is rounded up, so that a row below it may still have the margin.
+    rows = data.lifted()
     for i in np.flatnonzero(signs < 0).tolist():
-        product = exact_product(data.lifted(), i, w)
+        product = exact_product(rows, i, w)
         enough = product > 0 and product**2 >= square
         require(enough, f"the margin of w on row {i} is below {name}")
 

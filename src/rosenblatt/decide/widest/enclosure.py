@@ -105,11 +105,10 @@ class Enclosure:
         numbers, _ = Rationals.of(self.w)
         divisor = math.gcd(*numbers)
         exact: list[Number] = [value // divisor for value in numbers]
-        denominators = [Fraction(share).denominator for share in self.weights.values()]
+        denominators = [share.as_integer_ratio()[1] for share in self.weights.values()]
         longest = max(value.bit_length() for value in (*numbers, *denominators))
-        top = max(map(exponent, self.hulls.measured(self.w)))
         for bits in BITS if longest > max(BITS) else ():
-            unit = Fraction(2) ** (bits - top)
+            unit = Fraction(2) ** (bits - max(map(exponent, self.hulls.measured(self.w))))
             shares = {i: Fraction(round(y * 2**bits) or 1) for i, y in self.weights.items()}
             yield [round(value * unit) for value in self.w], dict(self.hulls.shared(shares))
         yield exact, self.weights
@@ -134,8 +133,9 @@ def _scaled(numbers: Sequence[Number], power: int) -> np.ndarray:
     """Give numbers over a power of two, rounded."""
     if set(map(type, numbers)) == {float}:
         return np.asarray(np.ldexp(np.array(numbers), -power))
-    unit = Fraction(2) ** power
-    return np.array([float(Fraction(value) / unit) for value in numbers])
+    up, down = 1 << max(-power, 0), 1 << max(power, 0)
+    whole, common = Rationals.of(numbers)
+    return np.array([value * up / (common * down) for value in whole])
 
 
 def _least_with_slack(hulls: Hulls, w: Sequence[Number], slack: float) -> float:

@@ -162,7 +162,8 @@ class Hulls(SignedRows):
             direction[j] = value // divisor
         unit = 1 << max(abs(value).bit_length() for value in direction)
         w: list[Number] = [Fraction(value, unit) for value in direction]
-        products = {self.group(i): self._product(i, direction, unit) for i in rows}
+        some = {self.group(i): i for i in rows}  # all rows of a group have the same product
+        products = {group: self._product(i, direction, unit) for group, i in some.items()}
         if self.free:
             w.append((products[0] - products[1]) / 2)
         least = sum(products.values(), Fraction(0)) / len(products)

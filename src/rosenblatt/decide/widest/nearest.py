@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import flint
 
@@ -52,20 +52,23 @@ def descend(
     name a row with less z·p than those of its group in the corral, which then are independent too.
     """
     while True:
-        corral = _inside(rows, corral, group)
-        found = Nearest(_point(rows(corral.rows), corral.weights), corral)
+        corral, table = _inside(rows, corral, group)
+        found = Nearest(_point(table, corral.weights), corral)
         worse = propose(found)
         if worse is None:
             return found
         corral = Corral([*corral.rows, worse], [*corral.weights, Fraction(0)])
 
 
-def _inside(rows: Rows, corral: Corral, group: Callable[[int], int]) -> Corral:
+def _inside(
+    rows: Rows, corral: Corral, group: Callable[[int], int]
+) -> tuple[Corral, flint.fmpz_mat]:
     """Move to the nearest point of the affine hull, dropping rows that are in the way."""
     while True:
-        target = _affine_weights(rows(corral.rows), [group(i) for i in corral.rows])
+        table = rows(corral.rows)
+        target = _affine_weights(table, [group(i) for i in corral.rows])
         if all(value > 0 for value in target):
-            return Corral(corral.rows, target)
+            return Corral(corral.rows, target), table
         pairs = list(zip(corral.weights, target, strict=True))
         step = min(
             now / (now - then) if now != then else Fraction(0) for now, then in pairs if then <= 0
@@ -82,11 +85,11 @@ def _affine_weights(rows: flint.fmpz_mat, groups: Sequence[int]) -> list[Fractio
     each group, since G is singular where the hull contains the origin.
     """
     names = sorted(set(groups))
-    borders = [[flint.fmpz(name == of) for of in groups] for name in names]
-    bordered = [[flint.fmpz(0)] * len(names) + border for border in borders]
+    borders = [[int(name == of) for of in groups] for name in names]
+    bordered: list[list[Any]] = [[0] * len(names) + border for border in borders]
     products = (rows * rows.transpose()).tolist()
-    for k, row in enumerate(products):
-        bordered.append([border[k] for border in borders] + row)
+    for marks, row in zip(zip(*borders, strict=True), products, strict=True):
+        bordered.append([*marks, *row])
     right = flint.fmpz_mat(len(bordered), 1, [1] * len(names) + [0] * len(groups))
     solution = flint.fmpz_mat(bordered).solve(right).entries()
     return [Fraction(int(v.p), int(v.q)) for v in solution[len(names) :]]
