@@ -29,7 +29,14 @@ from rosenblatt.exact.enclosed import UNDECIDED, hinge_losses, look
 from rosenblatt.exact.extremes import _losses_of_few
 from rosenblatt.exact.limbs import exact_signs, scratch_for
 from rosenblatt.exact.numbers import exact_matrix, exact_row
-from rosenblatt.exact.products import NO_TAGS, compare, first_look, signs_of_products, smallest
+from rosenblatt.exact.products import (
+    NO_TAGS,
+    ZERO,
+    compare,
+    first_look,
+    signs_of_products,
+    smallest,
+)
 from rosenblatt.exact.ranks import rank_reaches
 from rosenblatt.exact.rounding import root_rounded_up, rounded_down
 from rosenblatt.exact.signed import SignedRows
@@ -149,7 +156,7 @@ def test_a_look_says_nothing_wrong_and_hashes_what_it_sees(layout):
     tagged = [
         (1 if s > 0 else 2, list(enumerate(x))) for s, x in zip(signs, A.tolist(), strict=True)
     ]
-    hashed = compare(SignedRows(X, signs, 0), Weights.of(w.tolist(), 6), np.zeros(1), tags).total
+    hashed = first_look(SignedRows(X, signs, 0), Weights.of(w.tolist(), 6), ZERO, tags).total
     assert shown(hashed, 50, 6) == naive.hashed(tagged, 6)
 
 
@@ -213,7 +220,7 @@ def test_thresholds_may_be_fractions():
     X, signs = np.array([[1.0], [1.0], [1.0]]), np.ones(3, np.int8)
     third = Fraction(1, 3)
     thresholds = np.array([third, 1.0, third], object)
-    found = compare(SignedRows(X, signs, 0), Weights.of([third], 1), thresholds, NO_TAGS)
+    found = compare(SignedRows(X, signs, 0), Weights.of([third], 1), thresholds)
     assert found.signs.tolist() == [0, -1, 0]
 
 

@@ -66,9 +66,12 @@ class SparseDecimals(sparse.csr_matrix):  # type: ignore[misc]
         return sparse.csr_matrix((data, self.indices, self.indptr), self.shape, copy=copy)
 
 
+KINDS = (Decimals, SparseDecimals)  # a union would be made anew for each question
+
+
 def is_decimal(X: Any) -> TypeGuard[Decimals | SparseDecimals]:
     """Tell whether the floats of an array or a matrix stand for decimals."""
-    return isinstance(X, Decimals | SparseDecimals)
+    return isinstance(X, KINDS)
 
 
 def marked(X: Any, written: Written | None = None) -> Any:

@@ -218,8 +218,8 @@ def _few_distinct(labels: np.ndarray) -> np.ndarray:
     others = labels != labels[:1]
     if not others.any():
         return labels[:1].copy()
-    place = int(np.argmax(others))
-    if np.array_equal(labels == labels[place], others):
+    place = int(others.argmax())
+    if ((labels == labels[place]) == others).all():
         return np.sort(labels[[0, place]])
     return np.unique(labels)
 

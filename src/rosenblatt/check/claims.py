@@ -33,9 +33,9 @@ from rosenblatt.check.subjects import Labelled, System, used_columns
 from rosenblatt.checker import Refused
 from rosenblatt.exact.digest import EQUAL, LOWER, MORE_THAN
 from rosenblatt.exact.integers import Rationals
-from rosenblatt.exact.products import ZERO, exact_product
+from rosenblatt.exact.products import ZERO
 from rosenblatt.exact.ranks import rank_reaches
-from rosenblatt.exact.rounding import root_rounded_up, six_digits
+from rosenblatt.exact.rounding import six_digits
 from rosenblatt.exact.sums import Totals, exact_sum, weighted_sum
 from rosenblatt.exact.weights import Weights
 
@@ -160,13 +160,8 @@ def _require_margin(
     require(margin > 0 and norm > 0, f"{name} is not positive, or w is zero")
     square = Fraction(margin) ** 2 * norm
     w = Weights.of(claim.w, data.columns, 1 if lift is None else lift)
-    signs = data.compare(w, np.array([root_rounded_up(square)]), claim.data)
-    # The threshold is rounded up, so that a row below it may still have the margin.
-    rows = data.lifted()
-    for i in np.flatnonzero(signs < 0).tolist():
-        product = exact_product(rows, i, w)
-        enough = product > 0 and product**2 >= square
-        require(enough, f"the margin of w on row {i} is below {name}")
+    short = data.short_of_root(w, square, claim.data)
+    require(short is None, f"the margin of w on row {short} is below {name}")
 
 
 Mean = NonSeparability | Inseparability | MarginInterval

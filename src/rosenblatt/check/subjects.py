@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from rosenblatt.exact.numbers import (
     is_exact,
     number_type,
 )
-from rosenblatt.exact.products import compare
+from rosenblatt.exact.products import compare, short_of_root
 from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.weights import Weights
 from rosenblatt.labels import as_labels, as_objects, as_signs
@@ -129,16 +130,18 @@ class Labelled(Subject):
         """Give the rows s·(x, lift)."""
         return SignedRows(self.X, self.signs, lift)
 
-    def compare(self, w: Weights, thresholds: np.ndarray, named: Data | None = None) -> np.ndarray:
-        """Give the sign of z·w minus a threshold, and require the digest if the data are named."""
-        if named is None:
-            return compare(self.lifted(), w, thresholds).signs
+    def compare(self, w: Weights, thresholds: np.ndarray) -> np.ndarray:
+        """Give the sign of z·w minus a threshold for every row."""
+        return compare(self.lifted(), w, thresholds).signs
+
+    def short_of_root(self, w: Weights, square: Fraction, named: Data) -> int | None:
+        """Name a row with z·w < √square, if there is one; require the digest of the data, too."""
         if is_exact(self.X):
             self.require(named)
-            return self.compare(w, thresholds)
-        found = compare(self.lifted(), w, thresholds, label_tags(self.signs))
-        _require_digest(shown(found.total, *self.X.shape), named, self.X)
-        return found.signs
+            return short_of_root(self.lifted(), w, square)[0]
+        row, total = short_of_root(self.lifted(), w, square, label_tags(self.signs))
+        _require_digest(shown(total, *self.X.shape), named, self.X)
+        return row
 
 
 class JointLabelled(Labelled):
@@ -177,11 +180,10 @@ class JointLabelled(Labelled):
         """Identify the data."""
         return tagged_digest(self.given, (CLASS + self.codes).astype(np.uint64))
 
-    def compare(self, w: Weights, thresholds: np.ndarray, named: Data | None = None) -> np.ndarray:
-        """Give the sign of z·w minus a threshold, and require the digest if the data are named."""
-        if named is not None:
-            self.require(named)
-        return super().compare(w, thresholds)
+    def short_of_root(self, w: Weights, square: Fraction, named: Data) -> int | None:
+        """Name a row with z·w < √square, if there is one; require the digest of the data, too."""
+        self.require(named)
+        return short_of_root(self.lifted(), w, square)[0]
 
 
 def _with_others(

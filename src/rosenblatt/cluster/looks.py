@@ -22,13 +22,11 @@ from rosenblatt.exact.extremes import enclosed_loss
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.numbers import exact_matrix, number_type
 from rosenblatt.exact.products import (
-    compare,
-    exact_product,
     rough_products,
+    short_of_root,
     signs_of_products,
     smallest,
 )
-from rosenblatt.exact.rounding import root_rounded_up
 from rosenblatt.exact.signed import SignedRows
 from rosenblatt.exact.weights import Weights
 from rosenblatt.labels import as_signs
@@ -144,13 +142,7 @@ def below_margin(shard: Shard, given: tuple[Sides, Separator], _: None) -> int |
     if not (claim.margin > 0 and norm > 0):
         return 0
     square = Fraction(claim.margin) ** 2 * norm
-    w = rows.weights(claim.w)
-    low = compare(rows, w, np.array([root_rounded_up(square)])).signs < 0
-    for i in np.flatnonzero(low).tolist():
-        product = exact_product(rows, i, w)
-        if not (product > 0 and product**2 >= square):
-            return i
-    return None
+    return short_of_root(rows, rows.weights(claim.w), square)[0]
 
 
 def hinge_parts(

@@ -9,9 +9,10 @@ Then        exact sums, for the rows that the bound leaves undecided: compiled f
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -24,11 +25,11 @@ from rosenblatt.exact.enclosed import UNDECIDED, look
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.limbs import exact_signs, scratch_for
 from rosenblatt.exact.numbers import exact_list, exact_row, is_exact
-from rosenblatt.exact.rounding import floats_of, rounded_down
+from rosenblatt.exact.rounding import floats_of, root_rounded_up, rounded_down
 from rosenblatt.exact.signed import SignedRows, products
-from rosenblatt.exact.sums import exact_dot
+from rosenblatt.exact.sums import exact_dot, whole_dot
 from rosenblatt.exact.weights import Weights, float_or_nan
-from rosenblatt.matrices import Matrix, as_rows, refuse_unusable
+from rosenblatt.matrices import as_rows, refuse_unusable
 
 NARROW = 4  # the share of the columns that are worth to be copied
 FEW = 16  # rows that Python alone looks at, to spare the compiled code its preparations
@@ -36,6 +37,8 @@ FEW_ENTRIES = 1000  # that Python alone adds up in half a millisecond, and need 
 LIMB_WORK = 8  # an entry costs about so many times as much exactly as in floats
 NO_TAGS = np.empty(0, np.uint64)
 ZERO = np.zeros(1)
+Found = TypeVar("Found")
+Product = Callable[[SignedRows, int, Weights], Found]
 
 
 class Comparison(NamedTuple):
@@ -49,30 +52,51 @@ class Comparison(NamedTuple):
     at_most: float
 
 
-def compare(
-    rows: SignedRows, w: Weights, thresholds: np.ndarray, tags: np.ndarray = NO_TAGS
-) -> Comparison:
-    """Give the exact sign of z·w - t for every row z; a single t is that of all rows.
-
-    Rows of Python numbers are not hashed.
-    """
+def compare(rows: SignedRows, w: Weights, thresholds: np.ndarray) -> Comparison:
+    """Give the exact sign of z·w - t for every row z; a single t is that of all rows."""
     if is_exact(rows.X):
         exact = _exact_products(rows, w)
         ends = exact_list(thresholds) * (rows.size if thresholds.size == 1 else 1)
         out = [_sign(product, end) for product, end in zip(exact, ends, strict=True)]
         return Comparison(np.array(out, np.int8), 0, math.inf)
-    if not tags.size:
-        rows, w = _narrowed(rows, w)
+    rows, w = _narrowed(rows, w)
     floats = (
         np.array([_float_or_nan(t) for t in thresholds]) if is_exact(thresholds) else thresholds
     )
-    found = first_look(rows, w, floats, tags)
+    found = first_look(rows, w, floats)
     left = np.flatnonzero(found.signs == UNDECIDED)
     if _work(rows, left.size) > FEW_ENTRIES:
         settle_at(left, rows, w, thresholds if is_decimal(rows.X) else floats, found.signs)
         left = left[found.signs[left] == UNDECIDED]
     _settle_in_python(left, rows, w, thresholds, found.signs)
     return found
+
+
+def short_of_root(
+    rows: SignedRows, w: Weights, square: Fraction, tags: np.ndarray = NO_TAGS
+) -> tuple[int | None, int]:
+    """Name a row with z·w < √square, if there is one; give the total of the digest, too.
+
+    Rows of Python numbers are not hashed.
+    """
+    total, undecided, below = 0, list(range(rows.size)), list[int]()
+    if not is_exact(rows.X):
+        end = np.array([root_rounded_up(square)])  # so that a row below it may be long enough
+        found = first_look(rows, w, end, tags)
+        left = np.flatnonzero(found.signs == UNDECIDED)
+        if _work(rows, left.size) > FEW_ENTRIES:
+            settle_at(left, rows, w, end, found.signs)
+        total, undecided = found.total, np.flatnonzero(found.signs == UNDECIDED).tolist()
+        below = np.flatnonzero(found.signs == -1).tolist()
+    p, q = square.as_integer_ratio()
+
+    def is_short(i: int) -> bool:
+        value, unit = _or_refusal(_whole_product, rows, i, w)
+        return value <= 0 or value**2 * q < p * unit**2
+
+    short = [i for i in undecided if is_short(i)]  # a look at each: any may have to be refused
+    short += islice(filter(is_short, below), 1)
+    return min(short, default=None), total
 
 
 def first_look(
@@ -150,13 +174,17 @@ def _settle_in_python(
 ) -> None:
     ends = exact_list(thresholds if thresholds.size == 1 else thresholds[places])
     for place, i in enumerate(places.tolist()):
-        _refuse_if_unusable(rows.X, i)
-        out[i] = _sign(exact_product(rows, i, w), ends[min(place, len(ends) - 1)])
+        product = _or_refusal(exact_product, rows, i, w)
+        out[i] = _sign(product, ends[min(place, len(ends) - 1)])
 
 
-def _refuse_if_unusable(X: Matrix, i: int) -> None:
-    if not all(math.isfinite(value) for _, value in exact_row(X, i)):
-        refuse_unusable(X, i)
+def _or_refusal(product: Product[Found], rows: SignedRows, i: int, w: Weights) -> Found:
+    """Give a product of row i; refuse the row if it has NaN or infinity, which are no ratios."""
+    try:
+        return product(rows, i, w)
+    except (OverflowError, ValueError):
+        refuse_unusable(rows.X, i)
+        raise
 
 
 def _exact_products(rows: SignedRows, w: Weights) -> list[Fraction]:
@@ -165,8 +193,13 @@ def _exact_products(rows: SignedRows, w: Weights) -> list[Fraction]:
 
 def exact_product(rows: SignedRows, i: int, w: Weights) -> Fraction:
     """Give z·w for row i."""
-    entries = [*exact_row(rows.X, i), (rows.X.shape[1], 1)]
-    return exact_dot(entries, w.whole, int(rows.signs[i]))
+    return Fraction(*_whole_product(rows, i, w))
+
+
+def _whole_product(rows: SignedRows, i: int, w: Weights) -> tuple[int, int]:
+    """Give z·w for row i as an integer over a positive one."""
+    total, unit = whole_dot([*exact_row(rows.X, i), (rows.X.shape[1], 1)], w.whole)
+    return int(rows.signs[i]) * total, unit
 
 
 def _product_alone(rows: SignedRows, i: int, w: Weights) -> Fraction:
@@ -234,8 +267,7 @@ def smallest(rows: SignedRows, w: Sequence[Number]) -> tuple[float, int]:
     places = np.flatnonzero(out != 1)
     while places.size:
         where = int(places[places.size // 2])
-        _refuse_if_unusable(rows.X, where)
-        bound = rounded_down(exact_product(rows, where, weights))
+        bound = rounded_down(_or_refusal(exact_product, rows, where, weights))
         settle_at(places, rows, weights, np.array([bound]), out)
         places = places[(out[places] < 0) | (out[places] == UNDECIDED)]
         if bound == -math.inf:
@@ -247,6 +279,5 @@ def _least_of(rows: SignedRows, w: Weights, places: np.ndarray) -> tuple[Fractio
     """Give the smallest product of a few rows exactly, and its row; None for none, or for many."""
     if not 0 < places.size <= FEW:
         return None
-    for i in places.tolist():
-        _refuse_if_unusable(rows.X, i)
-    return min((_product_alone(rows, i, w), i) for i in places.tolist())
+    listed = places.tolist()
+    return min((_or_refusal(_product_alone, rows, i, w), i) for i in listed)

@@ -30,15 +30,16 @@ FEW_ENTRIES = 200  # that Python adds up in the time that NumPy needs to begin
 Totals = dict[int, int]  # sums by column
 
 
-def exact_dot(
-    entries: Sequence[tuple[int, Number]], w: Sequence[Number] | Rationals, sign: int = 1
-) -> Fraction:
-    """Give sign·Σ value·w[column], exactly."""
-    if not isinstance(w, Rationals):
-        w = Rationals.of(w)
+def exact_dot(entries: Sequence[tuple[int, Number]], w: Sequence[Number] | Rationals) -> Fraction:
+    """Give Σ value·w[column], exactly."""
+    return Fraction(*whole_dot(entries, w if isinstance(w, Rationals) else Rationals.of(w)))
+
+
+def whole_dot(entries: Sequence[tuple[int, Number]], w: Rationals) -> tuple[int, int]:
+    """Give the same as an integer over a positive one, which may have a factor in common."""
     values, common = Rationals.of([value for _, value in entries])
     total = sum(map(mul, values, [w.numbers[column] for column, _ in entries]))
-    return Fraction(sign * total, common * w.denominator)
+    return total, common * w.denominator
 
 
 def exact_sum(terms: Iterable[tuple[int, Sequence[tuple[int, Number]]]]) -> tuple[Totals, int]:

@@ -55,6 +55,7 @@ class SupportSearch:
         free, lift = intercept == "free", lift if intercept == "lifted" else 0.0
         self.X, self.signs = X, signs.astype(np.float64)
         self.groups = (signs > 0).astype(np.int64) if free else np.zeros(signs.size, np.int64)
+        self.members = [np.flatnonzero(self.groups == g) for g in range(2 if free else 1)]
         self.share, self.lift = (0.5, 0.0) if free else (1.0, lift)
         self.dense = not sparse.issparse(X)
         self.entries = X.size if self.dense else X.nnz
@@ -108,17 +109,16 @@ class SupportSearch:
 
     def _begin(self) -> None:
         """Take the rows of each group that are nearest to the other one's mean."""
-        sizes = np.bincount(self.groups)
+        sizes = np.array([rows.size for rows in self.members])
         mean = (self.signs / sizes[self.groups]) @ self.X
         self.point[:-1] = np.asarray(mean, np.float64).ravel()
-        self.point[-1] = self.lift * self.signs.mean()
+        self.point[-1] = self.lift * self.signs.mean() if self.lift else 0.0
         self._look()
-        members = [np.flatnonzero(self.groups == g) for g in range(sizes.size)]
         if self.entries <= FEW_ENTRIES:
             self._take(np.arange(self.signs.size))
-            self.firsts = np.array([rows[np.argmin(self.products[rows])] for rows in members])
+            self.firsts = np.array([rows[self.products[rows].argmin()] for rows in self.members])
         else:
-            members = [_lowest(rows, self.products, FIRST_ROWS) for rows in members]
+            members = [_lowest(rows, self.products, FIRST_ROWS) for rows in self.members]
             self._take(np.concatenate(members))
             self.firsts = np.cumsum([0, *(rows.size for rows in members[:-1])])
 
@@ -166,8 +166,7 @@ class SupportSearch:
 
         in_blocks(work, self.signs.size, self.entries)
         self.products *= self.signs
-        groups = range(1 if self.share == 1.0 else 2)
-        lows = [self.products[self.groups == g].min() for g in groups]
+        lows = [self.products[rows].min() for rows in self.members]
         square = float(self.point @ self.point)
         self.gap = 1 - self.share * float(sum(lows)) / square if square > 0 else np.inf
         return self.gap

@@ -126,7 +126,7 @@ class Hulls(SignedRows):
         return self.known[i]
 
     def _columns(self, rows: Sequence[int]) -> list[int]:
-        return sorted({j for i in rows for j in self._integers(i)[0]}) or [0]
+        return sorted(set[int]().union(*(self._integers(i)[0] for i in rows))) or [0]
 
     def _table(self, rows: Sequence[int]) -> flint.fmpz_mat:
         """Give some rows as integers, all in one unit, on the columns that they use."""
