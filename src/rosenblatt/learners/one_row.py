@@ -6,6 +6,7 @@ nothing is copied that is already an int64 or float64 array.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -21,12 +22,18 @@ from rosenblatt.errors import InputError
 from rosenblatt.matrices import Matrix
 from rosenblatt.names import in_words, names_of
 from rosenblatt.online.linear_machine import OneRow
+from rosenblatt.online.perceptron import score_row
 
 MOST_COLUMNS = 2**31 - 1
+NAN = math.nan
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
-# What rows with all names share: how many, their columns, how values are picked, and how packed.
-Whole = tuple[int, np.ndarray, Callable[[dict[Any, Any]], Any], Callable[..., None]]
+# Memory for values, and the same as an array: to pack into bytes takes half the time.
+Memory = tuple[bytearray, np.ndarray]
+
+# What rows with all names share: how many, their columns, how values are picked, and how packed;
+# and memory that nobody uses now, since many threads may answer at once.
+Whole = tuple[int, np.ndarray, Callable[[dict[Any, Any]], Any], Callable[..., None], list[Memory]]
 
 
 class RowReader:
@@ -36,7 +43,7 @@ class RowReader:
     they come. Columns are numbers, or names, which have `places`: never both.
     """
 
-    _whole: Whole = -1, np.empty(0, np.int64), itemgetter(None), print  # no row is so short
+    _whole: Whole = -1, np.empty(0, np.int64), itemgetter(None), print, []  # no row is so short
 
     def __init__(self, width: int | None, names: Iterable[Any] | None = None) -> None:
         self.width = width
@@ -89,7 +96,7 @@ class RowReader:
         A KeyError tells of a name that is new to a stream: see `read_known` and `meet`.
         """
         if isinstance(x, dict):
-            length, columns, pick, pack = self._whole
+            length, columns, pick, pack, _ = self._whole
             if len(x) == length:  # with the names that it had the last time: in half the time
                 values: Any = empty(length)
                 try:
@@ -105,6 +112,20 @@ class RowReader:
         if sparse.issparse(x):
             return self._sparse_row(x)
         return self._dense_row(x)
+
+    def score(self, x: dict[Any, Any], lift: float, w: np.ndarray) -> float:
+        """Give w·x of a dict that has the names of the last row with all of them, else NaN."""
+        length, columns, pick, pack, unused = self._whole
+        if len(x) != length:
+            return NAN
+        memory, values = unused.pop() if unused else _memory(length)
+        try:
+            pack(memory, 0, *pick(x))
+        except (KeyError, struct.error, OverflowError):
+            return NAN
+        score: float = score_row(columns, values, lift, w)
+        unused.append((memory, values))
+        return score
 
     def read_known(self, x: Any) -> OneRow:
         """Read a row without the names that a stream has not shown yet: they weigh nothing."""
@@ -188,7 +209,7 @@ class RowReader:
             return _packed(x, x)
         row, length = self._dict(x, places), len(places)
         if len(x) == length > 1 and self._whole[0] != length:
-            self._whole = length, _places(length), itemgetter(*places), _packers(length)[1]
+            self._whole = length, _places(length), itemgetter(*places), _packers(length)[1], []
             return self.read(x)  # in the order of the columns, as from now on: sums are the same
         return row
 
@@ -264,6 +285,11 @@ def _packed(x: dict[Any, Any], places: Iterable[Any]) -> OneRow:
 @lru_cache(maxsize=1024)
 def _packers(length: int) -> tuple[Callable[..., None], Callable[..., None]]:
     return struct.Struct(f"{length}q").pack_into, struct.Struct(f"{length}d").pack_into
+
+
+def _memory(length: int) -> Memory:
+    memory = bytearray(FLOAT64.itemsize * length)
+    return memory, np.frombuffer(memory)
 
 
 def _fault(x: dict[Any, Any]) -> InputError:

@@ -201,10 +201,10 @@ class OnlineLearner(StreamLearner):
         return self._widened(matrix.shape[1]).scores(matrix)
 
     def predict_one(self, x: Any) -> Any:  # noqa: D102 (in Learner)
+        if self.unsure is None:
+            return self.answer_one(x)[0]
         label, lead = self.answer_one(x)
-        if self.unsure is None or label is None:
-            return label
-        return None if lead < self.threshold_ else label
+        return None if label is None or lead < self.threshold_ else label
 
     def answer_one(self, x: Any) -> tuple[Any, float]:
         """Give the label of one example, whatever `unsure` says, and the lead of its score.
@@ -216,13 +216,20 @@ class OnlineLearner(StreamLearner):
             separator = self._learned
         except AttributeError:
             return None, 0.0
+        reader, by_last = self._reader, separator.is_halfspace and separator.output == "last"
+        if by_last and reader.places and type(x) is dict:
+            score = reader.score(x, separator.lift, separator.state.w)
+            if 0.0 < score < INF:
+                return self._labels[1], score
+            if -INF < score < 0.0:
+                return self._labels[0], -score
         try:
-            row = self._reader.read(x)
+            row = reader.read(x)
         except KeyError:
-            row = self._reader.read_known(x)
+            row = reader.read_known(x)
         if not separator.is_halfspace:
             return self._best_class(separator, row)
-        if separator.output == "last":  # as `score` would, without the price of another call
+        if by_last:  # as `score` would, without the price of another call
             score = score_row(row[0], row[1], separator.lift, separator.state.w)
         else:
             score = INF if separator.votes else separator.score(row)
