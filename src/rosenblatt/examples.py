@@ -89,7 +89,9 @@ class Presented:
     def of(cls, X: Matrix, labels: np.ndarray, sample_weight: Any = None) -> Presented:
         """Weigh examples, by 1 if no weights are given, and leave out those of weight 0."""
         rows, places = labels.size, None
-        weights = ALL_ONE if sample_weight is None else sample_weights(sample_weight, rows)
+        if sample_weight is None:
+            return cls(X, labels, ALL_ONE, rows)
+        weights = sample_weights(sample_weight, rows)
         if not weights.all():
             check_finite(X)  # as long as rows have the numbers that were given to them
             places = np.flatnonzero(weights)

@@ -216,9 +216,9 @@ def in_order(labels: list[Hashable]) -> np.ndarray:
 def _few_distinct(labels: np.ndarray) -> np.ndarray:
     """Find one or two distinct labels in linear time; sort only if there are more."""
     others = labels != labels[:1]
-    if not others.any():
+    place = int(others.argmax()) if others.size else 0
+    if not labels.size or not others[place]:
         return labels[:1].copy()
-    place = int(others.argmax())
     if ((labels == labels[place]) == others).all():
         return np.sort(labels[[0, place]])
     return np.unique(labels)

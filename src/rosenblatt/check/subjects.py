@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from rosenblatt.exact.digest import (
     UPPER,
     Bounds,
     label_tags,
-    labelled_digest,
     listed,
     shown,
     system_digest,
@@ -118,9 +118,14 @@ class Labelled(Subject):
         """The number of coordinates of w that count in its length."""
         return self.columns
 
+    @cached_property
+    def tags(self) -> np.ndarray:
+        """The tags of the rows in the digest."""
+        return label_tags(self.signs)
+
     def digest(self) -> str:
         """Identify the data."""
-        return labelled_digest(self.X, self.signs)
+        return tagged_digest(self.X, self.tags)
 
     def row(self, i: int, added: Number) -> Entries:
         """Give the entries of (x, added), or of x if nothing is added."""
@@ -139,7 +144,7 @@ class Labelled(Subject):
         if is_exact(self.X):
             self.require(named)
             return short_of_root(self.lifted(), w, square)[0]
-        row, total = short_of_root(self.lifted(), w, square, label_tags(self.signs))
+        row, total = short_of_root(self.lifted(), w, square, self.tags)
         _require_digest(shown(total, *self.X.shape), named, self.X)
         return row
 

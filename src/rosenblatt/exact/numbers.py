@@ -155,7 +155,7 @@ def number_type(X: Matrix, *vectors: np.ndarray) -> str:
     """Name the numbers of data as certificates do."""
     if any(map(is_exact, (X, *vectors))):
         return "exact"
-    return "decimal" if is_decimal(X) else str(X.dtype)
+    return "decimal" if is_decimal(X) else f"float{8 * X.dtype.itemsize}"
 
 
 def is_plain(X: Matrix) -> bool:

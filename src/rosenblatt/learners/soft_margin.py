@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt import options
 from rosenblatt.errors import InputError
-from rosenblatt.labels import as_codes, as_labels, example_weights, several_classes
+from rosenblatt.labels import as_labels, as_own_codes, example_weights, several_classes
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.margin.classes import MULTICLASS, ClassSettings, solve
 from rosenblatt.margin.problem import Problem, Solution
@@ -192,14 +192,14 @@ class SoftMarginSVM(LinearLearner):
         matrix = without_duplicates(matrix)
         labels = as_labels(y, matrix.shape[0])
         classes = several_classes(labels)
-        codes = as_codes(labels, classes)
+        codes = as_own_codes(labels, classes)
         check_start(matrix.shape[1], 1 if classes.size == 2 else classes.size)
         if not radius(matrix) < LONGEST:
             raise InputError("the rows are too long for their squares; divide X by a constant")
         caps = example_weights(sample_weight, self.class_weight, codes, classes)
         kind = self.wanted_intercept()
         lam, k = self.wanted_lam(), classes.size
-        labels = codes if k > 2 else np.where(codes == 1, np.int8(1), np.int8(-1))
+        labels = codes if k > 2 else 2 * codes - np.int8(1)
         return Problem.of(matrix, labels, lam, caps, kind, float(self.lift), k), classes
 
     def check_options(self) -> None:

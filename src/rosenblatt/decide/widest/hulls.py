@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import flint
 import numpy as np
+from scipy import sparse
 
 from rosenblatt.certificates import Number
 from rosenblatt.decide.widest.nearest import Corral, Nearest, descend
@@ -125,7 +126,9 @@ class Hulls(SignedRows):
             self.known[i] = [j for j, _ in entries], Rationals.of([value for _, value in entries])
         return self.known[i]
 
-    def _columns(self, rows: Sequence[int]) -> list[int]:
+    def _columns(self, rows: Sequence[int]) -> Sequence[int]:
+        if not sparse.issparse(self.X):
+            return range(self.dimension)
         return sorted(set[int]().union(*(self._integers(i)[0] for i in rows))) or [0]
 
     def _table(self, rows: Sequence[int]) -> flint.fmpz_mat:
@@ -136,9 +139,9 @@ class Hulls(SignedRows):
         listed = []
         for i in rows:
             used, (numbers, denominator) = self._integers(i)
-            dense = [0] * len(columns)
+            dense, factor = [0] * len(columns), unit // denominator
             for j, value in zip(used, numbers, strict=True):
-                dense[places[j]] = value * (unit // denominator)
+                dense[places[j]] = value * factor
             listed.append(dense)
         return flint.fmpz_mat(listed)
 
