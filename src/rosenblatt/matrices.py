@@ -130,7 +130,7 @@ def _check_starts(starts: np.ndarray, lines: int, stored: int) -> None:
         starts.size != lines + 1
         or starts[0] != 0
         or starts[-1] > stored
-        or np.any(starts[1:] < starts[:-1])
+        or (starts[1:] < starts[:-1]).any()
     ):
         raise InputError(
             "X is a broken sparse matrix: its indptr does not rise from 0 to the number of entries"

@@ -144,7 +144,9 @@ class Problem(NamedTuple):
         X, width = self.X, columns.size
         places = np.empty(X.shape[1], np.min_scalar_type(width))  # small: memory costs time
         places[columns] = np.arange(width)
-        indices = places[X.indices].astype(X.indices.dtype)
+        indices = np.empty_like(X.indices)
+        for part in parts(0, indices.size):  # `take` is twice as fast, with indices of 64 bits
+            indices[part] = places.take(X.indices[part])
         X = type(X)((X.data, indices, X.indptr), (X.shape[0], width))
         X.has_canonical_format = True  # columns stay in their order
         return self._replace(X=X)

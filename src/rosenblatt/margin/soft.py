@@ -19,6 +19,7 @@ from rosenblatt.margin.descent import MOST_PASSES, descend
 from rosenblatt.margin.newton import newton
 from rosenblatt.margin.problem import NEGLIGIBLE, Effort, Problem, Solution, divided, relative_gap
 from rosenblatt.margin.small import is_small, small_margin
+from rosenblatt.margin.sums import parts
 
 FEW_ROWS = 1000  # to hold BLAS back takes longer than they do
 FEW_COLUMNS = 1000  # Newton's matrix takes a few milliseconds
@@ -56,8 +57,10 @@ def _on_used_columns(
 
     Vectors of all columns cost more than the rows do, for the memory has to find room for each.
     """
-    used = np.zeros(problem.X.shape[1] + 1, bool)
-    used[problem.X.indices], used[-1] = True, True
+    used, indices = np.zeros(problem.X.shape[1] + 1, bool), problem.X.indices
+    used[-1] = True
+    for part in parts(0, indices.size):  # in half the time, with indices of 64 bits
+        used[indices[part].astype(np.intp)] = True
     columns = np.flatnonzero(used)
     narrow = None if start is None else (start[0][columns], start[1])
     answer = _in_threads(problem.of_columns(columns[:-1]), tol, narrow, effort, seed)

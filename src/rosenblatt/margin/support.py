@@ -61,7 +61,7 @@ class SupportSearch:
         self.entries = X.size if self.dense else X.nnz
         # A shift of all rows moves no difference of the groups, but its size is lost in rounding.
         moved = free and self.dense
-        self.centre = X.mean(axis=0, dtype=np.float64) if moved else np.zeros(X.shape[1])
+        self.centre = X.sum(axis=0, dtype=np.float64) / len(X) if moved else np.zeros(X.shape[1])
         self.point, self.products = np.zeros(X.shape[1] + 1), np.empty(signs.size)
         self.corral = _corral(ROOM, X.shape[1])
         self.chosen = self.firsts = np.zeros(0, np.int64)
@@ -131,7 +131,9 @@ class SupportSearch:
         signs, view = self.signs[rows], as_rows(X, self.lift)
         squares = np.empty(rows.size)
         fill_squares(view, squares)
-        self.joint = self.joint or float(squares.mean()) or 1.0  # which stays: so does the factor
+        self.joint = (
+            self.joint or float(squares.sum()) / rows.size or 1.0
+        )  # which stays: so does the factor
         self.part = Grouped(view, signs, squares, self.groups[rows], self.share, self.joint)
 
     def _descend(self, tol: float, end: float, room: int) -> int:
