@@ -34,6 +34,7 @@ from rosenblatt.exact.products import (
     ZERO,
     compare,
     first_look,
+    short_of_root,
     signs_of_products,
     smallest,
 )
@@ -113,6 +114,32 @@ def test_blocks_are_all_the_rows_once(rows):
 
 
 # ---- products
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_is_short_of_a_root_where_the_square_of_its_product_says_so(kind, few, monkeypatch):
+    monkeypatch.setattr("rosenblatt.exact.products.FEW_ENTRIES", few)
+    random = np.random.default_rng(12)
+    X = naive.numbers(random, (4, 3), kind)
+    w = naive.weights(random, 4, kind)
+    exact = [naive.product(x, 1, 1, w) for x in X]
+    signs = np.array([-1, 1, 1, 1], np.int8)
+    exact[0] = -exact[0]
+    squares = sorted(Fraction(value) ** 2 for value in exact)
+    for square in (squares[0], squares[1], squares[0] * (1 - Fraction(1, 2**80)), squares[3] * 2):
+        short = [i for i, value in enumerate(exact) if value < 0 or value**2 < square]
+        for form in forms(X):
+            rows = SignedRows(exact_matrix(form), signs, 1)
+            assert short_of_root(rows, rows.weights(w), square)[0] == min(short, default=None)
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+def test_a_row_that_is_not_finite_is_refused_where_another_is_short_of_a_root(few, monkeypatch):
+    monkeypatch.setattr("rosenblatt.exact.products.FEW_ENTRIES", few)
+    rows = SignedRows(np.array([[1.0], [-2.0], [np.nan]]), np.ones(3, np.int8), 1)
+    with pytest.raises(InputError, match="row 2"):
+        short_of_root(rows, rows.weights([1.0, 0.0]), Fraction(4))
 
 
 @pytest.mark.parametrize("kind", KINDS)

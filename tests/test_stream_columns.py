@@ -265,6 +265,18 @@ def test_as_many_names_of_which_one_is_new_are_told_apart_from_all_names():
         reader.read({"a": 1.0, "b": "one"})
 
 
+def test_scores_of_rows_with_all_names_are_those_of_the_rows_that_are_read():
+    reader, w = RowReader(None, ["a", "b", "c"]), np.array([1.5, -2.0, 0.25, 3.0])
+    assert np.isnan(reader.score({"a": 1.0, "b": 2.0, "c": 3.0}, 2.0, w))  # before it was read
+    for _ in range(2):
+        for x in ({"a": 1, "b": -2.5, "c": True}, {"c": 3.0, "a": np.float32(0.5), "b": 4}):
+            columns, values = reader.read(x)
+            assert reader.score(x, 2.0, w) == w[columns] @ values + 6.0
+        for x in ({"a": 1.0, "b": 2.0, "z": 3.0}, {"a": 1.0, "b": "two", "c": 3.0}, {"a": 1.0}):
+            assert np.isnan(reader.score(x, 2.0, w))
+        assert np.isnan(reader.score({"a": 1.0, "b": 2.0, "c": 3.0}, 2.0, w[:3]))
+
+
 def test_columns_that_weigh_one_gives_are_the_callers_own():
     learner = rb.Perceptron()
     learner.learn_one({"a": 1.0, "b": 2.0}, True)

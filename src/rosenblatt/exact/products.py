@@ -92,7 +92,7 @@ def short_of_root(
 
     def is_short(i: int) -> bool:
         value, unit = _or_refusal(_whole_product, rows, i, w)
-        return value <= 0 or value**2 * q < p * unit**2
+        return value < 0 or value**2 * q < p * unit**2
 
     short = [i for i in undecided if is_short(i)]  # a look at each: any may have to be refused
     short += islice(filter(is_short, below), 1)
