@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     outcomes = race_all(chosen, asked, record, console)
     console.rule()
     console.print(summary(outcomes), highlight=False)
-    console.print(f"Written: {asked.out}/results.json and results.md.", highlight=False)
+    console.print(f"Written: {asked.out}/results.json, results.md, summary.md.", highlight=False)
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 
 

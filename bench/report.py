@@ -1,4 +1,7 @@
-"""What is told of a run: Rich tables for the eye, results.json for machines, results.md to keep."""
+"""What is told of a run: Rich tables for the eye, results.json for machines, results.md to keep.
+
+`summary` makes a shorter page of the same results.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ SCHEMA = 2
 COLOURS = {Verdict.MET.value: "green", Verdict.NOT_MET.value: "bold red"}
 CONTESTANT_HEADS = ("contestant", "median", "min .. max", "first call")
 FIGURE_HEADS = ("figure", "value", "min .. max", "bar", "")
+LEFT = (0, 4)  # columns of words
 
 Rows = list[tuple[str, ...]]
 Record = dict[str, Any]  # a run, a race, or all that is known of both, as plain data
@@ -89,7 +93,7 @@ def contestant_heads(race: Record) -> tuple[str, ...]:
 def _table(heads: Sequence[str], rows: Rows) -> Table:
     table = Table(box=None, pad_edge=False)
     for k, head in enumerate(heads):
-        table.add_column(head, justify="left" if k in (0, 4) else "right")
+        table.add_column(head, justify="left" if k in LEFT else "right")
     for cells in rows:
         table.add_row(*map(escape, cells))
     return table
@@ -153,7 +157,9 @@ def _finding_record(found: Finding) -> Record:
 
 
 def write(folder: Path, run: Record, outcomes: Sequence[Outcome]) -> None:
-    """Write results.json and results.md; races of earlier runs stay, unless they were run again."""
+    """Write results.json and its pages; races of earlier runs stay, unless they were run again."""
+    from bench import summary  # made of what is here
+
     folder.mkdir(parents=True, exist_ok=True)
     races = [{**as_record(one), "run": run["machine"]["date"]} for one in outcomes]
     kept = without(earlier(folder), {race["name"] for race in races})
@@ -162,6 +168,7 @@ def write(folder: Path, run: Record, outcomes: Sequence[Outcome]) -> None:
     text = json.dumps(complete, indent=1, ensure_ascii=False)
     (folder / "results.json").write_text(text + "\n", encoding="utf-8")
     (folder / "results.md").write_text(markdown(complete), encoding="utf-8")
+    (folder / "summary.md").write_text(summary.page(complete), encoding="utf-8")
 
 
 def earlier(folder: Path) -> Record:
@@ -190,15 +197,16 @@ def markdown(results: Record) -> str:
         for race in races:
             lines += [f"### {race['title']}", "", f"`{race['name']}`", ""]
             if race["contestants"]:
-                lines += [*_markdown_table(FIGURE_HEADS, figure_rows(race)), ""]
-                lines += [*_markdown_table(contestant_heads(race), contestant_rows(race)), ""]
+                lines += [*markdown_table(FIGURE_HEADS, figure_rows(race)), ""]
+                lines += [*markdown_table(contestant_heads(race), contestant_rows(race)), ""]
             lines += [*race["notes"], ""] if race["notes"] else []
     return "\n".join(lines)
 
 
-def _markdown_table(heads: Sequence[str], rows: Rows) -> Iterator[str]:
+def markdown_table(heads: Sequence[str], rows: Rows, left: Sequence[int] = LEFT) -> Iterator[str]:
+    """Give the lines of a table, whose columns of numbers are set to the right."""
     yield _markdown_row(heads)
-    yield "|" + "|".join("---" if k in (0, 4) else "---:" for k in range(len(heads))) + "|"
+    yield "|" + "|".join("---" if k in left else "---:" for k in range(len(heads))) + "|"
     for cells in rows:
         yield _markdown_row(cells)
 

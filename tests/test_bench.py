@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from rich.console import Console
 
 import naive_decide
 from bench import __main__ as command
-from bench import machine, regressions, report, separability, sets, systems
-from bench.harness import admit, compete
+from bench import machine, regressions, report, separability, sets, summary, systems
+from bench.harness import Outcome, admit, compete
 from bench.race import (
     Contestant,
     Course,
@@ -207,6 +208,56 @@ def test_markdown_holds_the_tables(outcome, tmp_path):
     page = (tmp_path / "results.md").read_text("utf-8")
     assert "### A duel" in page
     assert "| slow / rosenblatt | 4 | 2.50 .. 6 | ≥ 3 | met |" in page
+
+
+def in_short(*figures, **results):
+    """Give the rows of the summary of a race with these results."""
+    entries = {name: lambda k=k: Contestant(lambda _: k) for name, k in results.items()}
+    race = Race(entries, figures, unit="ms", timed=False)
+    return list(summary.rows_of(report.as_record(compete(course_of(race), 1.0, 1))))
+
+
+def test_summary_has_ours_the_other_and_their_ratio():
+    times = {"rosenblatt, joint": 2, "peer, joint": 6}
+    figures = [ratio("peer, joint", "rosenblatt, joint", at_least=2), itself("rosenblatt, joint")]
+    assert in_short(*figures, **times) == [
+        ("A duel (`duel`)", "peer / rosenblatt (joint)", "2 ms", "6 ms", "3", "≥ 2", "met"),
+        ("", "rosenblatt (joint)", "2 ms", "", "", "", ""),
+    ]
+
+
+def test_figures_that_compare_the_same_share_a_row_of_the_summary():
+    times = {"a, x, 1": 8, "rosenblatt, x, 1": 2, "a, x, 2": 3, "rosenblatt, x, 2": 3}
+    times |= {"a, y, 1": 9, "rosenblatt, y, 1": 4}
+    cases = ("x, 1", "y, 1", "x, 2")
+    figures = [ratio(f"a, {case}", f"rosenblatt, {case}", at_least=2) for case in cases]
+    ((_, *row),) = in_short(*figures, **times)
+    values = "x: 4 (1), 1 (2); y: 2.25 (1)"
+    assert row == ["a / rosenblatt", "2 .. 4 ms", "3 .. 9 ms", values, "≥ 2", "2 of 3 met"]
+
+
+def test_summary_tells_what_was_not_run():
+    ((_, *row),) = in_short(ratio("peer", "rosenblatt", at_least=2), rosenblatt=2)
+    assert row == ["peer / rosenblatt", "2 ms", "", "–", "≥ 2", "not run"]
+    lost = Outcome(course_of(None), "", {}, [], ["The race was not run: no file."])
+    assert list(summary.rows_of(report.as_record(lost))) == [
+        ("A duel (`duel`)", "not run", "", "", "", "", "")
+    ]
+
+
+def test_summary_names_each_run_and_the_races_that_miss_a_bar(outcome, tmp_path):
+    report.write(tmp_path, record(), [outcome])
+    page = (tmp_path / "summary.md").read_text("utf-8")
+    assert "1 of 3 bars are met. Missed in `duel`." in page
+    assert "| slow − rosenblatt | 2,000 ms | 8,000 ms | 6,000 ms | ≤ 6 | not met | 1 |" in page
+    assert page.count(record()["machine"]["cpu"]) == 1
+
+
+def test_pages_of_measurements_are_those_of_the_results():
+    folder = Path(__file__).parent.parent / "docs" / "measured"
+    results = report.earlier(folder)
+    assert (folder / "results.md").read_text("utf-8") == report.markdown(results)
+    assert (folder / "summary.md").read_text("utf-8") == summary.page(results)
 
 
 @pytest.fixture
