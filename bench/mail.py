@@ -12,12 +12,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
+import rosenblatt as rb
 from bench.race import Contestant, MissingError, Race, itself, race, ratio
 from rosenblatt.mail.evaluation import evaluate, roca
 from rosenblatt.mail.messages import Marked, by_date, find
@@ -27,6 +29,13 @@ OURS = "rosenblatt mail evaluate"
 ON_ERROR, ON_ALL = "bogofilter, trained on errors and if unsure", "bogofilter, trained on all"
 MARKING = "bogofilter, marking only"
 UNSURE = (0.45, 0.99)  # bogofilter's own cutoffs
+FIRST = 3_000  # bytes of a message that learners without a filter are given
+LEARNERS = {
+    "rosenblatt, Perceptron()": rb.Perceptron(fit_intercept=False),
+    "rosenblatt, Perceptron(margin=0.3)": rb.Perceptron(margin=0.3, fit_intercept=False),
+    "rosenblatt, OnlineSVM(C=2, window=1)": rb.OnlineSVM(C=2, window=1, fit_intercept=False),
+    "rosenblatt, OnlineSVM(C=10)": rb.OnlineSVM(C=10, fit_intercept=False),
+}
 
 
 class Told(NamedTuple):
@@ -59,9 +68,13 @@ def ours(scale: float) -> Told:
     return Told(found.errors, found.roca, found.wrong)
 
 
-def bogofilter(folder: str, *options: str, given: bytes | None = None) -> str:
+def installed() -> None:
+    """Take bogofilter out of a race if it is not there."""
     if shutil.which("bogofilter") is None:
         raise MissingError("bogofilter is not installed; it is a package of Debian")
+
+
+def bogofilter(folder: str, *options: str, given: bytes | None = None) -> str:
     words = ["bogofilter", "-d", folder, *options]
     return subprocess.run(words, input=given, stdout=subprocess.PIPE).stdout.decode()
 
@@ -92,7 +105,13 @@ def told(scale: float, what: Callable[[Told], float]) -> dict[str, Callable[[], 
         ON_ERROR: lambda: theirs(scale, False),
         ON_ALL: lambda: theirs(scale, True),
     }
-    return {name: lambda run=run: Contestant(lambda _: what(run())) for name, run in passes.items()}
+
+    def entered(name: str) -> Contestant:
+        if name != OURS:
+            installed()
+        return Contestant(lambda _: what(passes[name]()))
+
+    return {name: partial(entered, name) for name in passes}
 
 
 @race
@@ -123,6 +142,27 @@ def mail_order(scale: float) -> Race:
 
 
 @race
+def mail_learners(scale: float) -> Race:
+    """Errors of learners in one pass over marked mail, each four bytes in a row hashed."""
+    messages = corpus(scale)
+    texts = [each.place.read(FIRST).decode("latin-1") for each in messages]
+    X = rb.TextHasher(columns=2**20, words=None, characters=(4, 4)).transform(texts)
+    y = np.array([each.important for each in messages])
+    return Race(
+        entries={name: partial(learned, learner, X, y) for name, learner in LEARNERS.items()},
+        figures=[itself(name) for name in LEARNERS],
+        unit="errors",
+        timed=False,
+        repeats=1,
+    )
+
+
+def learned(learner: Any, X: Any, y: np.ndarray) -> Contestant:
+    """Enter the mistakes of a learner in one pass."""
+    return Contestant(lambda _: float(clone(learner).partial_fit(X, y).run_.mistakes))
+
+
+@race
 def mail_speed(scale: float) -> Race:
     """Messages in a second: tested and learned by us, marked by bogofilter."""
     messages = corpus(scale)
@@ -139,6 +179,7 @@ def mail_speed(scale: float) -> Race:
 
 def marking(messages: list[Marked]) -> Contestant:
     """Train bogofilter on all messages; let it mark them, in one process."""
+    installed()
     folder = tempfile.mkdtemp()
     for option, first in (("-n", True), ("-s", False)):
         names = [each.place.path for each in messages if each.important is first]

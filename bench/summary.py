@@ -20,8 +20,8 @@ LEFT = (0, 1, 4, 6)  # columns of words
 OPENING = """\
 # Results in short
 
-What `make bench` wrote last, a row for each comparison. [Speed](../speed.md) says how to read it, and
-[Results](results.md) has every contestant's time.
+What `make bench` wrote last, a row for each comparison. [Speed](../speed.md) says how to read it,
+and [Results](results.md) has the times of all contestants.
 
 <!-- tables begin -->
 """
