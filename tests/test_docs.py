@@ -17,7 +17,7 @@ import rosenblatt as rb
 from amount import LONG, sampled
 from bench import verdicts
 from browser import needs_browser, visit
-from pages import DOCS, ROOT, RUNNERS, blocks, cells, links, prose
+from pages import DOCS, FENCE, ROOT, RUNNERS, blocks, cells, links, prose
 from rosenblatt.lab import catalogue
 from windows import accessibility, open_page
 
@@ -101,6 +101,21 @@ def test_the_table_of_verdicts_is_that_of_the_data():
     shown = lines[begin : lines.index((), begin)]
     # How wide a margin is found may depend on the machine.
     assert [line[:4] for line in shown] == [line[:4] for line in verdicts.lines()]
+
+
+MEASURED = re.compile(
+    r"\d[\d.,]*\s(ms|µs|ns|s|seconds|minutes) of processor time|\d[\d.,]*\s(ms|µs|ns|s)\b"
+    r"|\d\s(×|times)\s(faster|slower|as fast|as long|its time)|\d\s(faster|slower)"
+)
+
+
+def test_times_stand_on_pages_that_make_bench_writes_and_nowhere_else():
+    pages = {name: page for name, page in PAGES.items() if not name.startswith("measured/")}
+    for page in (ROOT / "README.md", ROOT / "CHANGELOG.md", *pages.values()):
+        written = FENCE.sub("", page.read_text(encoding="utf-8"))
+        assert not (found := MEASURED.search(written)), f"{page.name}: {found}"
+    assert "\n|" not in FENCE.sub("", pages["speed.md"].read_text(encoding="utf-8"))
+    assert all(map(MEASURED.search, ("It takes 3.5 s.", "41 ms", "It is 2 times as fast.")))
 
 
 # ---- links and pictures
