@@ -25,6 +25,9 @@ PACKAGES = (
     "highspy",
     "python-flint",
     "polars",
+    "firthmodels",
+    "dask",
+    "dask-ml",
     "rich",
 )
 SUMMED_BYTES = 2**30

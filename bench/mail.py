@@ -74,6 +74,14 @@ def installed() -> None:
         raise MissingError("bogofilter is not installed; it is a package of Debian")
 
 
+def version() -> str:
+    """Give what bogofilter says of its version, nothing if it is not there."""
+    if shutil.which("bogofilter") is None:
+        return ""
+    told = subprocess.run(["bogofilter", "-V"], capture_output=True, text=True)
+    return (told.stdout or told.stderr).partition("\n")[0]
+
+
 def bogofilter(folder: str, *options: str, given: bytes | None = None) -> str:
     words = ["bogofilter", "-d", folder, *options]
     return subprocess.run(words, input=given, stdout=subprocess.PIPE).stdout.decode()
@@ -130,7 +138,7 @@ def early(scale: float) -> str:
     wrong = ours(scale).wrong
     return (
         f"{wrong.size:,} messages; ours: {wrong[10:200].sum()} errors after the first 10 and "
-        f"before the 200th, {wrong[200:].mean():.2%} after that."
+        f"before the 200th, {wrong[200:].mean():.2%} after that. {version()}"
     )
 
 

@@ -15,8 +15,8 @@ from bench.harness import OURS
 from bench.race import Verdict
 from bench.report import Record, bar, machine_lines, markdown_table, number, spread
 
-HEADS = ("race", "compared", "rosenblatt", "the other", "value", "bar", "", "run")
-LEFT = (0, 1, 4, 6)  # columns of words
+HEADS = ("race", "compared", "rosenblatt", "the other", "value", "bar", "run")
+LEFT = (0, 1, 4, 5)  # columns of words
 OPENING = """\
 # Results in short
 
@@ -86,7 +86,7 @@ def rows_of(race: Record) -> Iterator[tuple[str, ...]]:
     """Give the rows of a race; its title stands in the first."""
     title = f"{race['title']} (`{race['name']}`)"
     if not race["contestants"]:
-        yield title, "not run", "", "", "", "", ""
+        yield title, "not run", "", "", "", ""
     medians = {one["name"]: one["median"] for one in race["contestants"]}
     alike: dict[tuple, list[Compared]] = {}
     for figure in race["figures"] if medians else []:
@@ -125,8 +125,10 @@ def _row(group: Sequence[Compared], medians: Record, unit: str) -> tuple[str, ..
     values = [f"{number(one.figure['value'])} {same}".strip() for one in group]
     alone = len(group) == 1 and len(first.names) == 1 and any(cells)
     value = "" if alone else _listed(list(zip(cases, values, strict=True)))
-    barred = bar(first.figure["at_least"], first.figure["at_most"])
-    return label, *cells, value, barred, _verdict(group)
+    verdict = filter(
+        None, (bar(first.figure["at_least"], first.figure["at_most"]), _verdict(group))
+    )
+    return label, *cells, value, ", ".join(verdict)
 
 
 def _span(values: Sequence[float], unit: str) -> str:
