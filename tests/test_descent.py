@@ -4,13 +4,21 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from naive import Draws
 from naive_margins import dual_value, naive_sweep, objective
-from rosenblatt.margin.descent import ActiveRows, DualRows, descend, narrow_squares, sweep
+from rosenblatt.margin.descent import (
+    ActiveRows,
+    DualRows,
+    descend,
+    narrow_squares,
+    shuffle_blocks,
+    sweep,
+)
 from rosenblatt.margin.intercepts import FEW, best_intercept, ranked
 from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.margin.touching import Touching
 from rosenblatt.matrices import as_rows
-from rosenblatt.rows import combine, fill_squares
+from rosenblatt.rows import LONG_ROW, combine, fill_squares
 
 LAYOUTS = {
     "dense": lambda X: X,
@@ -32,11 +40,24 @@ def solve(X, signs, caps, intercept="none", tol=1e-8, **more):
     return descend(Problem.of(X, signs, 0.5, caps, intercept), tol, **more)
 
 
+@pytest.mark.twin_of("margin.descent.shuffle_blocks")
+@pytest.mark.parametrize("width", [1, 3, 4, 12, 20])
+def test_blocks_are_shuffled_and_then_what_is_in_them(width):
+    order, seed, draws = np.arange(12 + (width == 3), dtype=np.uint32), np.uint64([7]), Draws(7)
+    whole = order.size // width * width
+    blocks = draws.shuffle([list(order[k : k + width]) for k in range(0, whole, width)])
+    blocks += [list(order[whole:])]
+    expected = [place for block in blocks for place in draws.shuffle(block)]
+    shuffle_blocks(order, width, seed)
+    assert order.tolist() == expected
+
+
 @pytest.mark.twin_of("margin.descent.sweep")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("lift", [0.0, 2.0])
-def test_a_sweep_does_what_its_naive_twin_does(layout, lift):
-    X, signs = noisy(40, 5, seed=1)
+@pytest.mark.parametrize("columns", [5, LONG_ROW + 7])
+def test_a_sweep_does_what_its_naive_twin_does(layout, lift, columns):
+    X, signs = noisy(40, columns, seed=1)
     X[7] = 0.0
     rows = as_rows(LAYOUTS[layout](X), lift)
     squares = np.empty(40)
@@ -46,13 +67,13 @@ def test_a_sweep_does_what_its_naive_twin_does(layout, lift):
     centre = float(random.uniform(-1, 1))
     targets, all_caps = 1 - signs * centre, np.broadcast_to(caps, 40)
     Z = signs[:, None] * np.column_stack([X, np.full(40, lift)])
-    w, betas, bounds = np.zeros(6), np.zeros(40), (-np.inf, np.inf)
+    w, betas, bounds = np.zeros(columns + 1), np.zeros(40), (-np.inf, np.inf)
     order, found = np.arange(40, dtype=np.uint32), np.zeros(4)
     count = 40
     for _ in range(8):
         random.shuffle(order[:count])
         expected = naive_sweep(Z, targets, all_caps, order[:count], w, betas, bounds)
-        problem = DualRows(5, rows, signs, centre, squares, caps)
+        problem = DualRows(columns, rows, signs, centre, squares, caps)
         count = sweep(problem, order[:count], w, betas, bounds, found)
         assert count == expected[0]
         assert order[: len(expected[1])].tolist() == expected[1]

@@ -46,7 +46,18 @@ def product(typing_context, columns, values, w, span, ahead):  # type: ignore[no
 
     Entries that lie so many `ahead` are asked for on the way.
     """
+    # A call would cost a fifth of a pass over rows of 14 entries. Rows of 75 would gain a
+    # twentieth by it, since large loops leave too few registers.
+    return _product(columns, values, w, "alwaysinline")
 
+
+@intrinsic
+def called_product(typing_context, columns, values, w, span, ahead):  # type: ignore[no-untyped-def]
+    """Give the same by a call, for loops in which most rows have a shorter way."""
+    return _product(columns, values, w, "noinline")
+
+
+def _product(columns: Any, values: Any, w: Any, inlined: str) -> Any:
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         entries, numbers, weights = (
             context.make_array(kind)(context, builder, given)
@@ -60,12 +71,10 @@ def product(typing_context, columns, values, w, span, ahead):  # type: ignore[no
         stride = builder.extract_value(weights.strides, 0)
         last = builder.sub(weights.nitems, _place(1))
         given = [*twice, numbers.data, weights.data, stride, start, stop, arguments[4], last]
-        name = f"rosenblatt.product.{columns.dtype}.{values.dtype}.{w.layout}"
+        name = f"rosenblatt.product.{inlined}.{columns.dtype}.{values.dtype}.{w.layout}"
         function = _function(builder, name, REAL, given)
         if not function.blocks:
-            # A call would cost a fifth of a pass over rows of 14 entries. Rows of 75 would gain a
-            # twentieth by it, since large loops leave too few registers.
-            function.attributes.add("alwaysinline")
+            function.attributes.add(inlined)
             function.linkage = "linkonce_odr"
             _Product(function, w.layout == "C").write()
         return builder.call(function, given)

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, Never, cast
 import numpy as np
 from numba.extending import overload
 
-from rosenblatt.lanes import prefetch_entry, product
+from rosenblatt.lanes import called_product, prefetch_entry, product
 from rosenblatt.loops import FAST, PIECE, F, loop
 
 UNIT = 2.0**-53  # unit round-off of float64
@@ -43,6 +43,7 @@ BYTES_AHEAD = 8192
 SPARSE_ROWS_AHEAD = 0
 SHUFFLED_SPARSE_ROWS_AHEAD = 8
 STORED = 512
+LONG_ROW = 48  # entries from which on strides pay where columns were checked before
 CACHE_LINE = 64
 
 
@@ -140,7 +141,8 @@ def dot(rows: Rows | Single, i: int | np.int64, w: np.ndarray, ahead: int = 0) -
     return by_kind(rows, dense, sparse, single)
 
 
-# Two sums of their own wait for each other half as long as one does.
+# Two sums of their own wait for each other half as long as one does. Sweeps over rows of 75 entries
+# take seven tenths of the time by strides, over rows of 14 or 30 a quarter more.
 @primitive
 def inner(rows: Rows, i: int | np.int64, w: np.ndarray) -> Any:
     """Give x·w for the lifted row i, whose columns are known to lie inside w."""
@@ -155,6 +157,8 @@ def inner(rows: Rows, i: int | np.int64, w: np.ndarray) -> Any:
         columns, values = rows.columns, rows.values
         k, stop = np.int64(rows.starts[i]), np.int64(rows.starts[i + 1])
         total, other = rows.lift * w[w.size - 1], 0.0
+        if stop - k >= LONG_ROW:
+            return total + called_product(columns, values, w, (k, stop), 0)
         while k + 1 < stop:
             total += values[k] * w[columns[k]]
             other += values[k + 1] * w[columns[k + 1]]
