@@ -53,6 +53,7 @@ MOST_PASSES = 10_000
 SHRINKING = 0.5  # with 1, a sixth more rows are looked at on text; with 0.3, too many come back
 RIPE = 10.0  # at so many times the gap asked for, rows that touch the margin may be all that is off
 MOST_STEPS = 60  # towards it
+MANY_STEPS = 30  # take so long that rows which were left out are looked at before
 NEAR = 2**18  # bytes of values that stay in a cache
 EARLY = 5  # sweeps that take rows from near by together: later ones would be slowed down by that
 SHORT, LONG = 1e-30, 1e30  # squares that float32 has, with room
@@ -184,6 +185,7 @@ class ActiveRows:
         self.seed = np.array([seed], np.uint64)
         self.found = np.zeros(4)
         self.passes, self.ripe, self.violation, self.gap = 0, RIPE, np.inf, np.inf
+        self.complete = False  # whether all rows were looked at again, late
         self.pace = 1.0  # what a sweep leaves of the gap, those before weighing less and less
         self.near = max(1, NEAR * betas.size // max(1, problem.rows.values.nbytes))  # rows
         self.look_at_all()
@@ -221,6 +223,10 @@ class ActiveRows:
         steps = min(self.passes // 2, MOST_STEPS)
         soon = estimate * self.pace ** (steps + 2) <= tol
         if estimate > self.ripe * tol or (soon and estimate > NEARLY * tol):
+            return None
+        if steps > MANY_STEPS and not self.complete:
+            self.look_at_all()
+            self.complete = True
             return None
         touching = Touching(X, self.problem, self.w, self.betas)
         gap, better = touching.solve(ENOUGH * wanted, steps)
