@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import linalg, sparse
+import scipy  # which loads its linalg when that is used
+from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
 from rosenblatt.margin.sums import parts
@@ -80,7 +81,7 @@ def squares_of(X: Matrix, chosen: np.ndarray, shift: np.ndarray, lift: float) ->
         block = whole[: piece.shape[0]]
         piece = piece.toarray() if sparse.issparse(piece) else piece
         np.subtract(piece, shift, out=block[:, :-1])
-        sums = linalg.blas.dsyrk(1.0, block.T, 1.0, sums, overwrite_c=True)
+        sums = scipy.linalg.blas.dsyrk(1.0, block.T, 1.0, sums, overwrite_c=True)
     return sums
 
 
@@ -94,7 +95,7 @@ def solution(H: np.ndarray, r: np.ndarray) -> np.ndarray:
     diagonal, ridge = scaled[at], 1e-15
     while ridge < 1.0:
         scaled[at] = diagonal + ridge
-        _, x, failed = linalg.lapack.dposv(scaled, goal)
+        _, x, failed = scipy.linalg.lapack.dposv(scaled, goal)
         if not failed:
             return np.asarray(scale * x)
         ridge *= 10

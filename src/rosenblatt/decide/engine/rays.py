@@ -16,8 +16,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+import scipy  # which loads its linalg when that is used
 from scipy import sparse
-from scipy.linalg import qr
 
 from rosenblatt.decide.answers import Clock
 from rosenblatt.decide.engine.elastic import Elastic
@@ -153,7 +153,7 @@ class Rays:
         sizes = np.array([scaled(abs(a), -power, y.denominator) for a, power in pairs])
         weights = np.where(self.elastic.equal, 1.0, np.minimum(sizes / sizes.max(), 1.0))
         dense = self.matrix[:, rigid].multiply(weights[:, None]).toarray()
-        return np.asarray(qr(dense.T, mode="r", pivoting=True)[1][: rigid.size])
+        return np.asarray(scipy.linalg.qr(dense.T, mode="r", pivoting=True)[1][: rigid.size])
 
 
 def _dyadic(y: Rationals) -> Rationals:

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
+import scipy  # which loads its linalg when that is used
 
 from rosenblatt.blocks import one_blas_thread
 from rosenblatt.decide.answers import Clock
@@ -128,6 +128,6 @@ class Balancing:
 def independent(rows: np.ndarray) -> np.ndarray:
     """Give places of rows that span the others, as floats see it."""
     with one_blas_thread:
-        corner, order = qr(rows.T, mode="r", pivoting=True, check_finite=False)
+        corner, order = scipy.linalg.qr(rows.T, mode="r", pivoting=True, check_finite=False)
     sizes = np.abs(np.diag(corner))
     return np.asarray(order[: np.count_nonzero(sizes > DEPENDENT * sizes[0])], np.int64)

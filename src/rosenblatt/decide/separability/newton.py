@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+import scipy  # which loads its linalg when that is used
 
 from rosenblatt.blocks import one_blas_thread
 
@@ -59,7 +59,8 @@ def minimum(Z: np.ndarray, w: np.ndarray, weight: float, pause: Callable[[], obj
         hessian = rows.T @ rows
         hessian[np.diag_indices_from(hessian)] += weight
         try:
-            target = cho_solve(cho_factor(hessian, overwrite_a=True), rows.sum(axis=0))
+            factor = scipy.linalg.cho_factor(hessian, overwrite_a=True)
+            target = scipy.linalg.cho_solve(factor, rows.sum(axis=0))
         except np.linalg.LinAlgError:
             return w
         step = target - w
