@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from naive_margins import naive_newton_steps
-from rosenblatt.margin import soft
+from rosenblatt.margin import small, soft
 from rosenblatt.margin.problem import Problem
 from rosenblatt.margin.small import MOST_COLUMNS, MOST_ENTRIES, MOST_STEPS, is_small, small_margin
 from rosenblatt.margin.soft import soft_margin
@@ -25,7 +25,9 @@ def noisy(n, d, seed, noise=1.0):
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 50.0])
 @pytest.mark.parametrize("most", [0, 1, 4, MOST_STEPS])
-def test_steps_are_those_of_their_naive_twin(intercept, lam, most):
+@pytest.mark.parametrize("few", [0, 60 * 5], ids=["compiled", "in Python"])
+def test_steps_are_those_of_their_naive_twin(intercept, lam, most, few, monkeypatch):
+    monkeypatch.setattr(small, "FEW_ENTRIES", few)
     X, signs, caps = noisy(60, 4, seed=1)
     problem = Problem.of(X, signs, lam, caps, intercept, 2.0)
     free = intercept == "free"
@@ -62,10 +64,10 @@ def test_other_methods_go_on_where_rounding_stops_the_steps(scale):
 def test_problems_that_blas_is_quicker_on_are_not_small(monkeypatch):
     shapes = {(MOST_ENTRIES // 4, 4): True, (MOST_ENTRIES // 4 + 1, 4): False}
     shapes |= {(9, MOST_COLUMNS): True, (9, MOST_COLUMNS + 1): False}
-    for shape, small in shapes.items():
+    for shape, expected in shapes.items():
         X, signs, caps = noisy(*shape, seed=4)
         problem = Problem.of(X, signs, 1.0, caps)
-        assert is_small(problem) == small
+        assert is_small(problem) == expected
         assert not is_small(problem._replace(X=sparse.csr_matrix(X.shape)))
     monkeypatch.setattr(soft, "is_small", lambda problem: False)
     X, signs, caps = noisy(60, 4, seed=5)

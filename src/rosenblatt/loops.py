@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from hashlib import sha256
-from types import CodeType
-from typing import IO, Any, Never, TypeVar
+from types import CodeType, FunctionType
+from typing import IO, Any, Never, TypeVar, cast
 
 import numba
 import numpy as np
@@ -238,3 +238,16 @@ def exact_loop(function: F) -> F:
 def exact_part(function: F) -> F:
     """Compile a piece of a loop whose arithmetic must round as written."""
     return _piece(function, EXACT)
+
+
+def in_python(function: F) -> F:
+    """Give a loop as plain Python, with the parts of its module.
+
+    Few numbers take it less time than to compile the loop.
+    """
+    plain: Any = function
+    room = dict(plain.py_func.__globals__)
+    for name, value in room.items():
+        if hasattr(value, "py_func"):
+            room[name] = FunctionType(value.py_func.__code__, room)
+    return cast(F, FunctionType(plain.py_func.__code__, room))

@@ -12,11 +12,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from rosenblatt.loops import loop, part
+from rosenblatt.loops import in_python, loop, part
 from rosenblatt.margin.problem import Problem
 
 MOST_ENTRIES, MOST_COLUMNS = 2**19, 128  # beyond, threads and BLAS are quicker
 FILLED = 1 / 8  # share of entries of sparse rows below which they are better left sparse
+FEW_ENTRIES = 64  # of rows up to which Python's milliseconds are better than to compile the loop
 MOST_STEPS = 200
 FIRST_SIGMA = 0.5  # at w = 0 all rows are as far from the margin, and half of their caps is tried
 GROWTH, LOOSE, SHORT_OF_ZERO = 4.0, 0.1, 0.1  # as in `newton`
@@ -49,7 +50,9 @@ def small_margin(problem: Problem, tol: float, most: float) -> tuple[np.ndarray,
     if free:
         of_columns[COSTS, -1] = 0.0
     steps = int(min(most, MOST_STEPS))
-    steps = newton_steps(rows, of_rows, of_columns, np.empty((width, width)), tol, steps)
+    take_steps = in_python(newton_steps) if rows.size <= FEW_ENTRIES else newton_steps
+    with np.errstate(all="ignore"):  # as in the loop
+        steps = take_steps(rows, of_rows, of_columns, np.empty((width, width)), tol, steps)
     w = of_columns[BEST_W].copy()
     w[-1] -= shift @ w[:-1]
     return w, np.minimum(of_rows[BEST_ALPHAS] * largest, problem.caps), steps
