@@ -13,6 +13,7 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.cli import entry, printing
 from rosenblatt.cli.entry import faithful
+from rosenblatt.data.workers import ahead, in_order, workers
 from rosenblatt.data.write import write_svmlight
 from rosenblatt.pauses import waited
 
@@ -170,6 +171,20 @@ def test_a_terminal_is_told_once_of_compiling_that_takes_long(monkeypatch, capsy
         assert capsys.readouterr().err == ""
         for _ in range(3):
             waited(lambda: time.sleep(0.04))
+    assert capsys.readouterr().err == "rosenblatt: compiling, once\n"
+
+
+def test_a_terminal_is_told_of_compiling_in_threads_and_in_parts_of_a_command(monkeypatch, capsys):
+    monkeypatch.setattr("rosenblatt.pauses.LONG", 0.05)
+    monkeypatch.setattr(printing, "is_watched", lambda: True)
+
+    def compile_slowly(_):
+        waited(lambda: time.sleep(0.1))
+
+    with printing.telling(), printing.telling(), workers(2) as apply:
+        list(apply(compile_slowly, range(2)))
+        list(in_order(compile_slowly, iter(range(2)), 2))
+        list(ahead(map(compile_slowly, range(2))))
     assert capsys.readouterr().err == "rosenblatt: compiling, once\n"
 
 

@@ -71,8 +71,8 @@ def pausing(wanted: Pause) -> Iterator[None]:
 
 @contextmanager
 def told_of_waiting(say: Callable[[], object]) -> Iterator[None]:
-    """Let `say` be called once if the work inside waits for long."""
-    before = _notice.set(Notice(say))
+    """Let `say` be called once if the work inside waits for long; who is told outside, is."""
+    before = _notice.set(_notice.get() or Notice(say))
     try:
         yield
     finally:
@@ -111,6 +111,11 @@ def beside(work: Callable[[], Found]) -> Future[Found]:
     return found
 
 
+def as_here(work: Callable[..., Found]) -> Callable[..., Found]:
+    """Give work that makes the pauses and notices of this thread wherever it is called, once."""
+    return partial(copy_context().run, work)
+
+
 def in_threads(work: Callable[[int], Found], count: int, threads: int) -> list[Found]:
     """Give work(0), work(1), …, done by so many threads; whoever is interrupted begins no more."""
     if threads < 2:
@@ -122,7 +127,7 @@ def in_threads(work: Callable[[int], Found], count: int, threads: int) -> list[F
         for k in turns:
             found[k] = work(k)
 
-    workers = [beside(partial(copy_context().run, do)) for _ in range(threads)]
+    workers = [beside(as_here(do)) for _ in range(threads)]
     try:
         for worker in workers:
             worker.result()

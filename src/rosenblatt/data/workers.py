@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from rosenblatt.blocks import cores
+from rosenblatt.pauses import as_here
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -32,9 +33,13 @@ def workers(threads: int | None) -> Iterator[Apply]:
             if threads == 1 or len(tasks) == 1:
                 return map(function, tasks)
             # An error ends the pool's iterator, and that cancels the tasks not yet begun.
-            return pool.map(function, tasks)
+            return pool.map(_call, [as_here(function) for _ in tasks], tasks)
 
         yield apply
+
+
+def _call(function: Callable[[Any], Any], item: Any) -> Any:
+    return function(item)
 
 
 def in_order(work: Callable[[T], R], items: Iterator[T], jobs: int) -> Iterator[R]:
@@ -43,10 +48,10 @@ def in_order(work: Callable[[T], R], items: Iterator[T], jobs: int) -> Iterator[
         yield from map(work, items)
         return
     with ThreadPoolExecutor(jobs) as threads:
-        under_way = deque(threads.submit(work, item) for item in islice(items, 2 * jobs))
+        under_way = deque(threads.submit(as_here(work), item) for item in islice(items, 2 * jobs))
         while under_way:
             yield under_way.popleft().result()
-            under_way.extend(threads.submit(work, item) for item in islice(items, 1))
+            under_way.extend(threads.submit(as_here(work), item) for item in islice(items, 1))
 
 
 def ahead(items: Iterator[T], room: int = 2) -> Iterator[T]:
@@ -70,7 +75,7 @@ def ahead(items: Iterator[T], room: int = 2) -> Iterator[T]:
         except BaseException as error:
             put("error", error)
 
-    threading.Thread(target=run, daemon=True).start()
+    threading.Thread(target=as_here(run), daemon=True).start()
     try:
         while True:
             kind, item = ready.get()
