@@ -221,7 +221,7 @@ class ActiveRows:
         """
         estimate, wanted = self.relative_gap(), tol * self.dual
         steps = min(self.passes // 2, MOST_STEPS)
-        soon = estimate * self.pace ** (steps + 2) <= tol
+        soon = estimate * self.pace ** (steps + 3) <= tol
         if estimate > self.ripe * tol or (soon and estimate > NEARLY * tol):
             return None
         if steps > MANY_STEPS and not self.complete:
