@@ -11,6 +11,7 @@ import time
 import pytest
 
 import rosenblatt as rb
+from rosenblatt import loops
 from rosenblatt.cli import entry, printing
 from rosenblatt.cli.entry import faithful
 from rosenblatt.data.workers import ahead, in_order, workers
@@ -185,6 +186,16 @@ def test_a_terminal_is_told_of_compiling_in_threads_and_in_parts_of_a_command(mo
         list(apply(compile_slowly, range(2)))
         list(in_order(compile_slowly, iter(range(2)), 2))
         list(ahead(map(compile_slowly, range(2))))
+    assert capsys.readouterr().err == "rosenblatt: compiling, once\n"
+
+
+def test_programs_on_a_terminal_are_told_of_compiling_too(monkeypatch, capsys):
+    monkeypatch.setattr("rosenblatt.pauses.LONG", 0.05)
+    assert loops._on_terminal() is None
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(loops.COMPILING, "told", False)
+    for _ in range(2):
+        waited(lambda: time.sleep(0.1), loops._on_terminal())
     assert capsys.readouterr().err == "rosenblatt: compiling, once\n"
 
 

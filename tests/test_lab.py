@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -256,6 +257,22 @@ def test_a_file_that_is_no_experiment_is_refused_in_a_sentence(tmp_path, text, s
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_case_that_was_interrupted_is_not_remembered(monkeypatch, tmp_path):
+    def measure(a):
+        with suppress(KeyboardInterrupt):  # as learners do, which keep what they have
+            signal.raise_signal(signal.SIGINT)
+        return {"b": 1.0}
+
+    monkeypatch.setattr(runner, "find", lambda name: small(measure=measure))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            runner._measured(runner._Work("margin", tmp_path, 0, {"a": 7}))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not remembered(tmp_path)
+
+
 def test_an_interrupt_keeps_what_was_measured(tmp_path):
     process = subprocess.Popen([*LAB, "margin", "--out", str(tmp_path)], stderr=subprocess.PIPE)
     deadline = time.monotonic() + 120

@@ -3,12 +3,13 @@
 A *loop* is called from Python and cached on disk; a *part* is a piece of a loop, always inlined,
 since passing rows on costs more than most pieces do. The exact kinds round as they are written.
 Whoever waits for a loop to be compiled, which takes seconds, may give up: it is compiled to its
-end, so that the next call finds it, unless the process ends before.
+end, so that the next call finds it, unless the process ends before. On a terminal they are told.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from hashlib import sha256
@@ -22,7 +23,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 
-from rosenblatt.pauses import waited
+from rosenblatt.pauses import Notice, waited
 
 try:
     from fcntl import LOCK_EX, flock
@@ -40,6 +41,9 @@ EXACT: dict[str, Any] = {"nogil": True, "_nrt": False, "fastmath": False, "no_cf
 # Reductions may be reordered and fused, which lets them use the vector unit; NaN and infinity keep
 # their meaning, because the passes recognise unusable rows by them.
 FAST: dict[str, Any] = {**EXACT, "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+
+
+COMPILING = Notice(lambda: print("rosenblatt: compiling, once", file=sys.stderr, flush=True))
 
 
 class Piece(JITCodeLibrary):  # type: ignore[misc]
@@ -204,9 +208,14 @@ def _cached(function: F, options: dict[str, Any]) -> F:
         with global_compiler_lock, turn:
             return compile_for(signature)
 
-    compiled.compile = lambda signature: waited(lambda: compile_in_turn(signature))
+    compiled.compile = lambda signature: waited(lambda: compile_in_turn(signature), _on_terminal())
     found: F = compiled
     return found
+
+
+def _on_terminal() -> Notice | None:
+    """Give what is said on a terminal, once in a process; what programs read is left alone."""
+    return COMPILING if sys.stderr is not None and sys.stderr.isatty() else None
 
 
 def _piece(function: F, options: dict[str, Any]) -> F:

@@ -137,9 +137,12 @@ def in_threads(work: Callable[[int], Found], count: int, threads: int) -> list[F
     return [found[k] for k in range(count)]
 
 
-def waited(work: Callable[[], Found]) -> Found:
-    """Do work that makes no pauses, making them meanwhile; at once if nobody wants any."""
-    notice = _notice.get()
+def waited(work: Callable[[], Found], usual: Notice | None = None) -> Found:
+    """Do work that makes no pauses, making them meanwhile; at once if nobody wants any.
+
+    Whoever is usually told is told if nobody else wants to be.
+    """
+    notice = _notice.get() or usual
     with notice.beginning() if notice is not None else nullcontext():
         if _wanted.get() is None:
             return work()

@@ -11,9 +11,12 @@ from __future__ import annotations
 import hashlib
 import inspect
 import io
+import signal
+import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -168,9 +171,31 @@ def _rows(name: str, case: Case, code: str) -> _Measured:
     began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a limit was reached is a measurement here
-        given = find(name).measure(**case)
+        with _heard_interrupts():
+            given = find(name).measure(**case)
     rows = [{**case, **_plain(row)} for row in (given if isinstance(given, list) else [given])]
     return rows, time.process_time() - began
+
+
+@contextmanager
+def _heard_interrupts() -> Iterator[None]:
+    """Let an interrupt end what is done inside, though learners keep what they have and go on."""
+    usual, heard = signal.getsignal(signal.SIGINT), list[int]()
+    if not callable(usual) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def hear(number: int, frame: Any) -> Any:
+        heard.append(number)
+        return usual(number, frame)
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    if heard:
+        raise KeyboardInterrupt
 
 
 def _measured(work: _Work) -> tuple[_Key, _Measured]:
