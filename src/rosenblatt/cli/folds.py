@@ -30,7 +30,7 @@ def evaluate_folds(
         found = []
         for accuracy in accuracies(recipe, examples, scale, folds):
             found.append(accuracy)
-            say(f"fold {len(found) + 1} of {folds}")
+            say(f"{len(found)} of {folds} folds are done")
     mean, spread = float(np.mean(found)), float(np.std(found, ddof=1))
     facts = {
         "data": str(source.data),
