@@ -158,19 +158,19 @@ class Commands:
         if command == "fit":
             arguments += ["--model", str(Path(self.folder, "model"))]
         if first:
-            return lambda: first_run(*arguments)
-        return lambda: starting("-m", "rosenblatt", *arguments)
+            return lambda: first_run(*arguments, kept=self)
+        return lambda: starting("-m", "rosenblatt", *arguments, kept=self)
 
 
-def starting(*arguments: str) -> Contestant:
-    """Enter a new interpreter."""
-    return Contestant(lambda _: run(*arguments))
+def starting(*arguments: str, kept: object = None) -> Contestant:
+    """Enter a new interpreter, which needs something to be kept."""
+    return Contestant(lambda _, kept=kept: run(*arguments))
 
 
-def first_run(*arguments: str) -> Contestant:
+def first_run(*arguments: str, kept: object = None) -> Contestant:
     """Enter a command with nothing compiled, and its processor time."""
 
-    def seconds(cache: Any) -> float:
+    def seconds(cache: Any, kept: object = kept) -> float:
         before = os.times()
         run("-m", "rosenblatt", *arguments, more={"NUMBA_CACHE_DIR": cache.name})
         after = os.times()
