@@ -205,9 +205,13 @@ def _exact_objects(table: np.ndarray, name: str, names: list[Any] | None = None)
                 where = f"row {place[0]}, {in_words(place[1], names)} of {name}"
             raise InputError(f"{where} is {value!r:.80}, which is not a finite number; replace it")
         exact[place] = number
-    rows = rows_of(exact.reshape(len(exact), -1))
-    floats = np.array([nearest_float(value) for row in rows for value in row]).reshape(table.shape)
-    return floats if bool((floats == exact).all()) else exact
+    rows = exact.reshape(len(exact), -1)
+    floats = np.array([nearest_float(value) for row in rows_of(rows) for value in row])
+    for near, row in zip(floats.reshape(rows.shape), rows, strict=True):
+        pause()
+        if not (near == row).all():  # compared as Python numbers, exactly
+            return exact
+    return floats.reshape(table.shape)
 
 
 def _as_number(value: Any) -> Any:
