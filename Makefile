@@ -41,7 +41,7 @@ bench: .venv/with-bench
 	$(BIN)/python -m bench --out docs/measured
 
 bench-quick: .venv/with-bench
-	$(BIN)/python -m bench --repeats 3 rcv1_pass a9a_pass shuffled_pass mnist_pass soft_rcv1 soft_spambase free_spambase margin_iris few_columns_4 netlib importing helping commanding new_process
+	$(BIN)/python -m bench --repeats 3 rcv1_pass a9a_pass shuffled_pass mnist_pass soft_spambase free_spambase margin_iris few_columns_4 netlib importing helping commanding
 
 docs: .venv/with-docs
 	$(BIN)/rosenblatt lab all --quick --out docs/lab
