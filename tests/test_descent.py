@@ -9,6 +9,7 @@ from naive_margins import dual_value, naive_sweep, objective
 from rosenblatt.margin.descent import (
     ActiveRows,
     DualRows,
+    are_mixed,
     descend,
     narrow_squares,
     shuffle_blocks,
@@ -50,6 +51,13 @@ def test_blocks_are_shuffled_and_then_what_is_in_them(width):
     expected = [place for block in blocks for place in draws.shuffle(block)]
     shuffle_blocks(order, width, seed)
     assert order.tolist() == expected
+
+
+def test_rows_sorted_by_class_are_not_mixed():
+    signs = np.random.default_rng(0).choice([-1, 1], 1000, p=[0.9, 0.1])
+    assert are_mixed(signs)
+    assert not are_mixed(np.sort(signs))
+    assert not are_mixed(np.ones(0))
 
 
 @pytest.mark.twin_of("margin.descent.sweep")

@@ -176,6 +176,13 @@ def sweep(
     return count
 
 
+def are_mixed(signs: np.ndarray) -> bool:
+    """Tell whether labels change from row to row at least half as often as in random order."""
+    share = float(np.count_nonzero(signs > 0) / max(1, signs.size))
+    changes = np.count_nonzero(signs[1:] != signs[:-1])
+    return bool(changes > share * (1 - share) * signs.size)
+
+
 class ActiveRows:
     """Sweeps over the rows that are worth looking at."""
 
@@ -187,7 +194,10 @@ class ActiveRows:
         self.passes, self.ripe, self.violation, self.gap = 0, RIPE, np.inf, np.inf
         self.complete = False  # whether all rows were looked at again, late
         self.pace = 1.0  # what a sweep leaves of the gap, those before weighing less and less
-        self.near = max(1, NEAR * betas.size // max(1, problem.rows.values.nbytes))  # rows
+        rows = betas.size
+        if are_mixed(problem.signs):  # else blocks of one class would cost twice the sweeps
+            rows = NEAR * rows // max(1, problem.rows.values.nbytes)
+        self.near = max(1, rows)
         self.look_at_all()
 
     def look_at_all(self) -> None:
