@@ -27,19 +27,18 @@ from typing import Any, NamedTuple, Never, cast
 import numpy as np
 from numba.extending import overload
 
-from rosenblatt.lanes import called_product, prefetch_entry, product
+from rosenblatt.lanes import called_product, dense_product, dense_push, prefetch_entry, product
 from rosenblatt.loops import FAST, PIECE, F, loop
 
 UNIT = 2.0**-53  # unit round-off of float64
 
 # Rows are asked for this many rows before their turn, 0 for not at all. Measured: dense float32
 # rows of 784 columns go from 9 to 13 GB/s with any distance from 1 to 8. In shuffled order, short
-# rows need more of a distance: a pass over covtype's 54 columns takes 16 ms with 8 kB of it, and 21
-# with half of that (rows that lie in that order take 12). Sparse rows of 75 entries gain a third in
-# shuffled order. In stored order they want entries instead, `STORED` of them ahead; with 256 or
-# 1024, a tenth less is gained.
+# rows need more of a distance: scores of covtype's 54 columns take 9 ms with 12 kB of it, 10 with
+# 8 kB, 15 with 4 kB. Sparse rows of 75 entries gain a third in shuffled order. In stored order they
+# want entries instead, `STORED` of them ahead; with 256 or 1024, a tenth less is gained.
 DENSE_ROWS_AHEAD = 2
-BYTES_AHEAD = 8192
+BYTES_AHEAD = 12288
 SPARSE_ROWS_AHEAD = 0
 SHUFFLED_SPARSE_ROWS_AHEAD = 8
 STORED = 512
@@ -114,13 +113,9 @@ def dot(rows: Rows | Single, i: int | np.int64, w: np.ndarray, ahead: int = 0) -
     """
 
     def dense(rows, i, w, ahead=0):  # type: ignore[no-untyped-def]
-        values = rows.values[i]
-        if values.size >= w.size:
+        if rows.values.shape[1] >= w.size:
             return np.nan
-        total = 0.0
-        for j in range(values.size):
-            total += values[j] * w[j]
-        return total + rows.lift * w[w.size - 1]
+        return dense_product(rows.values, np.int64(i), w) + rows.lift * w[w.size - 1]
 
     def sparse(rows, i, w, ahead=0):  # type: ignore[no-untyped-def]
         at = np.uint64(i)  # a number below 0 would be looked for, and counted from the end
@@ -148,10 +143,7 @@ def inner(rows: Rows, i: int | np.int64, w: np.ndarray) -> Any:
     """Give x·w for the lifted row i, whose columns are known to lie inside w."""
 
     def dense(rows, i, w):  # type: ignore[no-untyped-def]
-        values, total = rows.values[i], 0.0
-        for j in range(values.size):
-            total += values[j] * w[j]
-        return total + rows.lift * w[w.size - 1]
+        return dense_product(rows.values, np.int64(i), w) + rows.lift * w[w.size - 1]
 
     def sparse(rows, i, w):  # type: ignore[no-untyped-def]
         columns, values = rows.columns, rows.values
@@ -246,9 +238,7 @@ def add(rows: Rows | Single, i: int | np.int64, a: float, w: np.ndarray) -> Any:
     """Add a·x to w in place for the lifted row i."""
 
     def dense(rows, i, a, w):  # type: ignore[no-untyped-def]
-        values = rows.values[i]
-        for j in range(values.size):
-            w[j] += a * values[j]
+        dense_push(rows.values, np.int64(i), w, a)
         w[w.size - 1] += a * rows.lift
 
     def sparse(rows, i, a, w):  # type: ignore[no-untyped-def]
