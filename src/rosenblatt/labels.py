@@ -219,7 +219,7 @@ def _few_distinct(labels: np.ndarray) -> np.ndarray:
     place = int(others.argmax()) if others.size else 0
     if not labels.size or not others[place]:
         return labels[:1].copy()
-    if ((labels == labels[place]) == others).all():
+    if np.count_nonzero(labels == labels[place]) == np.count_nonzero(others):
         return np.sort(labels[[0, place]])
     return np.unique(labels)
 

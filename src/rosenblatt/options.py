@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
@@ -18,7 +17,7 @@ INTERCEPTS = ("free", "lifted", "none")
 
 def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
     """Give the value if it is one of the choices."""
-    choices = list(choices)
+    choices = tuple(choices)
     if isinstance(value, str) and value in choices:
         return value
     raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
@@ -40,9 +39,12 @@ def share(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any, fits: Callable[[float], bool], kind: str) -> float:
-    with suppress(OverflowError):  # of whole numbers beyond all floats
-        if isinstance(value, Real) and not isinstance(value, bool) and fits(float(value)):
+    try:
+        known = type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
+        if known and fits(float(value)):
             return float(value)
+    except OverflowError:  # a whole number beyond all floats
+        pass
     raise InputError(f"{name} must be {kind}, got {value!r}")
 
 
@@ -59,13 +61,16 @@ def count(name: str, value: Any) -> int:
 
 
 def _whole(name: str, value: Any, kind: str) -> int:
-    if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= 2**53:
+    known = type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+    if known and 1 <= int(value) <= 2**53:
         return int(value)
     raise InputError(f"{name} must be {kind} from 1 on, got {value!r}")
 
 
 def flag(name: str, value: Any) -> bool:
     """Give the value as True or False; 0 and 1 count."""
+    if type(value) is bool:  # to ask what counts as a number takes longer than small fits have
+        return value
     if isinstance(value, np.bool_ | Real) and value in (False, True):
         return bool(value)
     raise InputError(f"{name} must be True or False, got {value!r}")

@@ -36,12 +36,14 @@ UNIT = 2.0**-53  # unit round-off of float64
 # rows of 784 columns go from 9 to 13 GB/s with any distance from 1 to 8. In shuffled order, short
 # rows need more of a distance: scores of covtype's 54 columns take 9 ms with 12 kB of it, 10 with
 # 8 kB, 15 with 4 kB. Sparse rows of 75 entries gain a third in shuffled order. In stored order they
-# want entries instead, `STORED` of them ahead; with 256 or 1024, a tenth less is gained.
+# want entries instead: a pass over 238 MB takes 13.2 ms with 1024 of them ahead, 13.9 with 512 and
+# 15.4 with 256; over 14 MB, which may lie in a cache, 0.75, 0.72 and 0.70 ms if they do.
 DENSE_ROWS_AHEAD = 2
 BYTES_AHEAD = 12288
 SPARSE_ROWS_AHEAD = 0
 SHUFFLED_SPARSE_ROWS_AHEAD = 8
-STORED = 512
+ENTRIES_AHEAD, FEW_ENTRIES_AHEAD = 1024, 512
+FEW_ENTRIES = 2**21  # which take 16 MB, or 24
 LONG_ROW = 48  # entries from which on strides pay where columns were checked before
 CACHE_LINE = 64
 
@@ -108,8 +110,8 @@ def by_kind(rows: Any, dense: Any, sparse: Any, single: Any = None) -> Any:
 def dot(rows: Rows | Single, i: int | np.int64, w: np.ndarray, ahead: int = 0) -> Any:
     """Give x·w for the lifted row i, NaN if a column lies outside w.
 
-    Sparse entries that lie so many `ahead` are asked for on the way: `STORED` is best if rows come
-    in the order in which they lie.
+    Sparse entries that lie so many `ahead` are asked for on the way, as `entries_ahead` has it if
+    rows come in the order in which they lie.
     """
 
     def dense(rows, i, w, ahead=0):  # type: ignore[no-untyped-def]
@@ -377,13 +379,28 @@ def per_line(rows: Any, field: str) -> int:
 
 
 @primitive
-def write_score(rows: Rows, i: int | np.int64, w: np.ndarray, out: np.ndarray) -> Any:
+def entries_ahead(rows: Rows) -> Any:
+    """Give the distance, in entries of sparse rows in stored order, at which prefetching pays."""
+
+    def dense(rows):  # type: ignore[no-untyped-def]
+        return 0
+
+    def sparse(rows):  # type: ignore[no-untyped-def]
+        return FEW_ENTRIES_AHEAD if rows.values.size <= FEW_ENTRIES else ENTRIES_AHEAD
+
+    return by_kind(rows, dense, sparse)
+
+
+@primitive
+def write_score(
+    rows: Rows, i: int | np.int64, w: np.ndarray, out: np.ndarray, ahead: int | np.int64
+) -> Any:
     """Write the score of row i by w, or those by each row of w."""
 
-    def one(rows, i, w, out):  # type: ignore[no-untyped-def]
-        out[i] = dot(rows, i, w, STORED)
+    def one(rows, i, w, out, ahead):  # type: ignore[no-untyped-def]
+        out[i] = dot(rows, i, w, ahead)
 
-    def many(rows, i, w, out):  # type: ignore[no-untyped-def]
+    def many(rows, i, w, out, ahead):  # type: ignore[no-untyped-def]
         dots(rows, i, w, out[i])
 
     return one if w.ndim == 1 else many
@@ -392,11 +409,11 @@ def write_score(rows: Rows, i: int | np.int64, w: np.ndarray, out: np.ndarray) -
 @loop
 def scores(rows: Rows, w: np.ndarray, out: np.ndarray) -> None:
     """Write x·w of every row, or that of each row of w; NaN where a column lies outside w."""
-    n, ahead = out.shape[0], rows_ahead(rows, False)
+    n, ahead, entries = out.shape[0], rows_ahead(rows, False), entries_ahead(rows)
     for i in range(n):
         if ahead and i + ahead < n:
             prefetch(rows, i + ahead)
-        write_score(rows, i, w, out)
+        write_score(rows, i, w, out, entries)
 
 
 @loop

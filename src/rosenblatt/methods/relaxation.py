@@ -16,7 +16,16 @@ import numpy as np
 
 from rosenblatt.loops import loop
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.rows import STORED, Rows, add, dot, fill_squares, prefetch, rows_ahead, scores
+from rosenblatt.rows import (
+    Rows,
+    add,
+    dot,
+    entries_ahead,
+    fill_squares,
+    prefetch,
+    rows_ahead,
+    scores,
+)
 
 PATIENCE = 10  # passes at least that may be no better than before
 
@@ -38,11 +47,11 @@ def relax(
     steps: np.ndarray,
 ) -> int:
     """Make one pass; count the rows that it found on the wrong side."""
-    wrong, ahead = 0, rows_ahead(rows, False)
+    wrong, ahead, entries = 0, rows_ahead(rows, False), entries_ahead(rows)
     for i in range(signs.size):
         if ahead and i + ahead < signs.size:
             prefetch(rows, i + ahead)
-        score = signs[i] * dot(rows, i, w, STORED)
+        score = signs[i] * dot(rows, i, w, entries)
         if not score > 0.0:
             wrong += 1
         if score < 1.0 and squares[i] > 0.0:

@@ -11,7 +11,7 @@ import numpy as np
 from rosenblatt.matrices import Matrix, as_rows, without_duplicates
 from rosenblatt.online.driver import PORTION
 from rosenblatt.online.linear_machine import LinearMachine, Move, OneRow
-from rosenblatt.online.perceptron import LOOKS, WORK, Allowance, Log, Rule, State
+from rosenblatt.online.perceptron import LOOKS, NO_LOG, WORK, Allowance, Rule, State
 from rosenblatt.online.plan import Plan
 from rosenblatt.online.presenter import FEWEST
 from rosenblatt.online.window import Window, learn_newest_row, present_newest
@@ -91,7 +91,7 @@ class WindowPresenter:
     def __init__(self, machine: Machine, rows: Rows, codes: np.ndarray, rule: Rule) -> None:
         self.machine, self.rows, self.codes, self.rule = machine, rows, codes, rule
         self.tally, self.counts = machine.state.tally, np.zeros(codes.size, np.uint32)
-        self.before, self.log = self.tally.copy(), Log.empty(0)
+        self.before, self.log = self.tally.copy(), NO_LOG
 
     def present(self, plan: Plan, allowance: Allowance) -> None:
         """Present examples from the cursor on, for about a portion."""

@@ -41,7 +41,7 @@ from rosenblatt.online.classes import (
     vectors,
 )
 from rosenblatt.online.plan import Plan, prefetch_later, upcoming
-from rosenblatt.rows import STORED, Rows, Single, dot, dots, prefetch, rows_ahead, size
+from rosenblatt.rows import Rows, Single, dot, dots, entries_ahead, prefetch, rows_ahead, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
 #   CURSOR     place in the plan               LOOKS      dot products computed
@@ -129,6 +129,9 @@ class Log(NamedTuple):
         for column, room in zip(self, wider, strict=True):
             room[: column.size] = column
         return wider
+
+
+NO_LOG = Log.empty(0)
 
 
 class Allowance(NamedTuple):
@@ -268,7 +271,7 @@ def present(
     """
     tally, n, each = state.tally, codes.size, vectors(state.w)
     cursor, work, looks = int(tally[CURSOR]), 0, 0
-    entries = 0 if plan.sequence.size else STORED
+    entries = 0 if plan.sequence.size else entries_ahead(rows)
     left = updates_left(log, tally, allowance)
     for _ in range(allowance.looks if left > 0 else 0):
         if cursor == n:
@@ -304,11 +307,11 @@ def present(
 def most_wrong(rows: Rows, codes: np.ndarray, rule: Rule, state: State) -> int:
     """Look at all examples; give that of smallest lead which calls for an update, or -1."""
     tally, n, ahead = state.tally, codes.size, rows_ahead(rows, False)
-    worst, smallest = -1, np.inf
+    entries, worst, smallest = entries_ahead(rows), -1, np.inf
     for i in range(n):
         if ahead and i + ahead < n:
             prefetch(rows, i + ahead)
-        lead, _ = look(rows, i, codes[i], state.w, state.scores, STORED)
+        lead, _ = look(rows, i, codes[i], state.w, state.scores, entries)
         if not abs(lead) < np.inf:
             tally[UNUSABLE] = i + 1
             return -1

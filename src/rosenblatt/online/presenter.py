@@ -12,6 +12,7 @@ from rosenblatt.online.perceptron import (
     LOGGED,
     LOOKS,
     LOST,
+    NO_LOG,
     WORK,
     Allowance,
     Log,
@@ -36,7 +37,7 @@ class RowPresenter:
     ) -> None:
         self.rows, self.codes, self.rule, self.state = rows, codes, rule, state
         self.tally, self.counts = state.tally, np.zeros(codes.size, np.uint32)
-        self.room = Log.empty(FIRST_ENTRIES if logging else 0)
+        self.room = Log.empty(FIRST_ENTRIES) if logging else NO_LOG
         self.before, self.lengths = state.tally.copy(), list[Length]()
 
     @property
