@@ -1,7 +1,8 @@
 """Soft margins of real data: the processor time to come near the least objective, with C = 1.
 
 LIBLINEAR (in scikit-learn's LinearSVC, dual, hinge loss) does not know how near it is: it gets the
-loosest tolerance whose answer is near enough, found before the race. So does rosenblatt, though it
+loosest tolerance whose answer is near enough, found before the race, and as many sweeps as take it
+40 seconds; where these do not suffice, its time is infinite. So does rosenblatt, though it
 proves a gap; often that is the distance itself. It may use two cores; both count.
 """
 
@@ -20,13 +21,13 @@ import numpy as np
 import rosenblatt as rb
 from bench.defaults import whole
 from bench.kernels import census, images
-from bench.race import Contestant, Figure, MissingError, Race, race, ratio
+from bench.race import Contestant, Figure, Race, race, ratio
 from bench.sets import found, scaled, text_like
 
 Labelled = tuple[Any, np.ndarray]
 DISTANCES = (1e-2, 1e-3, 1e-4, 1e-6)  # from the least objective, relative to it
 TOLERANCES = 10.0 ** -np.arange(-1.0, 5.5, 0.5)
-PATIENCE = 40  # seconds for one fit of a peer
+PATIENCE, TRIAL = 40, 10  # seconds for one fit of a peer, and sweeps that tell how long one takes
 INTERCEPTS = ("lifted", "none")
 GROWING = (10_000, 100_000, 1_000_000)
 FINEST = 3e-7  # of the least objective: sweeps over text need ten thousand passes to halve it
@@ -103,14 +104,14 @@ def ours(data: Labelled, intercept: str, gap: float) -> Any:
     return rb.SoftMarginSVM(C=1.0, intercept=intercept, tol=gap).fit(*data)
 
 
-def liblinear(data: Labelled, intercept: str, eps: float) -> Any:
+def liblinear(data: Labelled, intercept: str, eps: float, sweeps: int) -> Any:
     """Let LIBLINEAR solve the same problem."""
     from sklearn.svm import LinearSVC
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         learner = LinearSVC(
-            loss="hinge", fit_intercept=intercept == "lifted", tol=eps, max_iter=10**6
+            loss="hinge", fit_intercept=intercept == "lifted", tol=eps, max_iter=sweeps
         )
         return learner.set_params(random_state=0).fit(*data)
 
@@ -135,6 +136,8 @@ class Course:
         self.data, self.intercept = make(), intercept
         best = ours(self.data, intercept, FINEST)
         self.least = best.dual_objective_
+        trial = processor(partial(liblinear, self.data, intercept, 1e-9, TRIAL))[0]
+        self.sweeps = int(PATIENCE * TRIAL / trial)
         self.tried: list[tuple[float, float]] = []  # tolerances, and how far they end
 
     def far(self, learner: Any) -> float:
@@ -146,14 +149,14 @@ class Course:
         for eps in TOLERANCES[len(self.tried) :]:
             if self.tried and self.tried[-1][1] <= distance:
                 break
-            seconds, learner = processor(partial(liblinear, self.data, self.intercept, eps))
+            learner = liblinear(self.data, self.intercept, eps, self.sweeps)
             self.tried.append((eps, self.far(learner)))
-            if seconds > PATIENCE:
+            if learner.n_iter_ >= self.sweeps:
                 break
         enough = [eps for eps, far in self.tried if far <= distance]
         if not enough:
-            raise MissingError(f"no fit of {PATIENCE} s comes within {distance:g} of the optimum")
-        return timed(partial(liblinear, self.data, self.intercept, enough[0]))
+            return Contestant(lambda _: math.inf)
+        return timed(partial(liblinear, self.data, self.intercept, enough[0], self.sweeps))
 
     def ours(self, distance: float) -> Contestant:
         """Enter rosenblatt with the loosest gap that comes near enough."""
@@ -163,7 +166,9 @@ class Course:
         return timed(partial(ours, self.data, self.intercept, learner.tol))
 
 
-def to_the_optimum(make: Callable[[], Labelled], bar: float = 1.0) -> Race:
+def to_the_optimum(
+    make: Callable[[], Labelled], bar: float = 1.0, repeats: int | None = None
+) -> Race:
     """Race to all distances, with a lifted intercept and without."""
     entries, figures = {}, []
     for intercept in INTERCEPTS:
@@ -173,7 +178,7 @@ def to_the_optimum(make: Callable[[], Labelled], bar: float = 1.0) -> Race:
             entries[names[0]] = lambda course=course, far=distance: course().peer(far)
             entries[names[1]] = lambda course=course, far=distance: course().ours(far)
             figures.append(ratio(*names, at_least=bar))
-    return Race(entries=entries, figures=figures, unit="ms", factor=1e3, timed=False)
+    return Race(entries, figures, unit="ms", factor=1e3, timed=False, repeats=repeats)
 
 
 def against_libsvm(make: Callable[[], Labelled]) -> Race:
@@ -244,7 +249,7 @@ def soft_mnist(scale: float) -> Race:
 @race
 def soft_covtype(scale: float) -> Race:
     """Soft margin to the optimum, covtype, 581,012 × 54, scaled, class 2 against the rest."""
-    return to_the_optimum(partial(table, "multiclass/covtype.csv.gz", 2))
+    return to_the_optimum(partial(table, "multiclass/covtype.csv.gz", 2), repeats=1)
 
 
 @race

@@ -277,7 +277,7 @@ def present(
         if cursor == n:
             break
         i = upcoming(plan, cursor, n)
-        prefetch_later(rows, plan, cursor, n)
+        prefetch_later(rows, codes, counts, plan, cursor)
         y = codes[i]
         found = look(rows, i, y, state.w, state.scores, entries)
         if not abs(found[0]) < np.inf:

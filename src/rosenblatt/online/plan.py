@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rosenblatt.lanes import prefetch_entry
 from rosenblatt.loops import loop, part
 from rosenblatt.rows import Rows, prefetch, rows_ahead
 
@@ -55,11 +56,19 @@ def upcoming(plan: Plan, cursor: int, n: int) -> np.int64:
     return np.int64(plan.sequence[cursor]) if plan.sequence.size else np.int64(cursor)
 
 
+# In shuffled order, the classes and counts of rows come from anywhere, too: to ask for them takes a
+# tenth of the time off a pass over covtype.
 @part
-def prefetch_later(rows: Rows, plan: Plan, cursor: int, n: int) -> None:
+def prefetch_later(
+    rows: Rows, codes: np.ndarray, counts: np.ndarray, plan: Plan, cursor: int
+) -> None:
     """Ask the memory for the row whose turn comes soon, if that is known."""
     shuffled = plan.sequence.size > 0
     ahead = rows_ahead(rows, shuffled)
     later = cursor + ahead
-    if ahead and later < n and not plan.lazy:
-        prefetch(rows, np.int64(plan.sequence[later] if shuffled else later))
+    if ahead and later < codes.size and not plan.lazy:
+        i = np.int64(plan.sequence[later] if shuffled else later)
+        prefetch(rows, i)
+        if shuffled:
+            prefetch_entry(codes, i)
+            prefetch_entry(counts, i)
