@@ -33,7 +33,9 @@ def number(value: float | None) -> str:
     """Write a number with three digits that matter."""
     if value is None:
         return "–"
-    if value == math.inf or value == int(value):  # infinite: it did not end in time
+    if value == math.inf:  # it did not end in time
+        return "∞"
+    if value == int(value):
         return f"{value:,.0f}"
     return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:#.3g}".rstrip(".")
 
