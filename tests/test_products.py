@@ -17,7 +17,7 @@ from naive_certificates import KINDS, forms
 from rosenblatt import checker
 from rosenblatt.blocks import in_blocks
 from rosenblatt.errors import InputError
-from rosenblatt.exact import digest
+from rosenblatt.exact import digest, enclosed
 from rosenblatt.exact.digest import (
     column_factors,
     label_tags,
@@ -31,7 +31,6 @@ from rosenblatt.exact.limbs import exact_signs, scratch_for
 from rosenblatt.exact.numbers import exact_matrix, exact_row
 from rosenblatt.exact.products import (
     NO_TAGS,
-    ZERO,
     compare,
     first_look,
     short_of_root,
@@ -147,6 +146,7 @@ def test_a_row_that_is_not_finite_is_refused_where_another_is_short_of_a_root(fe
 def test_signs_of_products_and_the_smallest_one_are_exact(kind, weight_kind, monkeypatch):
     if LONG:  # compiled code for each layout, where few entries are left to Python
         monkeypatch.setattr("rosenblatt.exact.products.FEW_ENTRIES", 0)
+        monkeypatch.setattr(enclosed, "FEW", -1)
     random = np.random.default_rng(11)
     for lift in LIFTS:
         n, d = random.integers(1, 9), random.integers(1, 6)
@@ -166,7 +166,7 @@ def test_signs_of_products_and_the_smallest_one_are_exact(kind, weight_kind, mon
 
 @pytest.mark.twin_of("exact.enclosed.look")
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-def test_a_look_says_nothing_wrong_and_hashes_what_it_sees(layout):
+def test_a_look_says_nothing_wrong_and_hashes_what_it_sees(layout, monkeypatch):
     random = np.random.default_rng(17)
     A = random.integers(-3, 4, (50, 6)).astype(float)
     X, signs = layout.matrix(A), random.choice([-1, 1], 50).astype(np.int8)
@@ -183,8 +183,12 @@ def test_a_look_says_nothing_wrong_and_hashes_what_it_sees(layout):
     tagged = [
         (1 if s > 0 else 2, list(enumerate(x))) for s, x in zip(signs, A.tolist(), strict=True)
     ]
-    hashed = first_look(SignedRows(X, signs, 0), Weights.of(w.tolist(), 6), ZERO, tags).total
-    assert shown(hashed, 50, 6) == naive.hashed(tagged, 6)
+    for few in (-1, enclosed.FEW):  # NumPy looks at few rows
+        monkeypatch.setattr(enclosed, "FEW", few)
+        seen = first_look(SignedRows(X, signs, 0), Weights.of(w.tolist(), 6), np.ones(1), tags)
+        assert shown(seen.total, 50, 6) == naive.hashed(tagged, 6)
+        assert (seen.signs == out).all()
+        assert min(exact) <= Fraction(seen.at_most) < min(exact) + Fraction(1, 10**9)
 
 
 def test_columns_without_a_weight_do_not_matter():

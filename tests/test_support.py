@@ -41,7 +41,8 @@ def options(intercept):
 @pytest.mark.twin_of("margin.corral.descend")
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 @pytest.mark.parametrize("layout", [DENSE, SPARSE], ids=str)
-def test_the_nearest_point_is_that_of_the_naive_twin(layout, intercept):
+def test_the_nearest_point_is_that_of_the_naive_twin(layout, intercept, monkeypatch):
+    monkeypatch.setattr(support, "FEWEST", 0)  # or Python would search
     random, separable = np.random.default_rng(7), 0
     for _ in range(60):
         n, d = int(random.integers(2, 8)), int(random.integers(1, 5))
@@ -58,6 +59,30 @@ def test_the_nearest_point_is_that_of_the_naive_twin(layout, intercept):
         assert found.gap <= 1e-12
         assert lower == pytest.approx(math.sqrt(square), rel=1e-10)
         assert upper == pytest.approx(math.sqrt(square), rel=1e-10)
+    assert separable > 15
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_few_rows_get_in_python_what_the_compiled_search_finds(form, intercept, monkeypatch):
+    random, separable = np.random.default_rng(8), 0
+    for _ in range(60):
+        n, d = int(random.integers(2, 8)), int(random.integers(1, 5))
+        X = np.zeros((n, 100))  # of whose columns few are used
+        X[:, 7 : 7 + d] = random.integers(-3, 4, (n, d))
+        X = X if form is not np.asarray else X[:, 7 : 7 + d].copy()
+        signs = random.choice([-1, 1], n)
+        signs[0] = -signs[-1]
+        monkeypatch.setattr(support, "FEWEST", 64)
+        few = searched(form(X), signs, intercept)
+        monkeypatch.setattr(support, "FEWEST", 0)
+        compiled = searched(form(X), signs, intercept)
+        assert (few.gap < 1) == (compiled.gap < 1)
+        if few.gap >= 1:
+            continue
+        separable += 1
+        assert few.gap <= 1e-10  # weights are rounded, and rows are far longer than p
+        assert np.allclose(few.w, compiled.w, rtol=1e-8, atol=1e-8 * np.abs(compiled.w).max())
     assert separable > 15
 
 

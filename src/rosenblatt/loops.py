@@ -267,13 +267,13 @@ def exact_part(function: F) -> F:
     return _piece(function, EXACT)
 
 
-def in_python(function: F) -> F:
-    """Give a loop as plain Python, with the parts of its module.
+def in_python(function: F, **primitives: Callable[..., Any]) -> F:
+    """Give a loop as plain Python, with the parts of its module and primitives for its rows.
 
     Few numbers take it less time than to compile the loop.
     """
     plain: Any = function
-    room = dict(plain.py_func.__globals__)
+    room = {**plain.py_func.__globals__, **primitives}
     for name, value in room.items():
         if hasattr(value, "py_func"):
             room[name] = FunctionType(value.py_func.__code__, room)

@@ -142,12 +142,12 @@ def tagged_digest(X: Matrix, tags: np.ndarray) -> str:
     """Identify rows, each with a tag for its class."""
     if is_exact(X):
         return digest(exact_rows(X, tags.tolist()), X.shape[1], None)
-    return shown(_total(X, tags), *X.shape)
+    return shown(total_of_rows(X, tags), *X.shape)
 
 
 def labelled_total(X: Matrix, signs: np.ndarray, first: int) -> int:
     """Hash labelled rows of floats from row `first` on; totals of parts add up, modulo 2^64."""
-    return _total(X, label_tags(signs), first)
+    return total_of_rows(X, label_tags(signs), first)
 
 
 def system_digest(A: Matrix, b: np.ndarray, tags: np.ndarray, bounds: Bounds | None = None) -> str:
@@ -161,7 +161,7 @@ def system_digest(A: Matrix, b: np.ndarray, tags: np.ndarray, bounds: Bounds | N
         return digest(exact_rows(A, tags.tolist(), b), A.shape[1], bounds)
     factors = column_factors(A.shape[1] + 1)
     hashed = tags.astype(np.uint64) + _folded(b) * factors[-1]
-    total = _total(A, hashed)
+    total = total_of_rows(A, hashed)
     if ends:
         kinds = np.array([kind for kind, _, _ in ends], np.uint64)
         columns = np.array([column for _, column, _ in ends], np.uint64)
@@ -206,7 +206,8 @@ def shown(total: int, rows: int, columns: int) -> str:
     return f"{checker.mix(checker.mix(total ^ rows) ^ columns):016x}"
 
 
-def _total(X: Matrix, tags: np.ndarray, first: int = 0) -> int:
+def total_of_rows(X: Matrix, tags: np.ndarray, first: int = 0) -> int:
+    """Hash rows of floats from row `first` on, each with a tag."""
     rows, factors = as_rows(X, 0.0), column_factors(X.shape[1])
     if X.shape[0] + stored(X) <= FEW:
         return _total_of_few(rows, tags, factors, first)

@@ -10,17 +10,21 @@ import numpy as np
 from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
-from rosenblatt.exact.enclosed import TINY, enclosed, hinge_losses
+from rosenblatt.exact.enclosed import (
+    FEW,
+    TINY,
+    enclosed,
+    enclosed_few,
+    flat,
+    hinge_losses,
+    sizes_of_rows,
+)
 from rosenblatt.exact.signed import products
 from rosenblatt.loops import loop, part
 from rosenblatt.matrices import Matrix, as_rows, stored
 from rosenblatt.rows import UNIT, Rows, size, span, sqnorm
 
 NO_WEIGHTS = np.empty(0)
-
-# Rows and entries that NumPy looks at: to compile the loops for them takes far longer. The bounds
-# on errors hold for sums in any order.
-FEW = 1 << 14
 
 
 class Extremes(NamedTuple):
@@ -143,12 +147,12 @@ def _extremes_of_few(
     X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray
 ) -> Extremes:
     """Give what `extremes` gives."""
-    low, _ = _enclosed_few(X, signs, w, lift)
-    terms, factors = _sizes(X, lift) + 4.0, weights if weights.size else np.ones(signs.size)
+    low, _ = enclosed_few(X, signs, w, lift)
+    terms, factors = sizes_of_rows(X, lift) + 4.0, weights if weights.size else np.ones(signs.size)
     with np.errstate(all="ignore"):
         doubles = X.astype(np.float64)
         squares = doubles.power(2) if sparse.issparse(X) else doubles**2
-        lifted = _flat(squares.sum(axis=1)) + lift * lift
+        lifted = flat(squares.sum(axis=1)) + lift * lift
         norms = np.sqrt(lifted + terms * TINY) * (1 + terms * 2.0**-52)
         steep = np.where(low > 0, factors * norms * (norms / low), 0.0)
         margins = factors * low
@@ -162,36 +166,12 @@ def _losses_of_few(
     X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float, weights: np.ndarray
 ) -> tuple[float, float]:
     """Give what `hinge_losses` gives."""
-    low, high = _enclosed_few(X, signs, w, lift)
+    low, high = enclosed_few(X, signs, w, lift)
     with np.errstate(all="ignore"):
         if weights.size:
             low, high = weights * low, weights * high
             low, high = low - abs(low) * 2.0**-52 - TINY, high + abs(high) * 2.0**-52 + TINY
         return float(np.maximum(0.0, 1.0 - high).sum()), float(np.maximum(0.0, 1.0 - low).sum())
-
-
-def _enclosed_few(
-    X: Matrix, signs: np.ndarray, w: np.ndarray, lift: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Give what `enclosed` gives, for all rows."""
-    terms, columns, added = _sizes(X, lift) + 4.0, w[: X.shape[1]], lift * w[-1]
-    with np.errstate(all="ignore"):
-        scores = signs * (_flat(X @ columns) + added)
-        sizes = _flat(abs(X) @ abs(columns)) + abs(added)
-        errors = terms * 2.0**-52 * sizes + terms * TINY
-        certain = np.isfinite(scores) & np.isfinite(errors)
-        low, high = scores - errors, scores + errors
-    return np.where(certain, low, -np.inf), np.where(certain, high, np.inf)
-
-
-def _sizes(X: Matrix, lift: float) -> np.ndarray:
-    """Give the number of stored entries of each row, the lifted one included."""
-    held = np.diff(X.indptr) if sparse.issparse(X) else np.full(X.shape[0], X.shape[1])
-    return np.asarray(held + (lift != 0.0), np.float64)
-
-
-def _flat(values: Any) -> np.ndarray:
-    return np.asarray(values, np.float64).ravel()
 
 
 def loss_above(

@@ -20,8 +20,9 @@ from scipy import sparse
 from rosenblatt.blocks import in_blocks
 from rosenblatt.certificate_fields import Number
 from rosenblatt.decimals import is_decimal, whole_rows
-from rosenblatt.exact.digest import column_factors
-from rosenblatt.exact.enclosed import UNDECIDED, look
+from rosenblatt.exact import enclosed
+from rosenblatt.exact.digest import column_factors, total_of_rows
+from rosenblatt.exact.enclosed import UNDECIDED, enclosed_few, look
 from rosenblatt.exact.integers import Rationals
 from rosenblatt.exact.limbs import exact_signs, scratch_for
 from rosenblatt.exact.numbers import exact_list, exact_row, is_exact
@@ -103,6 +104,8 @@ def first_look(
     rows: SignedRows, w: Weights, thresholds: np.ndarray, tags: np.ndarray = NO_TAGS
 ) -> Comparison:
     """Compare in float64, with UNDECIDED where the bound on the error says so."""
+    if rows.size + rows.entries <= enclosed.FEW:
+        return _first_look_at_few(rows, w, thresholds, tags)
     stored, out = as_rows(rows.X, 1.0), np.empty(rows.size, np.int8)
     hashing = tags, column_factors(rows.X.shape[1]) if tags.size else NO_TAGS
 
@@ -111,6 +114,16 @@ def first_look(
 
     totals, at_most = zip(*in_blocks(work, rows.size, rows.entries), strict=True)
     return Comparison(out, sum(map(int, totals)) % 2**64, min(at_most))
+
+
+def _first_look_at_few(
+    rows: SignedRows, w: Weights, thresholds: np.ndarray, tags: np.ndarray
+) -> Comparison:
+    """Give what `look` gives."""
+    low, high = enclosed_few(rows.X, rows.signs, w.floats, 1.0)
+    below = np.where(high < thresholds, np.int8(-1), UNDECIDED)
+    total = total_of_rows(rows.X, tags) if tags.size else 0
+    return Comparison(np.where(low > thresholds, np.int8(1), below), total, float(high.min()))
 
 
 def _narrowed(rows: SignedRows, w: Weights) -> tuple[SignedRows, Weights]:

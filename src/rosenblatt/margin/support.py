@@ -8,12 +8,13 @@ Many        a part of them is solved; then all are looked at once, and those tha
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
+from rosenblatt.loops import in_python
 from rosenblatt.margin.corral import (
     COUNT,
     FULL,
@@ -25,10 +26,12 @@ from rosenblatt.margin.corral import (
 )
 from rosenblatt.margin.intercepts import middle_intercept
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.rows import fill_squares, scores, span
+from rosenblatt.rows import Dense, Rows, fill_squares, scores, span
 
 FEW_ENTRIES = 2**16  # so few are looked at in less time than rows are chosen
 FIRST_ROWS = 64  # of each group, to begin with
+# Rows and entries up to which Python's milliseconds are better than to compile the loops.
+FEWEST = 64
 # Rows of a corral: at first, those that seconds suffice for, and those that are too many.
 ROOM, FEW_ROOM, MOST_ROOM = 64, 1024, 4096
 STEPS, WORK = 10, 10**8  # at least so many steps, and multiplications, for a look at the clock
@@ -59,6 +62,8 @@ class SupportSearch:
         self.share, self.lift = (0.5, 0.0) if free else (1.0, lift)
         self.dense = not sparse.issparse(X)
         self.entries = X.size if self.dense else X.nnz
+        self.fewest = signs.size + self.entries <= FEWEST
+        self.take_steps = descend_in_python if self.fewest else descend
         # A shift of all rows moves no difference of the groups, but its size is lost in rounding.
         moved = free and self.dense
         self.centre = X.sum(axis=0, dtype=np.float64) / len(X) if moved else np.zeros(X.shape[1])
@@ -129,8 +134,9 @@ class SupportSearch:
         if self.dense:
             X = np.subtract(X, self.centre, dtype=np.float64)
         signs, view = self.signs[rows], as_rows(X, self.lift)
-        squares = np.empty(rows.size)
-        fill_squares(view, squares)
+        squares = _squares(X, self.lift) if self.fewest else np.empty(rows.size)
+        if not self.fewest:
+            fill_squares(view, squares)
         self.joint = (
             self.joint or float(squares.sum()) / rows.size or 1.0
         )  # which stays: so does the factor
@@ -143,7 +149,7 @@ class SupportSearch:
         while True:
             count = int(self.corral.found[COUNT])
             steps = STEPS + WORK // (row * (self.chosen.size + count) + count**2)
-            status: int = descend(
+            status: int = self.take_steps(
                 self.part,
                 self.corral,
                 self.firsts,
@@ -161,17 +167,23 @@ class SupportSearch:
         """Compute z·p of all rows and the relative gap."""
         weights = self.point.copy()
         weights[-1] = self.lift * self.point[-1] - self.centre @ self.point[:-1]
+        if self.fewest:
+            self.products[:] = self.X @ weights[:-1] + weights[-1]
+        else:
+            self._score(weights)
+        self.products *= self.signs
+        lows = [self.products[rows].min() for rows in self.members]
+        square = float(self.point @ self.point)
+        self.gap = 1 - self.share * float(sum(lows)) / square if square > 0 else np.inf
+        return self.gap
+
+    def _score(self, weights: np.ndarray) -> None:
         rows = as_rows(self.X, 1.0)
 
         def work(start: int, stop: int) -> None:
             scores(span(rows, start, stop), weights, self.products[start:stop])
 
         in_blocks(work, self.signs.size, self.entries)
-        self.products *= self.signs
-        lows = [self.products[rows].min() for rows in self.members]
-        square = float(self.point @ self.point)
-        self.gap = 1 - self.share * float(sum(lows)) / square if square > 0 else np.inf
-        return self.gap
 
     def _add_worst(self) -> bool:
         """Add rows below the corral's; tell whether there are any."""
@@ -188,6 +200,53 @@ class SupportSearch:
             return False
         self._take(np.append(self.chosen, _lowest(worst, depth, FIRST_ROWS + count)))
         return True
+
+
+def descend_in_python(
+    hulls: Grouped,
+    corral: FloatCorral,
+    firsts: np.ndarray,
+    point: np.ndarray,
+    products: np.ndarray,
+    tol: float,
+    steps: int,
+) -> int:
+    """Do as `descend`, in the columns that few rows use."""
+    rows, used = _packed(hulls.rows)
+    near, spread = point[used], np.zeros(used.size)
+    hulls, corral = hulls._replace(rows=rows), corral._replace(spread=spread)
+    run = in_python(descend, dot=_dot, add=_add)
+    status: int = run(hulls, corral, firsts, near, products, tol, steps)
+    point[:] = 0.0
+    point[used] = near
+    return status
+
+
+def _packed(rows: Rows) -> tuple[Dense, np.ndarray]:
+    """Give dense rows of the columns in use, and the places of these and of the lift."""
+    if isinstance(rows, Dense):
+        return rows, np.arange(rows.values.shape[1] + 1)
+    columns, places = np.unique(rows.columns, return_inverse=True)
+    values = np.zeros((rows.starts.size - 1, columns.size))
+    of_rows = np.repeat(np.arange(len(values)), np.diff(rows.starts).astype(np.int64))
+    np.add.at(values, (of_rows, places.ravel()), rows.values)
+    return Dense(values, rows.lift), np.append(columns.astype(np.int64), -1)
+
+
+def _dot(rows: Dense, i: int, w: np.ndarray) -> Any:
+    return rows.values[i] @ w[:-1] + rows.lift * w[-1]
+
+
+def _add(rows: Dense, i: int, a: float, w: np.ndarray) -> None:
+    w[:-1] += a * rows.values[i]
+    w[-1] += a * rows.lift
+
+
+def _squares(X: Matrix, lift: float) -> np.ndarray:
+    """Give ‖(x, lift)‖² of each row."""
+    doubled = X.astype(np.float64)
+    squares = doubled.multiply(doubled) if sparse.issparse(X) else doubled * doubled
+    return np.asarray(squares.sum(axis=1)).ravel() + lift * lift
 
 
 def _lowest(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
