@@ -268,13 +268,26 @@ def exact_part(function: F) -> F:
 
 
 def in_python(function: F, **primitives: Callable[..., Any]) -> F:
-    """Give a loop as plain Python, with the parts of its module and primitives for its rows.
+    """Give a loop as plain Python, with its parts as such, and primitives for its rows.
 
     Few numbers take it less time than to compile the loop.
     """
-    plain: Any = function
-    room = {**plain.py_func.__globals__, **primitives}
-    for name, value in room.items():
-        if hasattr(value, "py_func"):
-            room[name] = FunctionType(value.py_func.__code__, room)
-    return cast(F, FunctionType(plain.py_func.__code__, room))
+    compiled: Any = function
+    plain = _plain(compiled.py_func, primitives, {})
+
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):  # as in compiled loops
+            return plain(*arguments)
+
+    return cast(F, run)
+
+
+def _plain(function: Any, primitives: dict[str, Any], rooms: dict[int, Any]) -> FunctionType:
+    """Give a function that calls plain ones; each module of the package gets a room of its own."""
+    room = rooms.get(id(function.__globals__))
+    if room is None:
+        room = rooms[id(function.__globals__)] = {**function.__globals__, **primitives}
+        for name, value in function.__globals__.items():
+            if hasattr(value, "py_func") and name not in primitives:
+                room[name] = _plain(value.py_func, primitives, rooms)
+    return FunctionType(function.__code__, room, function.__name__, function.__defaults__)

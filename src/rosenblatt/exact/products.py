@@ -123,7 +123,9 @@ def _first_look_at_few(
     low, high = enclosed_few(rows.X, rows.signs, w.floats, 1.0)
     below = np.where(high < thresholds, np.int8(-1), UNDECIDED)
     total = total_of_rows(rows.X, tags) if tags.size else 0
-    return Comparison(np.where(low > thresholds, np.int8(1), below), total, float(high.min()))
+    return Comparison(
+        np.where(low > thresholds, np.int8(1), below), total, float(high.min(initial=np.inf))
+    )
 
 
 def _narrowed(rows: SignedRows, w: Weights) -> tuple[SignedRows, Weights]:

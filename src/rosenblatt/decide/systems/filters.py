@@ -38,7 +38,7 @@ from rosenblatt.exact.digest import EQUAL, mix
 from rosenblatt.exact.digest import LOWER as LOWER_TAG
 from rosenblatt.exact.numbers import exact_list
 from rosenblatt.exact.rounding import floats_of
-from rosenblatt.loops import loop, part
+from rosenblatt.loops import in_python, loop, part
 from rosenblatt.pauses import Pause
 
 ORDERS, EACH = 120, 15  # at random, and for each row or bound beyond two that may be too many
@@ -46,6 +46,8 @@ LEAST = 2  # rows and bounds, of which there are hardly fewer
 MOST = 1_000_000  # numbers of a table: a filter takes about a second then
 WORK = 100_000_000  # numbers that pivots change before no further order is tried
 AT_ONCE = 10_000_000  # such numbers, between two looks at the clock
+# Numbers that all turns go through, up to which Python's milliseconds are better than to compile.
+FEW_NUMBERS = 2000
 WRONG = 20  # sets that prove nothing, after which floats are given up
 FEW_PIVOTS = 80  # in all, for each row or bound
 PIVOTS = 100  # for one row or bound, after which it stays
@@ -103,15 +105,17 @@ class Filters:
             return
         places = {member: k for k, member in enumerate(self.members)}
         given, turns, wrong = Tableau.of(self._table()), self._turns(), 0
-        best = begun(given, np.array([places[member] for member in first]))
+        few = self._most_turns() * len(self.members) * given.table.size <= FEW_NUMBERS
+        search = in_python(searched) if few else searched
+        best = begun(given, np.array([places[member] for member in first]), few)
         now = Tableau(*map(np.copy, best))
         last, work = self._last(best), min(WORK, FEW_PIVOTS * len(self.members) * given.table.size)
         while turns.counts[0] < last and turns.counts[1] < work and wrong <= WRONG:
             pause()
-            if searched(given, best, now, turns, last, min(work, turns.counts[1] + AT_ONCE)):
+            if search(given, best, now, turns, last, min(work, turns.counts[1] + AT_ONCE)):
                 left = now.positive
                 if proven([self.members[k][0] for k in left.tolist()]):
-                    best = begun(given, left)
+                    best = begun(given, left, few)
                     last = self._last(best)
                 else:
                     wrong += 1
@@ -120,7 +124,10 @@ class Filters:
 
     def _last(self, best: Tableau) -> int:
         """Give the turn to end with, which is an early one where there is little to try."""
-        return min(ORDERS, len(self.members) ** 2 // 24, EACH * (best.positive.size - LEAST))
+        return min(self._most_turns(), EACH * (best.positive.size - LEAST))
+
+    def _most_turns(self) -> int:
+        return min(ORDERS, len(self.members) ** 2 // 24)
 
     def _turns(self) -> SearchOrders:
         """Give the turns, the first two of them with members as they are numbered."""

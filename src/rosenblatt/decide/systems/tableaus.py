@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.loops import loop, part
+from rosenblatt.loops import in_python, loop, part
 
 SMALL = 1e-11  # beside 1: nothing to divide by
 ROUNDING = 1e-8  # a difference, beside what it was taken from, that is due to rounding
@@ -44,10 +44,11 @@ class Tableau(NamedTuple):
         return np.asarray(self.basis[self.table[-1] > 0.0])
 
 
-def begun(given: Tableau, held: np.ndarray) -> Tableau:
-    """Give the tableau of a set that contradicts."""
+def begun(given: Tableau, held: np.ndarray, few: bool = False) -> Tableau:
+    """Give the tableau of a set that contradicts; few numbers are left to Python."""
     made = Tableau(*map(np.copy, given))
-    begin(made, held)
+    run = in_python(begin) if few else begin
+    run(made, held)
     return made
 
 
