@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.data.synthetic import make_separable
 from rosenblatt.lab.experiment import Row
+from rosenblatt.learners.perceptron import Perceptron  # that of `rb` would load scikit-learn
 
 
 def until_convergence(n: int, d: int, margin: float, seed: int) -> Row:
     """Let a perceptron without an intercept cycle through a planted problem; give what it cost."""
-    X, y, w = rb.make_separable(n, d, margin=margin, seed=seed)
-    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
+    X, y, w = make_separable(n, d, margin=margin, seed=seed)
+    learner = Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
     return {
         "mistakes": learner.run_.mistakes,
         "passes": learner.run_.passes,
@@ -30,7 +31,7 @@ def make_noisy(
     >>> int((y * (X @ w) < 0).sum())
     10
     """
-    X, y, w = rb.make_separable(n, d, margin=margin, seed=seed)
+    X, y, w = make_separable(n, d, margin=margin, seed=seed)
     random = np.random.default_rng([seed, 1])  # not the numbers that made the rows
     y[random.choice(n, round(flipped * n), replace=False)] *= -1
     return X, y, w
@@ -51,5 +52,5 @@ def make_slab(
     >>> round(float(distances.min()), 12), round(float(distances.max()), 3)
     (0.01, 0.02)
     """
-    X, y, w = rb.make_separable(n, d, margin=0.5, seed=seed)
+    X, y, w = make_separable(n, d, margin=0.5, seed=seed)
     return X - np.outer((1 - 2 * margin) * (X @ w), w), y, w
