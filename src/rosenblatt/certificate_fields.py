@@ -60,6 +60,10 @@ def _fraction(value: Decimal) -> Fraction:
     return Fraction(*value.as_integer_ratio())
 
 
+# Most numbers of weights for hashed text.
+ZEROS: dict[str, Number] = {"0": 0, (0.0).hex(): 0.0}
+
+
 def number_text(value: Number) -> str:
     """Write a number as certificates do."""
     if isinstance(value, float):
@@ -71,6 +75,8 @@ def number_text(value: Number) -> str:
 
 def number_from_text(text: Any, name: str = "a number") -> Number:
     """Read a number as certificates write it: floats from hexadecimal, else int or Fraction."""
+    if isinstance(text, str) and text in ZEROS:
+        return ZEROS[text]
     try:
         value = as_number(text, name)
     except Refused as error:

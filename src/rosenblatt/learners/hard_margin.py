@@ -236,4 +236,5 @@ def _plane(found: Any, lift: float) -> np.ndarray:
     norm = norm_above(exact if lifted else exact[:width])
     scale = 1 / (Fraction(found.lower) * Fraction(norm)) if found.lower > 0 else Fraction(0)
     intercept = exact[width] * (Fraction(lift) if lifted else 1) if len(exact) > width else 0
-    return np.array([nearest_float(value * scale) for value in (*exact[:width], intercept)])
+    plane = (*exact[:width], intercept)  # mostly zeros where text was hashed
+    return np.array([nearest_float(value * scale) if value else 0.0 for value in plane])
