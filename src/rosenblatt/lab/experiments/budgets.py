@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.kernel.functions import Gaussian
 from rosenblatt.lab.drawing import band, mark, mark_round
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLACK, BLUE, GREEN, ORANGE
+from rosenblatt.learners.kernel_perceptron import KernelPerceptron
 
 COLUMNS, WIDTH, TURN = 5, 1.0, 20_000
 TARGETS = ("still", "turning")
 FORGET = {"oldest": (BLUE, "o"), "random": (ORANGE, "s"), "project": (GREEN, "^")}
-KERNEL = rb.Gaussian(WIDTH)
+KERNEL = Gaussian(WIDTH)
 PASSES = 1000
 
 
@@ -53,7 +54,7 @@ def measure(target: str, forget: str, budget: int | None, examples: int, seed: i
     options: dict[str, Any] = {"fit_intercept": False, "random_state": seed}
     if budget is not None:
         options |= {"budget": budget, "forget": forget}
-    learner = rb.KernelPerceptron(KERNEL, **options).partial_fit(X[:half], y[:half])
+    learner = KernelPerceptron(KERNEL, **options).partial_fit(X[:half], y[:half])
     early, begin = learner.run_.mistakes, time.process_time()
     learner.partial_fit(X[half:], y[half:])
     seconds = time.process_time() - begin
@@ -69,9 +70,9 @@ def measure(target: str, forget: str, budget: int | None, examples: int, seed: i
     return row
 
 
-def separator(X: np.ndarray, y: np.ndarray) -> rb.KernelPerceptron:
+def separator(X: np.ndarray, y: np.ndarray) -> KernelPerceptron:
     """Find a comparator: one that goes through the stream until it makes no mistake."""
-    return rb.KernelPerceptron(KERNEL, fit_intercept=False, max_iter=PASSES).fit(X, y)
+    return KernelPerceptron(KERNEL, fit_intercept=False, max_iter=PASSES).fit(X, y)
 
 
 def draw(figure: Any, table: Table) -> None:

@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-import rosenblatt as rb
+from rosenblatt.kernel.functions import Linear
 from rosenblatt.lab.drawing import band, bound_line, mark
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLUE, ORANGE
+from rosenblatt.learners.kernel_perceptron import KernelPerceptron
 
 COLUMNS, LEAD = 40, 0.1
 TESTED = 2000
@@ -96,7 +97,7 @@ def measure(data: str, k: int, labels: str, n: int | None, seed: int) -> Row:
     else:
         problem = digits_problem(k, labels, seed)
     lifted = problem.planted is None
-    learner = rb.KernelPerceptron(rb.Linear(), fit_intercept=lifted, max_iter=PASSES)
+    learner = KernelPerceptron(Linear(), fit_intercept=lifted, max_iter=PASSES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         learner.fit(problem.X, problem.y)

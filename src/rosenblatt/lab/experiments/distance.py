@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.data.synthetic import make_separable
+from rosenblatt.decide.widest.margins import max_margin
 from rosenblatt.lab.drawing import band, bound_line, mark, signed
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLUE, GREEN, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 POINTS, COLUMNS, MARGIN = 1024, 10, 1 / 64
 ROUNDING = 1e-9  # degrees: far more than arccos and the angles err by
@@ -33,9 +35,9 @@ def cases(quick: bool) -> list[Case]:
 def measure(n: int, margin: float, seed: int) -> Row:
     """Find separators in three ways; compare each with the planted one."""
     X, y, w = planted(n, margin, seed)
-    last = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
-    averaged = rb.Perceptron(fit_intercept=False, max_iter=None, output="averaged").fit(X, y)
-    widest = rb.max_margin(X, y, fit_intercept=False).coef
+    last = Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
+    averaged = Perceptron(fit_intercept=False, max_iter=None, output="averaged").fit(X, y)
+    widest = max_margin(X, y, fit_intercept=False).coef
     assert widest is not None  # the problem was planted
     bound, mistakes = last.bound(X, y, w), last.run_.mistakes
     least_cosine = min(1.0, np.sqrt(mistakes) * bound.margin / bound.radius)
@@ -51,7 +53,7 @@ def measure(n: int, margin: float, seed: int) -> Row:
 
 def planted(n: int, margin: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make a planted problem without the two rows ±γ·w*, which would give w* away."""
-    X, y, w = rb.make_separable(n + 2, COLUMNS, margin=margin, seed=seed)
+    X, y, w = make_separable(n + 2, COLUMNS, margin=margin, seed=seed)
     keep = np.sort(np.argsort(np.linalg.norm(X, axis=1))[2:])  # all others have norm 1
     return X[keep], y[keep], w
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.data.synthetic import make_separable
 from rosenblatt.lab.drawing import band, bound_line
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLACK, BLUE, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 POINTS, COLUMNS, MARGIN = 200, 5, 1 / 16
 LIFTS = {"1": ("lifted, c = 1", BLUE, "o"), "R": ("lifted, c = R", ORANGE, "s")}
@@ -33,9 +34,9 @@ def cases(quick: bool) -> list[Case]:
 
 def measure(sweep: str, offset: float, scale: float, lift: str, seed: int) -> Row:
     """Run until no mistake is left."""
-    X, y, w = rb.make_separable(POINTS, COLUMNS, margin=MARGIN, seed=seed)
+    X, y, w = make_separable(POINTS, COLUMNS, margin=MARGIN, seed=seed)
     X = scale * (X + offset * w)
-    learner = rb.Perceptron(
+    learner = Perceptron(
         fit_intercept=lift != "none", lift="radius" if lift == "R" else 1.0, max_iter=None
     ).fit(X, y)
     comparator = w if lift == "none" else np.append(w, -scale * offset)

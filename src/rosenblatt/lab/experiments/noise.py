@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.bounds.mistakes import mistake_bound
 from rosenblatt.lab.drawing import band, bound_line, mark
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.planted import make_noisy
 from rosenblatt.lab.style import BLACK, BLUE, GREEN, GREY, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 POINTS, COLUMNS, MARGIN = 1000, 10, 0.1
 SHOWN = {0.0: (BLUE, "o"), 0.02: (ORANGE, "s"), 0.2: (GREEN, "^")}  # over several passes
@@ -33,14 +34,14 @@ def cases(quick: bool) -> list[Case]:
 def measure(flipped: float, passes: int, seed: int) -> Row:
     """Present all examples in stored order, so many times."""
     X, y, w = make_noisy(POINTS, COLUMNS, MARGIN, flipped, seed)
-    learner = rb.Perceptron(fit_intercept=False)
+    learner = Perceptron(fit_intercept=False)
     for _ in range(passes):
         learner.partial_fit(X, y)
-    least = rb.mistake_bound(X, y, fit_intercept=False, passes=passes)
+    least = mistake_bound(X, y, fit_intercept=False, passes=passes)
     return {
         "mistakes": learner.run_.mistakes,
         "bound": least.value,
-        "planted_bound": rb.mistake_bound(X, y, w, False, passes=passes).value,
+        "planted_bound": mistake_bound(X, y, w, False, passes=passes).value,
         "hinge_loss": least.hinge_loss,
         "scored": POINTS * passes,
     }

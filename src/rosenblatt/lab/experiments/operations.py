@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
 from rosenblatt.lab import counting
 from rosenblatt.lab.counting import COSTS, KINDS, Tally, seconds_of
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 QUICK_SIZES = {
     1: (64, 512, 4096, 2**15, 2**17, 2**19),
@@ -75,9 +75,9 @@ def counted_pass(X: list[list[Any]], y: list[Any]) -> tuple[list[Any], int]:
     return counting.perceptron_pass(X, y, [0.0] * len(X[0]))
 
 
-def learned_pass(X: np.ndarray, y: np.ndarray) -> rb.Perceptron:
+def learned_pass(X: np.ndarray, y: np.ndarray) -> Perceptron:
     """Make the pass of the package."""
-    return rb.Perceptron(fit_intercept=False).partial_fit(X, y)
+    return Perceptron(fit_intercept=False).partial_fit(X, y)
 
 
 ROUTINES = {
@@ -157,7 +157,7 @@ def measure(routine: str, size: int, count_up_to: int, time_at_least: float, see
     inputs = chosen.inputs(size, np.random.default_rng(seed))
     found = chosen.compiled(*inputs)
     row: Row = {"seconds_compiled": seconds_of(lambda: chosen.compiled(*inputs), time_at_least)}
-    mistakes = found.run_.mistakes if isinstance(found, rb.Perceptron) else None
+    mistakes = found.run_.mistakes if isinstance(found, Perceptron) else None
     formula = chosen.cost(size, mistakes)
     row |= {f"{name}_formula": value for name, value in tallied(formula).items()}
     if mistakes is not None:
@@ -325,7 +325,7 @@ EXPERIMENT = Experiment(
     question="How many operations do the routines take, and does time grow as they do?",
     setup="Each routine is written once for any kind of number. Numbers that count every "
     "multiplication, addition, comparison and square root give the counts; plain Python numbers "
-    "and a compiled routine (NumPy, and one pass of rb.Perceptron from zero) give processor times. "
+    "and a compiled routine (NumPy, and one pass of Perceptron from zero) give processor times. "
     "Matrices are square, a pass sees n rows of n entries, and a search finds its value last. "
     f"Exponents of times are fitted where the time is at least {BEYOND_THE_CALL} times the "
     "shortest one: below that it is the cost of the call.",

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.data.synthetic import make_separable
 from rosenblatt.lab.drawing import strip
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLUE, BOUND, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 POINTS, COLUMNS, MARGIN = 500, 10, 1 / 32
 ORDERS = ("cycle", "shuffle", "random", "first", "worst")
@@ -25,8 +26,8 @@ def cases(quick: bool) -> list[Case]:
 
 def measure(order: str, seed: int) -> Row:
     """Run until no mistake is left."""
-    X, y, w = rb.make_separable(POINTS, COLUMNS, margin=MARGIN, seed=seed)
-    learner = rb.Perceptron(fit_intercept=False, max_iter=None, order=order, random_state=seed).fit(
+    X, y, w = make_separable(POINTS, COLUMNS, margin=MARGIN, seed=seed)
+    learner = Perceptron(fit_intercept=False, max_iter=None, order=order, random_state=seed).fit(
         X, y
     )
     bound = learner.bound(X, y, w).value

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
 from rosenblatt.lab.drawing import mark
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.planted import make_noisy
 from rosenblatt.lab.style import BLUE, GREEN, GREY, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 # Colour, marker, and a factor for the place on the axis: two of them are about the same.
 STYLES = {
@@ -31,7 +31,7 @@ def cases(quick: bool) -> list[Case]:
 def measure(data: str, most: int, seed: int) -> list[Row]:
     """Pass over shuffled examples, and test after 1, 2, 4, … passes."""
     (X, y), (X_test, y_test), floor = _planted(seed) if data == "planted" else _digits(seed)
-    learners = {output: rb.Perceptron(output=output) for output in STYLES}
+    learners = {output: Perceptron(output=output) for output in STYLES}
     random = np.random.default_rng([seed, 2])
     rows = []
     for passes in range(1, most + 1):

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.kernel.functions import Linear
 from rosenblatt.lab.counting import seconds_of
 from rosenblatt.lab.drawing import band, mark
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BOUND, COLOURS, MARKERS
+from rosenblatt.learners.kernel_perceptron import KernelPerceptron
+from rosenblatt.learners.perceptron import Perceptron
 
 HIDDEN, LARGEST = 8, 64
 
@@ -44,8 +46,8 @@ def planted(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
 def measure(n: int, d: int, time_at_least: float, seed: int) -> Row:
     """Run both forms to convergence in the same order."""
     X, y, w = planted(n, d, seed)
-    primal = rb.Perceptron(fit_intercept=False, max_iter=None)
-    dual = rb.KernelPerceptron(rb.Linear(), fit_intercept=False, max_iter=None)
+    primal = Perceptron(fit_intercept=False, max_iter=None)
+    dual = KernelPerceptron(Linear(), fit_intercept=False, max_iter=None)
     seconds = [seconds_of(partial(form.fit, X, y), time_at_least) for form in (primal, dual)]
     run = primal.run_
     work = run.operations.multiply_adds, n * n * d + n * run.mistakes

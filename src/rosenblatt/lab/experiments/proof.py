@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
 from rosenblatt.lab.animation import attach
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLUE, BOUND, GREY, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 POINTS, COLUMNS, REACH = 200, 8, 9
 MOST_ROWS = 400
@@ -38,7 +38,7 @@ def planted(gap: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def measure(gap: int, seed: int) -> list[Row]:
     """Record both quantities at each mistake."""
     X, y, u = planted(gap, seed)
-    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y, comparator=u)
+    learner = Perceptron(fit_intercept=False, max_iter=None).fit(X, y, comparator=u)
     history = learner.run_.history
     assert history is not None  # there was a comparator
     norm, squared_radius = float(np.sqrt(u @ u)), int((X * X).sum(axis=1).max())

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.data.synthetic import make_separable
 from rosenblatt.lab.drawing import band, bound_line
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLUE, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 POINTS, COLUMNS, MARGIN = 200, 5, 1 / 32
 STARTS = {"zero": ("w₀ = 0", BLUE, "o"), "random": ("random w₀ of norm 1", ORANGE, "s")}
@@ -28,8 +29,8 @@ def cases(quick: bool) -> list[Case]:
 
 def measure(start: str, rate: float, seed: int) -> Row:
     """Run until no mistake is left."""
-    X, y, w = rb.make_separable(POINTS, COLUMNS, margin=MARGIN, seed=seed)
-    learner = rb.Perceptron(
+    X, y, w = make_separable(POINTS, COLUMNS, margin=MARGIN, seed=seed)
+    learner = Perceptron(
         fit_intercept=False, max_iter=None, initial=start, eta0=rate, random_state=seed
     ).fit(X, y)
     return {"mistakes": learner.run_.mistakes, "bound": learner.bound(X, y, w).value}

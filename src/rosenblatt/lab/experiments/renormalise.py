@@ -7,10 +7,11 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-import rosenblatt as rb
+from rosenblatt.data.synthetic import make_separable
 from rosenblatt.lab.drawing import band, bound_line
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLUE, GREEN, GREY, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 POINTS, COLUMNS, PATIENCE = 200, 5, 16
 MANNERS = {
@@ -33,9 +34,9 @@ def cases(quick: bool) -> list[Case]:
 
 def measure(manner: str, margin: float, seed: int) -> Row:
     """Run until no mistake is left, or until the limit on updates."""
-    X, y, w = rb.make_separable(POINTS, COLUMNS, margin=margin, seed=seed)
+    X, y, w = make_separable(POINTS, COLUMNS, margin=margin, seed=seed)
     limit = round(PATIENCE / margin**2)
-    learner = rb.Perceptron(
+    learner = Perceptron(
         fit_intercept=False,
         max_iter=None,
         max_updates=limit,

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.bounds.mistakes import mistake_bound
+from rosenblatt.decide.widest.margins import max_margin
 from rosenblatt.lab.drawing import band
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.planted import make_slab
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
+from rosenblatt.learners.hard_margin import HardMarginSVM
+from rosenblatt.learners.perceptron import Perceptron
 
 STYLES = {
     "perceptron": (BLUE, "o"),
@@ -47,15 +50,15 @@ def measure(varied: str, n: int, margin: float, seed: int) -> list[Row]:
             {
                 "method": method,
                 "seconds": seconds,
-                "reached": rb.mistake_bound(X, y, w, fit_intercept=False).margin,
+                "reached": mistake_bound(X, y, w, fit_intercept=False).margin,
             }
         )
-    largest = rb.max_margin(X, y, fit_intercept=False).upper
+    largest = max_margin(X, y, fit_intercept=False).upper
     return [{**row, "inverse_margin": 1 / margin, "largest": largest} for row in rows]
 
 
 def _perceptron(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
+    learner = Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
     return np.asarray(learner.coef_[0])
 
 
@@ -72,7 +75,7 @@ def _linear_program(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _hard_margin(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.asarray(rb.HardMarginSVM(intercept="none").fit(X, y).coef_[0])
+    return np.asarray(HardMarginSVM(intercept="none").fit(X, y).coef_[0])
 
 
 RIVALS = dict(zip(STYLES, (_perceptron, _linear_program, _hard_margin), strict=True))

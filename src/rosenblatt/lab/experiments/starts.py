@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.data.synthetic import make_separable
 from rosenblatt.lab.drawing import band, bound_line, strip
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.style import BLUE, BOUND, COLOURS, MARKERS
+from rosenblatt.learners.perceptron import Perceptron
 
 POINTS, COLUMNS, MARGIN = 200, 5, 1 / 32
 NAMED = ("zero", "unit", "random")
@@ -29,9 +30,9 @@ def cases(quick: bool) -> list[Case]:
 
 def measure(start: str, norm: float | None, angle: float | None, seed: int) -> Row:
     """Run until no mistake is left."""
-    X, y, w = rb.make_separable(POINTS, COLUMNS, margin=MARGIN, seed=seed)
+    X, y, w = make_separable(POINTS, COLUMNS, margin=MARGIN, seed=seed)
     initial = start if norm is None or angle is None else norm * turned(w, angle, seed)
-    learner = rb.Perceptron(
+    learner = Perceptron(
         fit_intercept=False, max_iter=None, initial=initial, random_state=seed
     ).fit(X, y)
     return {"mistakes": learner.run_.mistakes, "bound": learner.bound(X, y, w).value}

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.bounds.mistakes import mistake_bound
 from rosenblatt.lab.drawing import band, bound_line
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.planted import make_noisy
 from rosenblatt.lab.style import BLUE, GREY, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 COLUMNS, MARGIN = 10, 0.05
 FLIPPED = {"separable": 0.0, "noisy": 0.1}
@@ -29,7 +30,7 @@ def cases(quick: bool) -> list[Case]:
 def measure(data: str, length: int, seed: int) -> list[Row]:
     """Learn one example at a time, and look at the bound whenever their number has doubled."""
     X, y, w = make_noisy(length, COLUMNS, MARGIN, FLIPPED[data], seed)
-    learner = rb.Perceptron(fit_intercept=False)
+    learner = Perceptron(fit_intercept=False)
     rows, mistakes, checkpoint = [], 0, FIRST
     for i in range(length):
         mistakes += learner.learn_one(X[i], y[i])
@@ -44,7 +45,7 @@ def measure(data: str, length: int, seed: int) -> list[Row]:
 def _bounds(X: np.ndarray, y: np.ndarray, w: np.ndarray, examples: int) -> Row:
     """Bound the mistakes on the examples seen so far, with and without knowing the hyperplane."""
     X, y = X[:examples], y[:examples]
-    known, least = (rb.mistake_bound(X, y, comparator, False) for comparator in (w, None))
+    known, least = (mistake_bound(X, y, comparator, False) for comparator in (w, None))
     return {"planted_bound": known.value, "planted_theorem": known.theorem, "bound": least.value}
 
 

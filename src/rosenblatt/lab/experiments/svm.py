@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
 from rosenblatt.lab.drawing import band
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table
 from rosenblatt.lab.planted import make_noisy
 from rosenblatt.lab.style import BLUE, BOUND, ORANGE
+from rosenblatt.learners.hard_margin import HardMarginSVM
+from rosenblatt.learners.soft_margin import SoftMarginSVM
 
 TRAIN, TEST, COLUMNS, MARGIN = 200, 2000, 30, 0.05
 FLIPPED = {"separable": 0.0, "noisy": 0.1}
@@ -39,7 +40,7 @@ def measure(data: str, steps: int, seed: int) -> list[Row]:
     train, test = (X[:TRAIN], y[:TRAIN]), (X[TRAIN:], y[TRAIN:])
     hard = _hard(train, test) if data == "separable" else {}
     lams = [10.0 ** (k / steps) for k in range(-3 * steps, 2 * steps + 1)]
-    models = rb.SoftMarginSVM(tol=TOL, random_state=seed).path(*train, lams)
+    models = SoftMarginSVM(tol=TOL, random_state=seed).path(*train, lams)
     return [{**_soft(model, train, test), **hard} for model in models]
 
 
@@ -57,7 +58,7 @@ def _soft(model: Any, train: Any, test: Any) -> Row:
 
 
 def _hard(train: Any, test: Any) -> Row:
-    model = rb.HardMarginSVM().fit(*train)
+    model = HardMarginSVM().fit(*train)
     lower, _ = model.margin_
     return {
         "hard_margin": lower,

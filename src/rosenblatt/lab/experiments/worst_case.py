@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-import rosenblatt as rb
+from rosenblatt.data.systems import solve
 from rosenblatt.lab.experiment import Case, Experiment, Row, Table, slope
 from rosenblatt.lab.style import BLUE, BOUND, GREEN, ORANGE
+from rosenblatt.learners.perceptron import Perceptron
 
 STYLES = {"plain": (BLUE, "o"), "smoothed": (ORANGE, "s"), "rescaled": (GREEN, "^")}
 REPEATS = 1000  # longer passes cost less each, and stored order stays what it was
@@ -35,14 +36,14 @@ def measure(method: str, K: float) -> Row:
     y = np.array([1, 1, 1, -1])
     if method == "plain":
         return _plain(X, y, K)
-    found = rb.solve(X * y[:, None], method=method)
+    found = solve(X * y[:, None], method=method)
     bound = smoothed_bound(K) if method == "smoothed" else rescaled_bound(K)
     return {"verdict": found.verdict, "steps": found.steps, "bound": bound}
 
 
 def _plain(X: np.ndarray, y: np.ndarray, K: float) -> Row:
     X, y = np.tile(X, (REPEATS, 1)), np.tile(y, REPEATS)
-    learner = rb.Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
+    learner = Perceptron(fit_intercept=False, max_iter=None).fit(X, y)
     verdict = "feasible" if learner.run_.converged else "undecided"
     # The widest margin is that of (2K, -1): the last two signed points are equally near to it.
     bound = learner.bound(X, y, [2 * K, -1.0]).value
