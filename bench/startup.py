@@ -41,8 +41,10 @@ CALLS = {
     "HardMarginSVM.fit": "rb.HardMarginSVM().fit(X, y)",
     "KernelPerceptron.fit": "rb.KernelPerceptron(rb.Gaussian(0.1)).fit(X, y)",
     "OnlineSVM.fit": "rb.OnlineSVM().fit(X, y)",
+    "OnlineSVM.fit, three classes": "rb.OnlineSVM().fit(X, np.argmax(X[:, :3], axis=1))",
     "separate": "rb.separate(X, y)",
     "max_margin": "rb.max_margin(X, y)",
+    "max_margin, inseparable": "rb.max_margin(X, -y * np.sign(np.arange(n) - 100.5))",
     "mistake_bound": "rb.mistake_bound(X, y)",
     "solve": "rb.solve(-X * y[:, None], -np.full(n, 0.01))",
     "read": "rb.read(f'{folder}/rows.csv')",
@@ -125,6 +127,7 @@ def first_calls(scale: float) -> Race:
         for command in commands
         for kind in ("svm", "csv", "txt")
     }
+    entries["rosenblatt plot, svm"] = on.entry("plot", "svm", first=True)
     figure = "rosenblatt lab, one figure"
     lab = ("lab", "examples", "--quick", "--out")  # the first of those that are listed
     entries[figure] = lambda: first_run(*lab, str(Path(on.folder, "lab")))
@@ -157,6 +160,8 @@ class Commands:
         arguments = [command, str(Path(self.folder, f"six.{kind}"))]
         if command == "fit":
             arguments += ["--model", str(Path(self.folder, "model"))]
+        if command == "plot":
+            arguments += ["--out", str(Path(self.folder, "plots"))]
         if first:
             return lambda: first_run(*arguments, kept=self)
         return lambda: starting("-m", "rosenblatt", *arguments, kept=self)
