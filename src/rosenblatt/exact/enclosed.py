@@ -154,6 +154,8 @@ def enclosed_few(
         errors = terms * 2.0**-52 * sizes + terms * TINY
         certain = np.isfinite(scores) & np.isfinite(errors)
         low, high = scores - errors, scores + errors
+    if certain.all():
+        return low, high
     return np.where(certain, low, -np.inf), np.where(certain, high, np.inf)
 
 
