@@ -127,7 +127,7 @@ def first_calls(scale: float) -> Race:
         for command in commands
         for kind in ("svm", "csv", "txt")
     }
-    entries["rosenblatt plot, svm"] = on.entry("plot", "svm", first=True)
+    entries["rosenblatt verify, txt"] = on.entry("verify", "txt", first=True)
     figure = "rosenblatt lab, one figure"
     lab = ("lab", "examples", "--quick", "--out")  # the first of those that are listed
     entries[figure] = lambda: first_run(*lab, str(Path(on.folder, "lab")))
@@ -160,8 +160,10 @@ class Commands:
         arguments = [command, str(Path(self.folder, f"six.{kind}"))]
         if command == "fit":
             arguments += ["--model", str(Path(self.folder, "model"))]
-        if command == "plot":
-            arguments += ["--out", str(Path(self.folder, "plots"))]
+        if command == "verify":
+            proof = str(Path(self.folder, f"{kind}.json"))
+            run("-m", "rosenblatt", "separate", arguments[1], "--certificate", proof)
+            arguments.insert(1, proof)
         if first:
             return lambda: first_run(*arguments, kept=self)
         return lambda: starting("-m", "rosenblatt", *arguments, kept=self)

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from rosenblatt.margin.intercepts import balanced
 from rosenblatt.margin.sums import accurate_combination, parts, rounding_of
 from rosenblatt.matrices import Matrix, as_rows
 from rosenblatt.rows import combine, fill_squares, scores, span
 
+FEWEST = 64  # rows and entries that need no compiled loop
 NEGLIGIBLE = 0.01  # share of the gap asked for that rounding may have
 GRACE = 0.25  # seconds after the deadline that a pass may end
 
@@ -171,18 +173,31 @@ class Problem(NamedTuple):
         then added up without any, unless there is no time for that.
         """
         rows = as_rows(self.X, self.penalised_lift)
-        total, gathered = np.zeros(self.X.shape[1] + 1), 0.0
-        for part in parts(0, alphas.size):
-            block, squares = span(rows, part.start, part.stop), np.empty(part.stop - part.start)
-            combine(block, alphas[part] * self.signs[part], total)
-            fill_squares(block, squares)
-            gathered += float(alphas[part] @ np.sqrt(squares))
+        few = alphas.size + self.X.size <= FEWEST
+        total, gathered = self._sums_of_few(alphas) if few else self._sums(alphas)
         length, error = float(np.linalg.norm(total)), rounding_of(gathered, alphas.size)
         doubt = (2 * length + error) * error / (4 * self.lam)
         if doubt > NEGLIGIBLE * tol * alphas.sum() and not hurry:
             total = accurate_combination(self.X, alphas * self.signs, rows.lift)
             length, doubt = float(np.linalg.norm(total)), 0.0
         return float(alphas.sum() - length**2 / (4 * self.lam) - doubt)
+
+    def _sums(self, alphas: np.ndarray) -> tuple[np.ndarray, float]:
+        """Give Σ α·s·x, and Σ α·‖x‖."""
+        rows = as_rows(self.X, self.penalised_lift)
+        total, gathered = np.zeros(self.X.shape[1] + 1), 0.0
+        for part in parts(0, alphas.size):
+            block, squares = span(rows, part.start, part.stop), np.empty(part.stop - part.start)
+            combine(block, alphas[part] * self.signs[part], total)
+            fill_squares(block, squares)
+            gathered += float(alphas[part] @ np.sqrt(squares))
+        return total, gathered
+
+    def _sums_of_few(self, alphas: np.ndarray) -> tuple[np.ndarray, float]:
+        doubles, lift, factors = self.X.astype(np.float64), self.penalised_lift, alphas * self.signs
+        squares = doubles.multiply(doubles) if sparse.issparse(doubles) else doubles**2
+        norms = np.sqrt(np.asarray(squares.sum(axis=1)).ravel() + lift * lift)
+        return np.append(factors @ doubles, lift * factors.sum()), float(alphas @ norms)
 
     def judged(
         self,
