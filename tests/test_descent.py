@@ -100,10 +100,10 @@ def test_the_duals_prove_the_answer_to_be_the_best(layout, intercept, C):
     found = solve(LAYOUTS[layout](X), signs, np.full(60, C), intercept, tol=1e-10)
     full = X if intercept != "lifted" else np.column_stack([X, np.ones(60)])
     w, offset = (found.w, 0.0) if intercept == "lifted" else (found.w[:-1], found.w[-1])
-    assert np.all((found.betas >= 0) & (found.betas <= C))
-    assert intercept != "free" or abs(found.betas @ signs) < 1e-9 * found.betas.sum()
+    assert np.all((found.alphas >= 0) & (found.alphas <= C))
+    assert intercept != "free" or abs(found.alphas @ signs) < 1e-9 * found.alphas.sum()
     primal = objective(full, signs, 0.5, np.full(60, C), w, offset)
-    dual = dual_value(signs[:, None] * full, 0.5, found.betas)
+    dual = dual_value(signs[:, None] * full, 0.5, found.alphas)
     assert 0 <= primal - dual + 1e-9 * primal <= 2e-9 * primal
 
 
@@ -112,8 +112,8 @@ def test_the_descent_ends_on_time_with_an_honest_answer():
     caps = np.full(400, 1e4)
     found = solve(X, signs, caps, effort=Effort(most=3))
     assert found.passes == 3
-    assert np.all((found.betas >= 0) & (found.betas <= caps))
-    np.testing.assert_allclose(found.w[:-1], (found.betas * signs) @ X, rtol=1e-9)
+    assert np.all((found.alphas >= 0) & (found.alphas <= caps))
+    np.testing.assert_allclose(found.w[:-1], (found.alphas * signs) @ X, rtol=1e-9)
     assert solve(X, signs, caps, effort=Effort(deadline=0.0)).passes == 1
 
 
@@ -128,7 +128,7 @@ def test_without_caps_it_finds_the_widest_separator(intercept):
     found = solve(X, signs, np.full(len(X), np.inf), intercept, tol=1e-9)
     np.testing.assert_allclose(found.w, [1, 0, 0], atol=1e-4)
     assert 1 / np.linalg.norm(found.w[:-1]) == pytest.approx(1.0, abs=1e-7)
-    assert found.betas.sum() == pytest.approx(1.0, rel=1e-6)
+    assert found.alphas.sum() == pytest.approx(1.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -158,7 +158,7 @@ def test_weights_with_rows_on_the_margin_are_better_and_as_good_as_said(layout):
 def test_rows_of_zeros_cost_what_they_must():
     X, signs = np.array([[0.0], [0.0], [1.0]]), np.array([1, -1, 1], np.int8)
     found = solve(X, signs, np.full(3, 2.0))
-    assert found.betas.tolist() == [2.0, 2.0, 1.0]
+    assert found.alphas.tolist() == [2.0, 2.0, 1.0]
     assert found.w.tolist() == [1.0, 0.0]
 
 

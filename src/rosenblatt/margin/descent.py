@@ -19,6 +19,7 @@ Sources     Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; Rockafellar 1976 (pr
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from rosenblatt.margin.intercepts import (
     middle_intercept,
     scaled,
 )
-from rosenblatt.margin.problem import Effort, Problem, are_one, relative_gap, total_loss
+from rosenblatt.margin.problem import Effort, Problem, Solution, are_one, total_loss
 from rosenblatt.margin.sums import parts, rounding_of
 from rosenblatt.margin.touching import Touching
 from rosenblatt.matrices import Matrix, as_rows
@@ -87,27 +88,6 @@ class DualRows(NamedTuple):
         """Give Σ p·β - ½‖w‖²."""
         linear = sum(self.targets(part) @ betas[part] for part in parts(0, betas.size))
         return float(linear - w @ w / 2)
-
-
-class Swept(NamedTuple):
-    """Weights Σ β·s·x of the lifted rows, with a free intercept in the last place, and duals.
-
-    Above and below are the two ends of the gap, computed from the data: the primal and the dual
-    value of the soft margin; for the hard one, the ends of the interval for the margin. The doubt
-    is how much rounding may have added to the dual value.
-    """
-
-    w: np.ndarray
-    betas: np.ndarray
-    above: float
-    below: float
-    doubt: float = 0.0
-    passes: int = 0
-
-    @property
-    def gap(self) -> float:
-        """The relative gap."""
-        return relative_gap(self.above, self.below)
 
 
 @loop
@@ -258,10 +238,10 @@ def descend(
     effort: Effort | None = None,
     most: float = MOST_PASSES,
     seed: int = 0,
-) -> Swept:
+) -> Solution:
     """Descend until the true gap is relatively below `tol`, by so many sweeps at most.
 
-    The problem has λ = ½; caps are infinite for the hard margin.
+    The problem has λ = ½; caps are infinite for the hard margin, whose objective is ‖w‖²/2.
     """
     hard, free = bool(np.isinf(two.caps.max())), two.intercept == "free"
     effort = effort or Effort()
@@ -273,7 +253,7 @@ def descend(
     if free and start is not None:  # what it says of the intercept is too good to be lost
         answer = measure(problem, betas, free)
         if answer.gap <= tol:
-            return answer
+            return replace(answer, converged=True)
         sweeps.centre(float(answer.w[-1]))
     while True:
         sweeps.sweep()
@@ -286,7 +266,7 @@ def descend(
                 continue
         answer = measure(problem, betas, free, better)
         if answer.gap <= tol or over:
-            return answer._replace(passes=sweeps.passes)
+            return replace(answer, passes=sweeps.passes, converged=answer.gap <= tol)
         if free:
             sweeps.centre(sweeps.problem.centre + problem.rows.lift * float(w[-1]))
         wanted *= min(max(tol / (1.5 * answer.gap), 0.1), 0.8)
@@ -357,7 +337,7 @@ def _candidate(
 
 def _soft_gap(
     problem: DualRows, betas: np.ndarray, free: bool, better: np.ndarray | None = None
-) -> Swept:
+) -> Solution:
     """Give the values of ½‖w‖² + Σ C·max(0, 1 - s(w·x + b)) and of its dual."""
     weights, norm, products, factors, length = _candidate(problem, betas, free, better)
     least = float(products.min())
@@ -370,19 +350,25 @@ def _soft_gap(
     lengths = (duals[part] @ np.sqrt(problem.squares[part]) for part in parts(0, duals.size))
     error = rounding_of(float(sum(lengths)), duals.size)
     doubt = (length + error / 2) * error
-    return Swept(weights, duals, primal, float(duals.sum()) - length**2 / 2, doubt)
+    return _solution(weights, duals, primal, float(duals.sum()) - length**2 / 2, doubt)
 
 
 def _hard_gap(
     problem: DualRows, betas: np.ndarray, free: bool, better: np.ndarray | None = None
-) -> Swept:
-    """Give the interval for the largest margin (theory D10)."""
+) -> Solution:
+    """Give ½‖w‖² of weights with s(w·x) >= 1, and the highest dual value of multiples of β."""
     weights, norm, products, factors, length = _candidate(problem, betas, free)
     duals = betas if factors is None else scaled(betas, problem.signs, factors)
     least, total = float(products.min()), float(duals.sum())
     if not (least > 0.0 and total > 0.0):
-        return Swept(weights, duals, np.inf, 0.0)
-    return Swept(weights / least, duals, length / total, least / norm)
+        return _solution(weights, duals, np.inf, 0.0)
+    return _solution(weights / least, duals, (norm / least) ** 2 / 2, (total / length) ** 2 / 2)
+
+
+def _solution(
+    w: np.ndarray, betas: np.ndarray, primal: float, dual: float, doubt: float = 0.0
+) -> Solution:
+    return Solution(0.5, w, betas, primal, dual, 0, False, "descent", doubt)
 
 
 def _combination(

@@ -66,6 +66,7 @@ class Solution:
     converged : whether the gap is as small as was asked for.
     method : "descent", "newton", or "earlier" if an earlier solution is good enough; of many
         classes, the problem that was solved, "joint" or "one-vs-rest".
+    doubt : how much rounding may have added to the dual value, where that is not left out of it.
     """
 
     lam: float
@@ -76,6 +77,7 @@ class Solution:
     passes: int
     converged: bool
     method: str
+    doubt: float = 0.0
 
     @property
     def gap(self) -> float:

@@ -139,10 +139,10 @@ def _descended(
     halved = problem._replace(lam=0.5, caps=caps)
     start = None if start is None else start / scale
     found = descend(halved, tol, start=start, effort=effort, most=sweeps, seed=seed)
-    alphas = found.betas  # which nobody else has
+    alphas = found.alphas  # which nobody else has
     alphas *= scale
     np.minimum(alphas, problem.caps, out=alphas)
-    primal, dual, doubt = scale * found.above, scale * found.below, scale * found.doubt
+    primal, dual, doubt = scale * found.primal, scale * found.dual, scale * found.doubt
     done = relative_gap(primal, dual) <= tol
     if doubt > NEGLIGIBLE * tol * primal:
         if done:
