@@ -10,7 +10,7 @@ from naive import Draws
 from rosenblatt.errors import InputError
 from rosenblatt.loops import loop
 from rosenblatt.margin import joint, joint_newton
-from rosenblatt.margin.class_rows import class_add, class_dots, padded
+from rosenblatt.margin.class_rows import class_add, class_dots, class_weights, padded
 from rosenblatt.margin.joint import JointDescent, simplex_points
 from rosenblatt.margin.joint_sweeps import ACTIVE, GAP
 from rosenblatt.margin.problem import Effort, Problem
@@ -145,17 +145,28 @@ def add_all(rows, steps, weights):
 def test_class_primitives_are_products_of_matrices(layout):
     A, _ = whole_numbers()
     random = np.random.default_rng(0)
-    for k in (2, 5, 8, 11, 16, 23):
-        weights = random.integers(-4, 5, (A.shape[1] + 1, padded(k))).astype(float)
-        steps = random.integers(-4, 5, (A.shape[0], padded(k))).astype(float)
-        steps[::3, :4] = 0.0
-        lifted = np.column_stack([A, np.full(len(A), 2.0)])
-        out = np.ones((len(A), padded(k)))
-        dots_of_all(layout.rows(A, 2.0), weights, out)
+    for k, columns in itertools.product((2, 5, 8, 11, 16, 23), (1, 2, 3, A.shape[1])):
+        B = A[:, :columns]
+        weights = class_weights(columns, k)
+        weights[:] = random.integers(-4, 5, weights.shape)
+        steps = random.integers(-4, 5, (len(B), padded(k))).astype(float)
+        steps *= np.repeat(random.random((len(B), padded(k) // 4)) < 0.5, 4, axis=1)
+        lifted = np.column_stack([B, np.full(len(B), 2.0)])
+        out = np.ones((len(B), padded(k)))
+        dots_of_all(layout.rows(B, 2.0), weights, out)
         np.testing.assert_array_equal(out, 1 + lifted @ weights)
         expected = weights + lifted.T @ steps
-        add_all(layout.rows(A, 2.0), steps, weights)
+        add_all(layout.rows(B, 2.0), steps, weights)
         np.testing.assert_array_equal(weights, expected)
+
+
+def test_weights_of_classes_begin_at_a_cache_line():
+    for columns, k in itertools.product((0, 1, 17, 5000), (2, 5, 26)):
+        weights = class_weights(columns, k)
+        assert weights.shape == (columns + 1, padded(k))
+        assert weights.flags.c_contiguous
+        assert weights.ctypes.data % 64 == 0
+        assert not weights.any()
 
 
 @pytest.mark.twin_of("margin.joint_sweeps.descend")

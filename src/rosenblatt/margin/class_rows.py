@@ -15,6 +15,7 @@ Columns are trusted to be in range: callers have looked at them once (`check_fin
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ from rosenblatt.loops import part
 from rosenblatt.rows import Rows, by_kind, primitive
 
 LANES, DOUBLE_BYTES = 4, 8
+CACHE_LINE = 64
 WORD, DOUBLE = ir.IntType(64), ir.DoubleType()
 VECTOR = ir.VectorType(DOUBLE, LANES)
 
@@ -34,6 +36,17 @@ VECTOR = ir.VectorType(DOUBLE, LANES)
 def padded(k: int) -> int:
     """Give the number of places that k classes take."""
     return -(-k // LANES) * LANES
+
+
+def class_weights(columns: int, k: int) -> np.ndarray:
+    """Give weights of zero for so many columns and the lifted coordinate, from a cache line on.
+
+    Where vectors lie across two lines, dense rows take half as long again.
+    """
+    places = (columns + 1) * padded(k)
+    memory = np.zeros(places + CACHE_LINE // DOUBLE_BYTES)
+    first = -memory.ctypes.data % CACHE_LINE // DOUBLE_BYTES
+    return memory[first : first + places].reshape(columns + 1, padded(k))
 
 
 def broadcast(builder: Any, number: Any) -> Any:
@@ -78,48 +91,72 @@ def array_of(context: Any, builder: Any, kind: Any, argument: Any) -> Any:
 
 
 def each_entry(
-    context: Any, builder: Any, kinds: Any, arguments: Any, body: Callable[[Any, Any, Any], None]
+    context: Any,
+    builder: Any,
+    kinds: Any,
+    arguments: Any,
+    body: Callable[[int, Any, Any, Any], None],
+    together: int = 1,
 ) -> None:
     """Emit a loop over the entries of a row, given as (columns, values, start, stop, weights, r).
 
-    `body` gets the value in all lanes, the data of the weights and where the column's class r is.
-    Without columns, the entries are those of columns 0, 1, 2, …
+    So many entries are taken `together`, which is a power of two; those left over, one by one.
+    `body` gets which of them an entry is, its value in all lanes, the data of the weights and where
+    the column's class r is. Without columns, the entries are those of columns 0, 1, 2, …
     """
     columns, values, weights = (
         array_of(context, builder, kinds[k], arguments[k]) for k in (0, 1, 4)
     )
     start, stop, r = arguments[2], arguments[3], arguments[5]
     width = cgutils.unpack_tuple(builder, weights.shape)[1]
-    with cgutils.for_range_slice(builder, start, stop, ir.Constant(WORD, 1)) as (entry, _):
+
+    def take(turn: int, entry: Any) -> None:
         if columns is None:
             column = builder.sub(entry, start)
         else:
             column = builder.load(builder.gep(columns.data, [entry]))
             column = builder.zext(column, WORD) if column.type != WORD else column
         value = broadcast(builder, builder.load(builder.gep(values.data, [entry])))
-        body(value, weights.data, builder.add(builder.mul(column, width), r))
+        body(turn, value, weights.data, builder.add(builder.mul(column, width), r))
+
+    left = builder.and_(builder.sub(stop, start), ir.Constant(WORD, together - 1))
+    middle = builder.sub(stop, left)
+    with cgutils.for_range_slice(builder, start, middle, ir.Constant(WORD, together)) as (first, _):
+        for turn in range(together):
+            take(turn, builder.add(first, ir.Constant(WORD, turn)))
+    if together > 1:
+        with cgutils.for_range_slice(builder, middle, stop, ir.Constant(WORD, 1)) as (entry, _):
+            take(0, entry)
 
 
-def gather(vectors: int) -> Any:
-    """Make the loop that adds the dot products of so many vectors of classes, from r on, to out."""
+def gather(vectors: int, together: int) -> Any:
+    """Make the loop that adds the dot products of so many vectors of classes, from r on, to out.
+
+    Entries that are taken together have sums of their own: with one for each vector, the
+    processor would wait for each addition before it begins the next.
+    """
 
     @intrinsic
     def dots(typing_context, columns, values, start, stop, weights, r, out):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
             kinds = signature.args
             target = array_of(context, builder, kinds[6], arguments[6]).data
-            sums = [cgutils.alloca_once(builder, VECTOR) for _ in range(vectors)]
-            for k, total in enumerate(sums):
-                builder.store(load(builder, vector_at(builder, target, arguments[5], k)), total)
+            places = [vector_at(builder, target, arguments[5], k) for k in range(vectors)]
+            sums = [[cgutils.alloca_once(builder, VECTOR) for _ in places] for _ in range(together)]
+            for total in itertools.chain(*sums):
+                builder.store(ir.Constant(VECTOR, None), total)
 
-            def body(value: Any, weights: Any, place: Any) -> None:
-                for k, total in enumerate(sums):
+            def body(turn: int, value: Any, weights: Any, place: Any) -> None:
+                for k, total in enumerate(sums[turn]):
                     numbers = load(builder, vector_at(builder, weights, place, k))
                     builder.store(multiply_add(builder, builder.load(total), value, numbers), total)
 
-            each_entry(context, builder, kinds, arguments, body)
-            for k, total in enumerate(sums):
-                store(builder, builder.load(total), vector_at(builder, target, arguments[5], k))
+            each_entry(context, builder, kinds, arguments, body, together)
+            for k, place in enumerate(places):
+                found = load(builder, place)
+                for total in sums:
+                    found = builder.fadd(found, builder.load(total[k]))
+                store(builder, found, place)
             return context.get_dummy_value()
 
         return types.void(columns, values, start, stop, weights, r, out), generate
@@ -127,26 +164,36 @@ def gather(vectors: int) -> Any:
     return dots
 
 
-gather_one, gather_two, gather_three, gather_four = (gather(k) for k in (1, 2, 3, 4))
+gather_one, gather_two, gather_three, gather_four = (
+    gather(vectors, together) for vectors, together in ((1, 4), (2, 4), (3, 2), (4, 2))
+)
 
 
-@intrinsic
-def scatter(typing_context, columns, values, start, stop, weights, r, steps):  # type: ignore[no-untyped-def]
-    """Add step·x to the weights of one vector of classes, from r on."""
+def scatter(vectors: int) -> Any:
+    """Make the loop that adds step·x to the weights of so many vectors of classes, from r on."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        kinds = signature.args
-        source = array_of(context, builder, kinds[6], arguments[6]).data
-        step = load(builder, vector_at(builder, source, arguments[5]))
+    @intrinsic
+    def add(typing_context, columns, values, start, stop, weights, r, steps):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            kinds, r = signature.args, arguments[5]
+            source = array_of(context, builder, kinds[6], arguments[6]).data
+            given = [load(builder, vector_at(builder, source, r, k)) for k in range(vectors)]
 
-        def body(value: Any, weights: Any, place: Any) -> None:
-            address = vector_at(builder, weights, place)
-            store(builder, multiply_add(builder, load(builder, address), value, step), address)
+            def body(turn: int, value: Any, weights: Any, place: Any) -> None:
+                for k, step in enumerate(given):
+                    address = vector_at(builder, weights, place, k)
+                    more = multiply_add(builder, load(builder, address), value, step)
+                    store(builder, more, address)
 
-        each_entry(context, builder, kinds, arguments, body)
-        return context.get_dummy_value()
+            each_entry(context, builder, kinds, arguments, body, 2)
+            return context.get_dummy_value()
 
-    return types.void(columns, values, start, stop, weights, r, steps), generate
+        return types.void(columns, values, start, stop, weights, r, steps), generate
+
+    return add
+
+
+scatter_one, scatter_two, scatter_three, scatter_four = (scatter(k) for k in (1, 2, 3, 4))
 
 
 @primitive
@@ -211,10 +258,18 @@ def all_dots(
 def add_changed(
     columns: Any, values: Any, start: Any, stop: Any, weights: np.ndarray, steps: np.ndarray
 ) -> None:
-    """Add to the weights of those vectors of classes that have a step: mostly one or two."""
-    for r in range(0, steps.size, LANES):
-        changed = False
-        for t in range(r, r + LANES):
-            changed = changed or steps[t] != 0.0
-        if changed:
-            scatter(columns, values, start, stop, weights, r, steps)
+    """Add to the weights of the vectors of classes that have a step, and of those in between."""
+    r = 0
+    while r < steps.size:
+        vectors = 0
+        for t in range(r, min(r + 4 * LANES, steps.size)):
+            vectors = (t - r) // LANES + 1 if steps[t] != 0.0 else vectors
+        if vectors == 4:
+            scatter_four(columns, values, start, stop, weights, r, steps)
+        elif vectors == 3:
+            scatter_three(columns, values, start, stop, weights, r, steps)
+        elif vectors == 2:
+            scatter_two(columns, values, start, stop, weights, r, steps)
+        elif vectors == 1:
+            scatter_one(columns, values, start, stop, weights, r, steps)
+        r += 4 * LANES

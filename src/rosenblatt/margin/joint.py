@@ -27,7 +27,7 @@ from rosenblatt.blocks import one_blas_thread
 from rosenblatt.errors import InputError
 from rosenblatt.margin import joint_sweeps
 from rosenblatt.margin.class_products import class_scores, class_totals
-from rosenblatt.margin.class_rows import padded
+from rosenblatt.margin.class_rows import class_weights, padded
 from rosenblatt.margin.joint_newton import joint_newton
 from rosenblatt.margin.joint_sweeps import Dual, JointRows, Leaps, Turns
 from rosenblatt.margin.problem import Effort, Problem, Solution, relative_gap
@@ -117,9 +117,9 @@ class JointDescent:
     def __init__(self, task: Problem, problem: JointRows, q: np.ndarray, seed: int) -> None:
         n, places = task.X.shape[0], padded(task.k)
         self.task, self.problem = task, problem
-        shape = (task.X.shape[1] + 1, places)
+        shape = task.X.shape[1], task.k
         self.rows = settled(self.problem, q)
-        self.dual = Dual(q, np.zeros(shape), *np.zeros((3, places)))
+        self.dual = Dual(q, class_weights(*shape), *np.zeros((3, places)))
         self.dual.weights[:, : task.k] = weights_of(task, q, problem.rows.lift).T
         self.sweeps = Turns(
             np.empty(n, np.int64), np.zeros(7, np.int64), np.zeros(4), np.array([seed], np.uint64)
@@ -129,7 +129,7 @@ class JointDescent:
         self.leaps = Leaps(
             np.empty(n, np.int64),
             *(np.empty(q.shape) for _ in range(2)),
-            *(np.empty(shape) for _ in range(3)),
+            *(class_weights(*shape) for _ in range(3)),
         )
         self.looks = max(1, LOOKS // (places * (1 + task.X.size // n)))
 
