@@ -28,7 +28,7 @@ from rosenblatt.blocks import in_blocks
 from rosenblatt.loops import loop, part
 from rosenblatt.margin.class_products import class_scores, class_totals
 from rosenblatt.margin.joint_sweeps import nearest
-from rosenblatt.margin.pieces import solution
+from rosenblatt.margin.pieces import added, solution
 from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.matrices import as_rows
 from rosenblatt.rows import Rows, add, span
@@ -86,27 +86,68 @@ def fill_duals(
     return total
 
 
+class Square(NamedTuple):
+    """The lower half of xxᵀ, row by row; and if x is mostly zeros, where its entries belong."""
+
+    x: np.ndarray
+    entries: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def of_width(cls, width: int) -> Square:
+        """Make room for it."""
+        size = width * (width + 1) // 2
+        return cls(np.empty(width), np.empty(size), np.empty(size, np.int64))
+
+
 @loop
-def add_squares(near: Nearby, duals: Duals, x: np.ndarray, H: np.ndarray) -> None:
-    """Add σ Σ P ⊗ xxᵀ to H, of which only the blocks of classes s >= r are filled."""
+def add_squares(near: Nearby, duals: Duals, square: Square, sums: np.ndarray) -> None:
+    """Add σ Σ P ⊗ xxᵀ to sums: of classes s >= r, row by row, the lower half of each block."""
     for i in range(duals.held.size):
         if duals.held[i] > 1:
-            x[:] = 0.0
-            add(near.rows, i, 1.0, x)
-            add_row(near, duals, i, x, H)
+            square.x[:] = 0.0
+            add(near.rows, i, 1.0, square.x)
+            add_row(near, duals, i, square, take_square(square), sums)
 
 
 @part
-def add_row(near: Nearby, duals: Duals, i: int, x: np.ndarray, H: np.ndarray) -> None:
-    """Add what row i, which is x, bends."""
+def take_square(square: Square) -> int:
+    """Write xxᵀ: all of it and in its order, or so many entries."""
+    x, filled, count = square.x, 0, 0
+    for j in range(x.size):
+        filled += x[j] != 0.0
+    whole = 2 * filled >= x.size
+    for j in range(x.size):
+        if whole:
+            for m in range(j + 1):
+                square.entries[count + m] = x[j] * x[m]
+            count += j + 1
+        elif x[j] != 0.0:
+            for m in range(j + 1):
+                if x[m] != 0.0:
+                    square.entries[count] = x[j] * x[m]
+                    square.places[count] = j * (j + 1) // 2 + m
+                    count += 1
+    return count
+
+
+@part
+def add_row(
+    near: Nearby, duals: Duals, i: int, square: Square, count: int, sums: np.ndarray
+) -> None:
+    """Add what row i bends, of whose square there are so many entries."""
     q, share = duals.q[i], near.sigma / duals.held[i]
-    for r in range(q.size):
-        for s in range(r, q.size):
-            if q[r] > 0.0 and q[s] > 0.0:
+    for s in range(q.size):
+        for r in range(s + 1 if q[s] > 0.0 else 0):
+            if q[r] > 0.0:
                 factor = near.sigma - share if r == s else -share
-                for j in range(x.size):
-                    if x[j] != 0.0:
-                        add(near.rows, i, factor * x[j], H[s, j, r])
+                block = sums[s * (s + 1) // 2 + r]
+                if count == block.size:
+                    for t in range(count):
+                        block[t] += factor * square.entries[t]
+                else:
+                    for t in range(count):
+                        block[square.places[t]] += factor * square.entries[t]
 
 
 class JointProximal:
@@ -201,14 +242,13 @@ class JointProximal:
         duals = Duals(*(part[bent] for part in self.duals))
 
         def work(start: int, stop: int) -> np.ndarray:
-            H = np.zeros((k, width, k, width))
-            near = self.near._replace(rows=span(rows, start, stop))
-            add_squares(near, Duals(*(part[start:stop] for part in duals)), np.empty(width), H)
-            return H.reshape(k * width, k * width)
+            square, near = Square.of_width(width), self.near._replace(rows=span(rows, start, stop))
+            sums = np.zeros((k * (k + 1) // 2, square.entries.size))
+            add_squares(near, Duals(*(part[start:stop] for part in duals)), square, sums)
+            return sums
 
-        H = np.zeros((k * width, k * width))
-        for found in in_blocks(work, bent.size, bent.size * width**2 // PASS, each=1):
-            H += found
+        sums = added(in_blocks(work, bent.size, bent.size * width**2 // PASS, each=1))
+        H = unfolded(sums, k, width)
         H[np.diag_indices(k * width)] += np.tile(
             self.costs + self.damping * self.near.sigma * self.squares, k
         )
@@ -237,6 +277,16 @@ class JointProximal:
             else:
                 high, at_high = length, at_length
         return length, there
+
+
+def unfolded(sums: np.ndarray, k: int, width: int) -> np.ndarray:
+    """Give the matrix, of whose blocks only those of classes s >= r are filled."""
+    (s, r), (j, m) = np.tril_indices(k), np.tril_indices(width)
+    places = np.empty((width, width), np.int64)
+    places[j, m] = places[m, j] = np.arange(j.size)
+    H = np.zeros((k, width, k, width))
+    H[s, :, r] = sums[:, places]
+    return H.reshape(k * width, k * width)
 
 
 def joint_newton(
