@@ -12,7 +12,7 @@ from rosenblatt.loops import loop
 from rosenblatt.margin import joint, joint_newton
 from rosenblatt.margin.class_rows import class_add, class_dots, class_weights, padded
 from rosenblatt.margin.joint import JointDescent, simplex_points
-from rosenblatt.margin.joint_sweeps import ACTIVE, GAP
+from rosenblatt.margin.joint_sweeps import ACTIVE, GAP, REACH
 from rosenblatt.margin.problem import Effort, Problem
 from rosenblatt.matrices import as_matrix
 
@@ -39,7 +39,7 @@ class Twin:
         self.offsets = np.zeros(k)
         self.draws = Draws(seed)
         self.active, self.bound = list(range(len(y))), np.inf
-        self.base = None
+        self.base, self.reach = None, 4.0
 
     def way_of(self, step):
         return -step.T @ self.Z / (2 * self.lam)
@@ -68,7 +68,7 @@ class Twin:
                 kept.append(i)
             elif (q > 0).sum() > 1 or g.max() - g[q == 0].max() <= self.bound:
                 kept.append(i)
-        self.active, self.bound = kept, 0.3 * worst
+        self.active, self.bound = kept, 0.1 * worst
 
     def leap_or_wait(self):
         if self.base is None or 2 * len(self.active) < self.members:
@@ -89,6 +89,9 @@ class Twin:
             factors = np.array([slope[0] / H[0, 0], 0.0])
         else:
             factors = np.linalg.solve(H, slope)
+        limited = np.abs(factors).max() > self.reach
+        if limited:
+            factors *= self.reach / np.abs(factors).max()
         point = self.q + np.tensordot(factors, steps, 1)
         way = (
             np.array([nearest_by_sorting(p, c) for p, c in zip(point, self.caps, strict=True)])
@@ -99,6 +102,10 @@ class Twin:
         before, self.q = self.base, np.maximum(0.0, self.q + t * way)
         self.w = self.w + t * w
         self.step, self.base = self.q - before, self.q.copy()
+        if t < 0.5:
+            self.reach = max(1.0, self.reach / 2)
+        elif t == 1.0 and limited:
+            self.reach *= 2
 
     def slope(self, step, w):
         along = (step @ self.offsets).sum() - step[np.arange(len(step)), self.y].sum()
@@ -189,6 +196,7 @@ def test_sweeps_and_leaps_do_what_the_twin_does(layout, lam):
         np.testing.assert_allclose(descent.dual.q, twin.q, atol=1e-7)
         np.testing.assert_allclose(descent.dual.weights[:, :5].T, twin.w, atol=1e-7 / lam)
         assert descent.sweeps.tally[ACTIVE] == len(twin.active)
+        assert descent.found[REACH] == twin.reach
         assert (np.diff(values) >= -1e-12).all()
 
 

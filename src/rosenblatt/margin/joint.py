@@ -104,6 +104,7 @@ def _swept(
         if task.intercept == "free":
             descent.shift_offsets()
         descent.sweep_until(max(INNER * gap, tol * primal), effort)
+        descent.found[joint_sweeps.REACH] = np.inf  # few duals have a long way to go from here on
         if descent.promises(tol):
             result = descent.judged(effort, tol)
             if result.converged:
@@ -122,9 +123,10 @@ class JointDescent:
         self.dual = Dual(q, class_weights(*shape), *np.zeros((3, places)))
         self.dual.weights[:, : task.k] = weights_of(task, q, problem.rows.lift).T
         self.sweeps = Turns(
-            np.empty(n, np.int64), np.zeros(7, np.int64), np.zeros(4), np.array([seed], np.uint64)
+            np.empty(n, np.int64), np.zeros(7, np.int64), np.zeros(5), np.array([seed], np.uint64)
         )
         self.sweeps.found[joint_sweeps.BOUND] = np.inf
+        self.sweeps.found[joint_sweeps.REACH] = joint_sweeps.FIRST_REACH
         # Touched only when the sweeps are so many that they leap.
         self.leaps = Leaps(
             np.empty(n, np.int64),
