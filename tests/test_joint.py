@@ -3,6 +3,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 
 from layouts import DENSE, EVERY_LAYOUT, SPARSE, normal_rows, whole_numbers
@@ -11,6 +12,7 @@ from rosenblatt.errors import InputError
 from rosenblatt.loops import loop
 from rosenblatt.margin import joint, joint_newton
 from rosenblatt.margin.class_rows import class_add, class_dots, class_weights, padded
+from rosenblatt.margin.classes import without_zeros
 from rosenblatt.margin.joint import JointDescent, simplex_points
 from rosenblatt.margin.joint_sweeps import ACTIVE, GAP, REACH
 from rosenblatt.margin.problem import Effort, Problem
@@ -174,6 +176,22 @@ def test_weights_of_classes_begin_at_a_cache_line():
         assert weights.flags.c_contiguous
         assert weights.ctypes.data % 64 == 0
         assert not weights.any()
+
+
+@pytest.mark.twin_of("margin.classes.fill_entries")
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("height", [1, 400])  # a row, and several blocks
+def test_dense_rows_that_are_mostly_zeros_become_sparse_ones(kind, height):
+    random = np.random.default_rng(5)
+    X = random.standard_normal((height, 700)).astype(kind)
+    X *= random.random(X.shape) < 0.1
+    X[-1] = 0.0
+    found, expected = without_zeros(X), csr_matrix(X)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+        assert getattr(found, name).dtype == getattr(expected, name).dtype
+    filled = random.standard_normal((height, 700))
+    assert without_zeros(filled) is filled
 
 
 @pytest.mark.twin_of("margin.joint_sweeps.descend")

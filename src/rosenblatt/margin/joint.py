@@ -72,7 +72,8 @@ def _solved(task: Problem, tol: float, start: Start | None, effort: Effort, seed
     w = None if start is None else start[0]
     with np.errstate(all="ignore"):
         planes, q = joint_newton(task, tol, effort, w, q, seed)
-    best = judged(task, planes, balanced(task, planes, q), effort.passes, tol)
+    q = balanced(task, planes, q)
+    best = judged(task, planes, q, weights_of(task, q, task.penalised_lift), effort.passes, tol)
     if best.converged or effort.is_over():
         return best
     more = _swept(task, problem, rescaled(q, task.caps), tol, effort, seed)
@@ -196,8 +197,9 @@ class JointDescent:
             planes[:, -1] = self.intercepts()[: task.k]
         q = balanced(task, planes, self.dual.q)
         kept = -1 if task.intercept == "free" else None
-        planes[:, :kept] = weights_of(task, q, task.penalised_lift)[:, :kept]
-        return judged(task, planes, q, effort.passes, tol)
+        combined = weights_of(task, q, task.penalised_lift)
+        planes[:, :kept] = combined[:, :kept]
+        return judged(task, planes, q, combined, effort.passes, tol)
 
 
 def lifted_problem(task: Problem) -> JointRows:
@@ -224,9 +226,13 @@ def settled(problem: JointRows, q: np.ndarray) -> np.ndarray:
 
 def simplex_points(task: Problem, alphas: np.ndarray | None) -> np.ndarray:
     """Give q = c·[r = y] - α, put back into the simplices if need be."""
-    n = task.X.shape[0]
-    q = np.zeros((n, task.k)) if alphas is None else -np.asarray(alphas, np.float64)
-    q[np.arange(n), task.labels] += task.caps
+    own = np.arange(task.X.shape[0]), task.labels
+    if alphas is None:
+        q = np.zeros((task.labels.size, task.k))
+        q[own] = task.caps
+        return q
+    q = -np.asarray(alphas, np.float64)
+    q[own] += task.caps
     np.maximum(q, 0.0, out=q)
     return rescaled(q, task.caps)
 
@@ -263,13 +269,22 @@ def balanced(task: Problem, planes: np.ndarray, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def judged(task: Problem, planes: np.ndarray, q: np.ndarray, passes: int, tol: float) -> Solution:
-    """Compute anew, from the data, how good weights and balanced duals are."""
+def judged(
+    task: Problem,
+    planes: np.ndarray,
+    q: np.ndarray,
+    combined: np.ndarray,
+    passes: int,
+    tol: float,
+) -> Solution:
+    """Compute anew, from the data, how good weights and balanced duals are.
+
+    `combined` holds the penalised weights that the duals stand for.
+    """
     own, gains = (np.arange(q.shape[0]), task.labels), gains_of(task, planes)
     penalised = planes[:, :-1] if task.intercept == "free" else planes
     losses = task.caps @ (gains.max(axis=1) - gains[own])
     primal = float(losses + task.lam * np.vdot(penalised, penalised))
-    combined = weights_of(task, q, task.penalised_lift)
     alphas = alphas_of(task, q)
     value = float(alphas[own].sum() - task.lam * np.vdot(combined, combined))
     nothing = float(task.caps.sum())  # the objective of zero, which a search cut short may miss
