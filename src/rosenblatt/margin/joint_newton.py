@@ -41,7 +41,7 @@ LOOSE = 0.3  # share of the gap that the slope may leave when the centre moves
 STALLED = 30  # steps without a better gap
 PASS = 64  # a thread pays for so many times more products than elsewhere
 SHORT_OF_ZERO = 0.1  # of the slope along a step, where a search may end
-PART, PART_ROWS, PART_GAP = 8, 2000, 0.2  # how much smaller a part is, not below, how well
+PART, PART_ROWS, PART_GAP = 8, 2000, 2.0  # how much smaller a part is, not below, how well
 
 
 class Duals(NamedTuple):
