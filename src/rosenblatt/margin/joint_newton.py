@@ -37,10 +37,10 @@ DAMPING = 0.01  # at first: share of all squares that is taken to bend φ
 SHORT, WHOLE = 0.25, 0.9  # lengths of steps after which the damping changes
 GROWTH = 4.0  # of σ, from centre to centre
 SHARE = 10  # at first, one row in so many bends φ
-LOOSE = 0.3  # share of the gap that the slope may leave when the centre moves
+LOOSE = 0.5  # share of the gap that the slope may leave when the centre moves
 STALLED = 30  # steps without a better gap
 PASS = 64  # a thread pays for so many times more products than elsewhere
-SHORT_OF_ZERO = 0.1  # of the slope along a step, where a search may end
+SHORT_OF_ZERO = 0.2  # of the slope along a step, where a search may end
 PART, PART_ROWS, PART_GAP = 8, 2000, 2.0  # how much smaller a part is, not below, how well
 
 
