@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -36,7 +37,11 @@ def in_blocks(
         return [work(0, rows)]
     blocks = min(rows, threads * each)
     cuts = [rows * k // blocks for k in range(blocks + 1)]
-    return list(_pool(threads).map(work, cuts[:-1], cuts[1:]))
+    if blocks > threads:
+        return list(_pool(threads).map(work, cuts[:-1], cuts[1:]))
+    # To wake a thread takes about as long as short work does: this one is awake.
+    others = [_pool(threads).submit(work, *ends) for ends in pairwise(cuts[1:])]
+    return [work(cuts[0], cuts[1]), *(other.result() for other in others)]
 
 
 @cache
