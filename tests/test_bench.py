@@ -141,7 +141,7 @@ def test_counted_races_take_the_number_given_back():
         (123.4, "123"),
         (1234.5, "1,234"),
         (0.5, "0.500"),
-        (float("∞"), "inf"),
+        (float("inf"), "∞"),
     ],
 )
 def test_numbers_have_three_digits_that_matter(value, text):
