@@ -78,12 +78,13 @@ def is_ready(X: Any) -> bool:
 
 
 def as_rows(X: Matrix, lift: float) -> Rows:
-    """View a matrix as rows for the loops, lifted by a constant (theory D7; 0 for not lifted)."""
+    """View a matrix as rows for the loops, lifted by a constant (theory D7; 0 for not lifted).
+
+    Loops want rows that lie together: numbers in any other order, which are rare here, are copied.
+    """
     if not sparse.issparse(X):
-        return Dense(writable_alias(np.asarray(X)), lift)
-    values = writable_alias(
-        np.ascontiguousarray(X.data)
-    )  # strided ones, which are rare, are copied
+        return Dense(writable_alias(np.ascontiguousarray(X)), lift)
+    values = writable_alias(np.ascontiguousarray(X.data))
     return Sparse(unsigned(X.indptr), unsigned(X.indices), values, lift)
 
 

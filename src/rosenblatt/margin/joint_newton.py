@@ -224,6 +224,7 @@ class JointProximal:
     def step(self) -> None:
         """Make a Newton step."""
         way = -self._solve()
+        way -= way.mean(axis=0)  # what moves all classes alike is rounding, and would add up
         ends = class_scores(self.problem.X, way, self.problem.lift)
         level = np.vdot(self.slope, way)
         rise = np.vdot(self.costs * way, way)
@@ -269,7 +270,7 @@ class JointProximal:
             if abs(at_length) <= SHORT_OF_ZERO * abs(level):
                 break
             length = (low + high) / 2
-            if k % 2 == 0:
+            if k % 2 == 0 and at_low < at_high:  # slopes that are mere rounding may be equal
                 length = low - (high - low) * at_low / (at_high - at_low)
             at_length = slope(length)
             if at_length < 0:

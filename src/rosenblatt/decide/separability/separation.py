@@ -232,8 +232,9 @@ class Separation(Explained):
 
     def on_columns(self, columns: np.ndarray, clock: Clock) -> Separation:
         """Ask the same question about some columns alone."""
-        names = [self.names[j] for j in columns] if len(self.names) else ()
-        return replace(self._on(self._matrix[:, columns], clock), names=names)
+        X, names = self._matrix, [self.names[j] for j in columns] if len(self.names) else ()
+        some = X[:, columns] if sparse.issparse(X) else X.take(columns, axis=1)  # in C order
+        return replace(self._on(some, clock), names=names)
 
     def on_sums(self, choice: np.ndarray, clock: Clock) -> Separation:
         """Ask the same question about sums of columns: X times a matrix of zeros and ones."""
