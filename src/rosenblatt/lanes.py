@@ -34,16 +34,25 @@ REALS = ir.VectorType(REAL, LANES)
 NUMBERS = ir.Constant(ir.VectorType(PLACE, LANES), list(range(LANES)))
 NONE, ALL = ir.Constant(ir.VectorType(ir.IntType(1), LANES), None), ir.Constant(BYTE, 2**LANES - 1)
 FREELY = ("reassoc", "contract", "nsz", "arcp")  # sums may be reordered, products fused with them
-FIRST_CACHE = 3  # how near entries are brought that were asked for
+FIRST_CACHE, SECOND_CACHE = 3, 2  # how near entries are brought that were asked for
 
 
 @intrinsic
 def prefetch_entry(typing_context, array, k):  # type: ignore[no-untyped-def]
     """Ask the memory for entry k of a flat array, for reading."""
+    return _asking(array, k, FIRST_CACHE)
 
+
+@intrinsic
+def prefetch_entry_early(typing_context, array, k):  # type: ignore[no-untyped-def]
+    """Ask for it a while before it is needed, for a cache in which there is more room."""
+    return _asking(array, k, SECOND_CACHE)
+
+
+def _asking(array: Any, k: Any, cache: int) -> Any:
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         data = context.make_array(array)(context, builder, arguments[0]).data
-        _prefetch(builder, builder.gep(data, [arguments[1]]))
+        _prefetch(builder, builder.gep(data, [arguments[1]]), cache)
         return context.get_dummy_value()
 
     return types.void(array, k), generate
@@ -362,8 +371,8 @@ class _Product:
         return self.builder.call(_function(self.builder, name, vector, given), given)
 
 
-def _prefetch(builder: Any, address: Any) -> None:
-    read, level, data = (ir.Constant(WORD, value) for value in (0, FIRST_CACHE, 1))
+def _prefetch(builder: Any, address: Any, cache: int = FIRST_CACHE) -> None:
+    read, level, data = (ir.Constant(WORD, value) for value in (0, cache, 1))
     given = [builder.bitcast(address, BYTE.as_pointer()), read, level, data]
     builder.call(_function(builder, "llvm.prefetch.p0", ir.VoidType(), given), given)
 

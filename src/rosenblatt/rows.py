@@ -21,29 +21,38 @@ Values are float32 or float64, taken as they are; w and every sum are float64.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple, Never, cast
 
 import numpy as np
 from numba.extending import overload
 
-from rosenblatt.lanes import called_product, dense_product, dense_push, prefetch_entry, product
+from rosenblatt.lanes import (
+    called_product,
+    dense_product,
+    dense_push,
+    prefetch_entry,
+    prefetch_entry_early,
+    product,
+)
 from rosenblatt.loops import FAST, PIECE, F, loop
 
 UNIT = 2.0**-53  # unit round-off of float64
 
-# Rows are asked for this many rows before their turn, 0 for not at all. Measured: dense float32
-# rows of 784 columns go from 9 to 13 GB/s with any distance from 1 to 8. In shuffled order, short
-# rows need more of a distance: scores of covtype's 54 columns take 9 ms with 12 kB of it, 10 with
-# 8 kB, 15 with 4 kB. Sparse rows of 75 entries gain a third in shuffled order. In stored order they
-# want entries instead: a pass over 238 MB takes 13.2 ms with 1024 of them ahead, 13.9 with 512 and
-# 15.4 with 256; over 14 MB, which may lie in a cache, 0.75, 0.72 and 0.70 ms if they do.
+# Rows are asked for this many rows before their turn, 0 for not at all. Measured: in stored order,
+# dense float32 rows of 784 columns go from 9 to 13 GB/s with any distance from 1 to 8. Sparse rows
+# want entries instead: a pass over 238 MB takes 21 ms with 384 to 640 of them ahead, 22 with 1024
+# and 28 with none (13.9, 13.2 and 16 on an AMD EPYC).
+#     In shuffled order, short dense rows need more of a distance: scores of covtype's 54 columns
+# take 9 ms with 12 kB of it, 10 with 8 kB, 15 with 4 kB. Sparse rows of 75 entries gain a third.
+# Passes, which do little else, ask for them early, into the second cache, since the first one waits
+# for a dozen lines at most: covtype takes 48 ms in place of 60. Sweeps do not gain by that.
 DENSE_ROWS_AHEAD = 2
 BYTES_AHEAD = 12288
 SPARSE_ROWS_AHEAD = 0
 SHUFFLED_SPARSE_ROWS_AHEAD = 8
-ENTRIES_AHEAD, FEW_ENTRIES_AHEAD = 1024, 512
-FEW_ENTRIES = 2**21  # which take 16 MB, or 24
+ENTRIES_AHEAD = 512
 LONG_ROW = 48  # entries from which on strides pay where columns were checked before
 CACHE_LINE = 64
 
@@ -349,27 +358,33 @@ def rows_ahead(rows: Rows, shuffled: bool) -> Any:
     return by_kind(rows, dense, sparse)
 
 
-@primitive
-def prefetch(rows: Rows, i: int | np.int64) -> Any:
-    """Ask the memory for row i."""
-    # The steps are constants: with a division at each row, it would cost twice as much.
-    value_step = per_line(rows, "values")
-    column_step = value_step if is_dense(rows) else per_line(rows, "columns")
+def _prefetching(entry: Any) -> Callable[..., Any]:
+    def chosen(rows: Rows, i: int | np.int64) -> Any:
+        """Ask the memory for row i."""
+        # The steps are constants: with a division at each row, it would cost twice as much.
+        value_step = per_line(rows, "values")
+        column_step = value_step if is_dense(rows) else per_line(rows, "columns")
 
-    def dense(rows, i):  # type: ignore[no-untyped-def]
-        width = rows.values.shape[1]
-        for j in range(0, width, value_step):
-            prefetch_entry(rows.values, i * width + j)
-        prefetch_entry(rows.values, i * width + max(0, width - 1))  # rows begin inside a line
+        def dense(rows, i):  # type: ignore[no-untyped-def]
+            width = rows.values.shape[1]
+            for j in range(0, width, value_step):
+                entry(rows.values, i * width + j)
+            entry(rows.values, i * width + max(0, width - 1))  # rows begin inside a line
 
-    def sparse(rows, i):  # type: ignore[no-untyped-def]
-        start, stop = np.int64(rows.starts[i]), np.int64(rows.starts[i + 1])
-        for k in range(start, stop, value_step):
-            prefetch_entry(rows.values, k)
-        for k in range(start, stop, column_step):
-            prefetch_entry(rows.columns, k)
+        def sparse(rows, i):  # type: ignore[no-untyped-def]
+            start, stop = np.int64(rows.starts[i]), np.int64(rows.starts[i + 1])
+            for k in range(start, stop, value_step):
+                entry(rows.values, k)
+            for k in range(start, stop, column_step):
+                entry(rows.columns, k)
 
-    return by_kind(rows, dense, sparse)
+        return by_kind(rows, dense, sparse)
+
+    return chosen
+
+
+prefetch = primitive(_prefetching(prefetch_entry))
+prefetch_early = primitive(_prefetching(prefetch_entry_early))
 
 
 def per_line(rows: Any, field: str) -> int:
@@ -386,7 +401,7 @@ def entries_ahead(rows: Rows) -> Any:
         return 0
 
     def sparse(rows):  # type: ignore[no-untyped-def]
-        return FEW_ENTRIES_AHEAD if rows.values.size <= FEW_ENTRIES else ENTRIES_AHEAD
+        return ENTRIES_AHEAD
 
     return by_kind(rows, dense, sparse)
 

@@ -40,7 +40,7 @@ from rosenblatt.online.classes import (
     vector,
     vectors,
 )
-from rosenblatt.online.plan import Plan, prefetch_later, upcoming
+from rosenblatt.online.plan import Plan, prefetch_place, rows_early, upcoming
 from rosenblatt.rows import Rows, Single, dot, dots, entries_ahead, prefetch, rows_ahead, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
@@ -272,12 +272,13 @@ def present(
     tally, n, each = state.tally, codes.size, vectors(state.w)
     cursor, work, looks = int(tally[CURSOR]), 0, 0
     entries = 0 if plan.sequence.size else entries_ahead(rows)
-    left = updates_left(log, tally, allowance)
+    left, early = updates_left(log, tally, allowance), rows_early(rows, plan)
     for _ in range(allowance.looks if left > 0 else 0):
         if cursor == n:
             break
         i = upcoming(plan, cursor, n)
-        prefetch_later(rows, codes, counts, plan, cursor)
+        if early and cursor + early < n:
+            prefetch_place(rows, codes, counts, plan, cursor + early)
         y = codes[i]
         found = look(rows, i, y, state.w, state.scores, entries)
         if not abs(found[0]) < np.inf:

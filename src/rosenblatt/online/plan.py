@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.lanes import prefetch_entry
 from rosenblatt.loops import loop, part
-from rosenblatt.rows import Rows, prefetch, rows_ahead
+from rosenblatt.rows import Rows, prefetch, prefetch_early, rows_ahead
 
 
 class Plan(NamedTuple):
@@ -56,19 +56,23 @@ def upcoming(plan: Plan, cursor: int, n: int) -> np.int64:
     return np.int64(plan.sequence[cursor]) if plan.sequence.size else np.int64(cursor)
 
 
+@part
+def rows_early(rows: Rows, plan: Plan) -> int:
+    """Give how many places before its turn a row is asked for, 0 for not at all."""
+    return 0 if plan.lazy else rows_ahead(rows, plan.sequence.size > 0)
+
+
 # In shuffled order, the classes and counts of rows come from anywhere, too: to ask for them takes a
 # tenth of the time off a pass over covtype.
 @part
-def prefetch_later(
-    rows: Rows, codes: np.ndarray, counts: np.ndarray, plan: Plan, cursor: int
+def prefetch_place(
+    rows: Rows, codes: np.ndarray, counts: np.ndarray, plan: Plan, place: int
 ) -> None:
-    """Ask the memory for the row whose turn comes soon, if that is known."""
-    shuffled = plan.sequence.size > 0
-    ahead = rows_ahead(rows, shuffled)
-    later = cursor + ahead
-    if ahead and later < codes.size and not plan.lazy:
-        i = np.int64(plan.sequence[later] if shuffled else later)
-        prefetch(rows, i)
-        if shuffled:
-            prefetch_entry(codes, i)
-            prefetch_entry(counts, i)
+    """Ask the memory for the example at a place of the plan."""
+    if plan.sequence.size:
+        i = np.int64(plan.sequence[place])
+        prefetch_early(rows, i)
+        prefetch_entry(codes, i)
+        prefetch_entry(counts, i)
+    else:
+        prefetch(rows, np.int64(place))
