@@ -40,7 +40,7 @@ from rosenblatt.online.classes import (
     vector,
     vectors,
 )
-from rosenblatt.online.plan import Plan, prefetch_place, rows_early, upcoming
+from rosenblatt.online.plan import Plan, prefetch_later, rows_early, upcoming
 from rosenblatt.rows import Rows, Single, dot, dots, entries_ahead, prefetch, rows_ahead, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
@@ -171,24 +171,24 @@ def step(rule: Rule, i: Place, y: Place) -> float:
 
 @part
 def correct(
-    rows: Rows, i: Place, y: Place, found: tuple[float, int], rule: Rule, state: State
+    rows: Rows, i: Place, y: Place, rival: int, a: float, rule: Rule, state: State
 ) -> float:
-    """Update the state on an example; give the norm that w was divided by.
-
-    What was `found` is its lead, and its rival.
-    """
-    lead, rival = found
-    a, clock = step(rule, i, y), state.tally[CLOCK]
+    """Move the weights by a step on an example; give the norm that w was divided by."""
     if state.drift.size and not rule.renormalize:
-        push(rows, i, clock * a, y, rival, state.drift)
+        push(rows, i, state.tally[CLOCK] * a, y, rival, state.drift)
     if state.drift.size and rule.renormalize:
         settle(state)
     push(rows, i, a, y, rival, state.w)
-    state.tally[LOST] -= 2.0 * a * lead
-    state.tally[UPDATES] += 1
-    state.tally[MISTAKES] += wrong(rule, y, lead)
-    state.tally[WORK] += pushed(state.w) * size(rows, i)
     return rescale(state.w) if rule.renormalize else 1.0
+
+
+@part
+def book(tally: np.ndarray, updates: int, mistakes: int, lost: float, work: int) -> None:
+    """Note what updates were made, and what they cost."""
+    tally[UPDATES] += updates
+    tally[MISTAKES] += mistakes
+    tally[LOST] += lost
+    tally[WORK] += work
 
 
 @part
@@ -270,15 +270,16 @@ def present(
     row whose score is not a finite number, which is then named in the tally.
     """
     tally, n, each = state.tally, codes.size, vectors(state.w)
-    cursor, work, looks = int(tally[CURSOR]), 0, 0
+    cursor, work, looks, mistakes, lost = int(tally[CURSOR]), 0, 0, 0, 0.0
     entries = 0 if plan.sequence.size else entries_ahead(rows)
-    left, early = updates_left(log, tally, allowance), rows_early(rows, plan)
+    room, early = updates_left(log, tally, allowance), rows_early(rows, plan)
+    left = room
     for _ in range(allowance.looks if left > 0 else 0):
         if cursor == n:
             break
         i = upcoming(plan, cursor, n)
-        if early and cursor + early < n:
-            prefetch_place(rows, codes, counts, plan, cursor + early)
+        if early:
+            prefetch_later(rows, codes, counts, plan, cursor, early)
         y = codes[i]
         found = look(rows, i, y, state.w, state.scores, entries)
         if not abs(found[0]) < np.inf:
@@ -290,9 +291,13 @@ def present(
         work += each * size(rows, i)
         if teaches(rule, y, found[0]):
             looks = seen(tally, looks)
-            norm = correct(rows, i, y, found, rule, state)
+            a = step(rule, i, y)
+            norm = correct(rows, i, y, found[1], a, rule, state)
             if log.example.size:
                 record(log, state, i, found, norm)
+            mistakes += wrong(rule, y, found[0])
+            lost -= 2.0 * a * found[0]
+            work += pushed(state.w) * size(rows, i)
             counts[i] += 1
             cursor = 0 if plan.restart else cursor
             left -= 1
@@ -301,7 +306,7 @@ def present(
             break
     seen(tally, looks)
     tally[CURSOR] = cursor
-    tally[WORK] += work
+    book(tally, room - left, mistakes, lost, work)
 
 
 @loop
@@ -335,9 +340,12 @@ def correct_one(
 ) -> None:
     """Learn from one example that is known to call for an update."""
     found = look(rows, i, y, state.w, state.scores)
-    norm = correct(rows, i, y, found, rule, state)
+    a = step(rule, i, y)
+    norm = correct(rows, i, y, found[1], a, rule, state)
     if log.example.size:
         record(log, state, i, found, norm)
+    work = pushed(state.w) * size(rows, i)
+    book(state.tally, 1, wrong(rule, y, found[0]), -2.0 * a * found[0], work)
     counts[i] += 1
     state.tally[SEEN] += 1
     state.tally[CLOCK] += 1
