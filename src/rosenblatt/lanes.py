@@ -26,7 +26,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-LANES = 8
+LANES, LINE = 8, 64  # numbers in a vector, bytes in a cache line
 BYTE, WORD, PLACE = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 SINGLE, REAL = ir.FloatType(), ir.DoubleType()
 NAMES = {WORD: "i32", PLACE: "i64", SINGLE: "f32", REAL: "f64"}
@@ -104,16 +104,19 @@ def _product(columns: Any, values: Any, w: Any, inlined: str) -> Any:
 
 
 @intrinsic
-def dense_product(typing_context, values, i, w):  # type: ignore[no-untyped-def]
-    """Give Σ values·w over row i of a matrix; w is not shorter than the row."""
+def dense_product(typing_context, values, i, w, ahead):  # type: ignore[no-untyped-def]
+    """Give Σ values·w over row i of a matrix; w is not shorter than the row.
+
+    Entries that lie so many `ahead` are asked for on the way.
+    """
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         row, weights, length = _row_and_weights(context, builder, signature, arguments)
-        return _dense_product(builder, row, weights, length)
+        return _dense_product(builder, row, weights, length, arguments[3])
 
     if not values.layout == w.layout == "C":  # entries are read one behind the other
         return None
-    return types.float64(values, i, w), generate
+    return types.float64(values, i, w, types.int64), generate
 
 
 @intrinsic
@@ -139,18 +142,26 @@ def _row_and_weights(context: Any, builder: Any, signature: Any, arguments: Any)
     return row, context.make_array(w)(context, builder, weights).data, width
 
 
-def _dense_product(builder: Any, row: Any, w: Any, length: Any) -> Any:
+def _dense_product(builder: Any, row: Any, w: Any, length: Any, ahead: Any) -> Any:
     sums = [cgutils.alloca_once_value(builder, _zeros(REALS)) for _ in range(4)]
+    in_line = LINE // (4 if row.type.pointee == SINGLE else 8)
 
     def add(k: Any, lanes: int, total: Any) -> None:
         x, weights = _wide(builder, row, k, lanes), _lanes_at(builder, w, k, lanes)
         moved = builder.fadd(builder.load(total), builder.fmul(x, weights, FREELY), FREELY)
         builder.store(moved, total)
 
+    def ask(k: Any, entries: int) -> None:
+        later = builder.add(k, ahead)
+        for at in range(0, entries, in_line):
+            _prefetch(builder, builder.gep(row, [builder.add(later, _place(at))]))
+
     with cgutils.for_range_slice(builder, _place(0), _whole(builder, length, 32), _place(32)) as k:
+        ask(k[0], 32)
         for at, total in enumerate(sums):
             add(builder.add(k[0], _place(at * LANES)), LANES, total)
     with _rest(builder, length, 16) as k:
+        ask(k, 16)
         add(k, LANES, sums[0])
         add(builder.add(k, _place(LANES)), LANES, sums[1])
     with _rest(builder, length, 8) as k:

@@ -42,20 +42,22 @@ from rosenblatt.loops import FAST, PIECE, F, loop
 
 UNIT = 2.0**-53  # unit round-off of float64
 
-# Rows are asked for this many rows before their turn, 0 for not at all. Measured: in stored order,
-# dense float32 rows of 784 columns go from 9 to 13 GB/s with any distance from 1 to 8. Sparse rows
-# want entries instead: a pass over 238 MB takes 21 ms with 384 to 640 of them ahead, 22 with 1024
-# and 28 with none (13.9, 13.2 and 16 on an AMD EPYC).
-#     In shuffled order, short dense rows need more of a distance: scores of covtype's 54 columns
-# take 9 ms with 12 kB of it, 10 with 8 kB, 15 with 4 kB. Sparse rows of 75 entries gain a third.
-# Passes, which do little else, ask for them early, into the second cache, since the first one waits
-# for a dozen lines at most: covtype takes 48 ms in place of 60. Sweeps do not gain by that. Where a
-# row lies is asked for twice as early, since processors find pages one after the other: 43 ms.
-DENSE_ROWS_AHEAD = 2
-BYTES_AHEAD = 12288
-SPARSE_ROWS_AHEAD = 0
-SHUFFLED_SPARSE_ROWS_AHEAD = 8
+# In stored order, products of rows ask for entries so far ahead. Measured on an Intel Xeon: a pass
+# over dense float32 rows of 784 columns takes 22.9 ms with 512, 25 with 128, 31 with 1024 and 27
+# with none; over 54 columns of float32, 2.9 ms instead of 4.6; over 238 MB of sparse rows, 21 ms
+# with 384 to 640, 22 with 1024 and 28 with none.
 ENTRIES_AHEAD = 512
+
+# In shuffled order, rows are asked for this many rows before their turn. Short dense rows need more
+# of a distance: scores of covtype's 54 columns take 9 ms with 12 kB of it, 10 with 8 kB, 15 with
+# 4 kB. Sparse rows of 75 entries gain a third. Passes, which do little else, ask for them early,
+# into the second cache, since the first one waits for a dozen lines at most: covtype takes 48 ms in
+# place of 60. Sweeps do not gain by that. Where a row lies is asked for twice as early, since
+# processors find pages one after the other: 43 ms.
+BYTES_AHEAD = 12288
+LEAST_ROWS_AHEAD = 2
+SPARSE_ROWS_AHEAD = 8
+
 LONG_ROW = 48  # entries from which on strides pay where columns were checked before
 CACHE_LINE = 64
 
@@ -122,14 +124,14 @@ def by_kind(rows: Any, dense: Any, sparse: Any, single: Any = None) -> Any:
 def dot(rows: Rows | Single, i: int | np.int64, w: np.ndarray, ahead: int = 0) -> Any:
     """Give x·w for the lifted row i, NaN if a column lies outside w.
 
-    Sparse entries that lie so many `ahead` are asked for on the way, as `entries_ahead` has it if
-    rows come in the order in which they lie.
+    Entries that lie so many `ahead` are asked for on the way: `ENTRIES_AHEAD` if rows come in the
+    order in which they lie.
     """
 
     def dense(rows, i, w, ahead=0):  # type: ignore[no-untyped-def]
         if rows.values.shape[1] >= w.size:
             return np.nan
-        return dense_product(rows.values, np.int64(i), w) + rows.lift * w[w.size - 1]
+        return dense_product(rows.values, np.int64(i), w, ahead) + rows.lift * w[w.size - 1]
 
     def sparse(rows, i, w, ahead=0):  # type: ignore[no-untyped-def]
         at = np.uint64(i)  # a number below 0 would be looked for, and counted from the end
@@ -157,7 +159,7 @@ def inner(rows: Rows, i: int | np.int64, w: np.ndarray) -> Any:
     """Give x·w for the lifted row i, whose columns are known to lie inside w."""
 
     def dense(rows, i, w):  # type: ignore[no-untyped-def]
-        return dense_product(rows.values, np.int64(i), w) + rows.lift * w[w.size - 1]
+        return dense_product(rows.values, np.int64(i), w, 0) + rows.lift * w[w.size - 1]
 
     def sparse(rows, i, w):  # type: ignore[no-untyped-def]
         columns, values = rows.columns, rows.values
@@ -348,17 +350,14 @@ def size(rows: Rows | Single, i: int | np.int64) -> Any:
 
 
 @primitive
-def rows_ahead(rows: Rows, shuffled: bool) -> Any:
-    """Give the distance, in rows, at which prefetching pays; 0 for never."""
+def rows_ahead(rows: Rows) -> Any:
+    """Give the distance, in rows, at which prefetching pays in shuffled order."""
 
-    def dense(rows, shuffled):  # type: ignore[no-untyped-def]
+    def dense(rows):  # type: ignore[no-untyped-def]
         width = max(1, rows.values.shape[1] * rows.values.itemsize)
-        return max(DENSE_ROWS_AHEAD, BYTES_AHEAD // width) if shuffled else DENSE_ROWS_AHEAD
+        return max(LEAST_ROWS_AHEAD, BYTES_AHEAD // width)
 
-    def sparse(rows, shuffled):  # type: ignore[no-untyped-def]
-        return SHUFFLED_SPARSE_ROWS_AHEAD if shuffled else SPARSE_ROWS_AHEAD
-
-    return by_kind(rows, dense, sparse)
+    return by_kind(rows, dense, lambda rows: SPARSE_ROWS_AHEAD)
 
 
 def _prefetching(entry: Any) -> Callable[..., Any]:
@@ -410,28 +409,13 @@ def per_line(rows: Any, field: str) -> int:
 
 
 @primitive
-def entries_ahead(rows: Rows) -> Any:
-    """Give the distance, in entries of sparse rows in stored order, at which prefetching pays."""
-
-    def dense(rows):  # type: ignore[no-untyped-def]
-        return 0
-
-    def sparse(rows):  # type: ignore[no-untyped-def]
-        return ENTRIES_AHEAD
-
-    return by_kind(rows, dense, sparse)
-
-
-@primitive
-def write_score(
-    rows: Rows, i: int | np.int64, w: np.ndarray, out: np.ndarray, ahead: int | np.int64
-) -> Any:
+def write_score(rows: Rows, i: int | np.int64, w: np.ndarray, out: np.ndarray) -> Any:
     """Write the score of row i by w, or those by each row of w."""
 
-    def one(rows, i, w, out, ahead):  # type: ignore[no-untyped-def]
-        out[i] = dot(rows, i, w, ahead)
+    def one(rows, i, w, out):  # type: ignore[no-untyped-def]
+        out[i] = dot(rows, i, w, ENTRIES_AHEAD)
 
-    def many(rows, i, w, out, ahead):  # type: ignore[no-untyped-def]
+    def many(rows, i, w, out):  # type: ignore[no-untyped-def]
         dots(rows, i, w, out[i])
 
     return one if w.ndim == 1 else many
@@ -440,11 +424,8 @@ def write_score(
 @loop
 def scores(rows: Rows, w: np.ndarray, out: np.ndarray) -> None:
     """Write x·w of every row, or that of each row of w; NaN where a column lies outside w."""
-    n, ahead, entries = out.shape[0], rows_ahead(rows, False), entries_ahead(rows)
-    for i in range(n):
-        if ahead and i + ahead < n:
-            prefetch(rows, i + ahead)
-        write_score(rows, i, w, out, entries)
+    for i in range(out.shape[0]):
+        write_score(rows, i, w, out)
 
 
 @loop

@@ -124,11 +124,11 @@ def sweep(
     """
     _, rows, signs, centre, squares, caps = problem
     each = caps.size > 1
-    count, ahead = active.size, rows_ahead(rows, True)
+    count, ahead = active.size, rows_ahead(rows)
     largest, smallest, gap, rise = 0.0, 0.0, 0.0, 0.0
     k = 0
     while k < count:
-        if ahead and k + ahead < count:
+        if k + ahead < count:
             prefetch(rows, np.int64(active[k + ahead]))
         i = np.int64(active[k])
         beta, cap = betas[i], caps[i if each else 0]

@@ -171,7 +171,7 @@ def descend(
     Tells whether it ended with the end of a sweep. Goes on where it was.
     """
     order, tally, found, seed = sweeps
-    ahead = rows_ahead(problem.rows, True)
+    ahead = rows_ahead(problem.rows)
     for _ in range(looks):
         if tally[CURSOR] == 0:
             shuffle(order[: tally[ACTIVE]], seed)

@@ -16,16 +16,7 @@ import numpy as np
 
 from rosenblatt.loops import loop
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.rows import (
-    Rows,
-    add,
-    dot,
-    entries_ahead,
-    fill_squares,
-    prefetch,
-    rows_ahead,
-    scores,
-)
+from rosenblatt.rows import ENTRIES_AHEAD, Rows, add, dot, fill_squares, scores
 
 PATIENCE = 10  # passes at least that may be no better than before
 
@@ -47,11 +38,9 @@ def relax(
     steps: np.ndarray,
 ) -> int:
     """Make one pass; count the rows that it found on the wrong side."""
-    wrong, ahead, entries = 0, rows_ahead(rows, False), entries_ahead(rows)
+    wrong = 0
     for i in range(signs.size):
-        if ahead and i + ahead < signs.size:
-            prefetch(rows, i + ahead)
-        score = signs[i] * dot(rows, i, w, entries)
+        score = signs[i] * dot(rows, i, w, ENTRIES_AHEAD)
         if not score > 0.0:
             wrong += 1
         if score < 1.0 and squares[i] > 0.0:

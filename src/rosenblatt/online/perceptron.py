@@ -41,7 +41,7 @@ from rosenblatt.online.classes import (
     vectors,
 )
 from rosenblatt.online.plan import Plan, prefetch_later, rows_early, upcoming
-from rosenblatt.rows import Rows, Single, dot, dots, entries_ahead, prefetch, rows_ahead, size
+from rosenblatt.rows import ENTRIES_AHEAD, Rows, Single, dot, dots, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
 #   CURSOR     place in the plan               LOOKS      dot products computed
@@ -271,7 +271,7 @@ def present(
     """
     tally, n, each = state.tally, codes.size, vectors(state.w)
     cursor, work, looks, mistakes, lost = int(tally[CURSOR]), 0, 0, 0, 0.0
-    entries = 0 if plan.sequence.size else entries_ahead(rows)
+    entries = 0 if plan.sequence.size else ENTRIES_AHEAD
     room, early = updates_left(log, tally, allowance), rows_early(rows, plan)
     left = room
     for _ in range(allowance.looks if left > 0 else 0):
@@ -312,12 +312,9 @@ def present(
 @loop
 def most_wrong(rows: Rows, codes: np.ndarray, rule: Rule, state: State) -> int:
     """Look at all examples; give that of smallest lead which calls for an update, or -1."""
-    tally, n, ahead = state.tally, codes.size, rows_ahead(rows, False)
-    entries, worst, smallest = entries_ahead(rows), -1, np.inf
+    tally, n, worst, smallest = state.tally, codes.size, -1, np.inf
     for i in range(n):
-        if ahead and i + ahead < n:
-            prefetch(rows, i + ahead)
-        lead, _ = look(rows, i, codes[i], state.w, state.scores, entries)
+        lead, _ = look(rows, i, codes[i], state.w, state.scores, ENTRIES_AHEAD)
         if not abs(lead) < np.inf:
             tally[UNUSABLE] = i + 1
             return -1

@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.lanes import prefetch_entry
 from rosenblatt.loops import loop, part
-from rosenblatt.rows import Rows, locate, prefetch, prefetch_early, rows_ahead
+from rosenblatt.rows import Rows, locate, prefetch_early, rows_ahead
 
 
 class Plan(NamedTuple):
@@ -59,20 +59,16 @@ def upcoming(plan: Plan, cursor: int, n: int) -> np.int64:
 @part
 def rows_early(rows: Rows, plan: Plan) -> int:
     """Give how many places before its turn a row is asked for, 0 for not at all."""
-    return 0 if plan.lazy else rows_ahead(rows, plan.sequence.size > 0)
+    return rows_ahead(rows) if plan.sequence.size and not plan.lazy else 0
 
 
-# In shuffled order, the classes and counts of rows come from anywhere, too.
+# The classes and counts of rows come from anywhere, too.
 @part
 def prefetch_later(
     rows: Rows, codes: np.ndarray, counts: np.ndarray, plan: Plan, cursor: int, early: int
 ) -> None:
     """Ask the memory for the example whose turn comes soon, and where one lies that comes later."""
     soon, later = cursor + early, cursor + 2 * early
-    if not plan.sequence.size:
-        if soon < codes.size:
-            prefetch(rows, np.int64(soon))
-        return
     if later < codes.size:
         locate(rows, np.int64(plan.sequence[later]))
     if soon < codes.size:
