@@ -78,7 +78,7 @@ class Twin:
             self.base, self.step = self.q.copy(), np.zeros_like(self.q)
             return
         self.since += 1
-        if self.since == 3:
+        if self.since == 2:
             self.leap()
             self.since = 0
 

@@ -34,7 +34,7 @@ from rosenblatt.rows import Rows, prefetch, rows_ahead
 
 CURSOR, KEPT, ACTIVE, SWEEPS, LAST, MEMBERS, SINCE = range(7)  # places in a tally
 GAP, LOSS, WORST, BOUND, REACH = range(5)  # places in what was found
-SWEEPS_PER_LEAP = 3
+SWEEPS_PER_LEAP = 2
 SHRINKING = 0.1
 FIRST_REACH, LEAST_REACH, SHORT = 4.0, 1.0, 0.5
 DUST = 1e-14  # what rounding leaves of a zero must not pass for a class that is held
@@ -276,9 +276,11 @@ def aim(
     problem: JointRows, dual: Dual, leaps: Leaps, members: int, factors: tuple[float, float]
 ) -> float:
     """Put the ways to the projected point into q_step and trial; give the slope of Σ (c - q_y)."""
-    slope, k = 0.0, dual.q.shape[1]
+    slope, k, ahead = 0.0, dual.q.shape[1], rows_ahead(problem.rows)
     point = dual.steps[:k]
     for m in range(members):
+        if m + ahead < members:
+            ask_for(problem, dual, leaps.members[m + ahead])
         i = leaps.members[m]
         q, step = dual.q[i], leaps.q_step[i]
         moving = False
