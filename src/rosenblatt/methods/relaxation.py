@@ -16,7 +16,7 @@ import numpy as np
 
 from rosenblatt.loops import loop
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.rows import ENTRIES_AHEAD, Rows, add, dot, fill_squares, scores
+from rosenblatt.rows import Rows, add, dot, fill_squares, scores
 
 PATIENCE = 10  # passes at least that may be no better than before
 
@@ -40,7 +40,7 @@ def relax(
     """Make one pass; count the rows that it found on the wrong side."""
     wrong = 0
     for i in range(signs.size):
-        score = signs[i] * dot(rows, i, w, ENTRIES_AHEAD)
+        score = signs[i] * dot(rows, i, w, True)
         if not score > 0.0:
             wrong += 1
         if score < 1.0 and squares[i] > 0.0:

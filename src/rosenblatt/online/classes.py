@@ -54,14 +54,19 @@ def best_rival(scores: np.ndarray, y: Place) -> tuple[float, int]:
 
 @primitive
 def look(
-    rows: Rows | Single, i: Place, y: Place, w: np.ndarray, scores: np.ndarray, ahead: int = 0
+    rows: Rows | Single,
+    i: Place,
+    y: Place,
+    w: np.ndarray,
+    scores: np.ndarray,
+    in_turn: bool = False,
 ) -> Any:
-    """Give the lead of class y over its rival, and the rival; `dot` says what `ahead` is."""
+    """Give the lead of class y over its rival, and the rival; `dot` says what `in_turn` is."""
 
-    def two(rows, i, y, w, scores, ahead=0):  # type: ignore[no-untyped-def]
-        return sign_of(y) * dot(rows, i, w, ahead), 1 - y
+    def two(rows, i, y, w, scores, in_turn=False):  # type: ignore[no-untyped-def]
+        return sign_of(y) * dot(rows, i, w, in_turn), 1 - y
 
-    def many(rows, i, y, w, scores, ahead=0):  # type: ignore[no-untyped-def]
+    def many(rows, i, y, w, scores, in_turn=False):  # type: ignore[no-untyped-def]
         dots(rows, i, w, scores)
         return best_rival(scores, y)
 

@@ -41,7 +41,7 @@ from rosenblatt.online.classes import (
     vectors,
 )
 from rosenblatt.online.plan import Plan, prefetch_later, rows_early, upcoming
-from rosenblatt.rows import ENTRIES_AHEAD, Rows, Single, dot, dots, size
+from rosenblatt.rows import Rows, Single, dot, dots, size
 
 # Places in `State.tally`. Counts are kept as float64, which is exact up to 2^53.
 #   CURSOR     place in the plan               LOOKS      dot products computed
@@ -271,7 +271,7 @@ def present(
     """
     tally, n, each = state.tally, codes.size, vectors(state.w)
     cursor, work, looks, mistakes, lost = int(tally[CURSOR]), 0, 0, 0, 0.0
-    entries = 0 if plan.sequence.size else ENTRIES_AHEAD
+    in_turn = plan.sequence.size == 0
     room, early = updates_left(log, tally, allowance), rows_early(rows, plan)
     left = room
     for _ in range(allowance.looks if left > 0 else 0):
@@ -281,7 +281,7 @@ def present(
         if early:
             prefetch_later(rows, codes, counts, plan, cursor, early)
         y = codes[i]
-        found = look(rows, i, y, state.w, state.scores, entries)
+        found = look(rows, i, y, state.w, state.scores, in_turn)
         if not abs(found[0]) < np.inf:
             tally[UNUSABLE] = i + 1
             break
@@ -314,7 +314,7 @@ def most_wrong(rows: Rows, codes: np.ndarray, rule: Rule, state: State) -> int:
     """Look at all examples; give that of smallest lead which calls for an update, or -1."""
     tally, n, worst, smallest = state.tally, codes.size, -1, np.inf
     for i in range(n):
-        lead, _ = look(rows, i, codes[i], state.w, state.scores, ENTRIES_AHEAD)
+        lead, _ = look(rows, i, codes[i], state.w, state.scores, True)
         if not abs(lead) < np.inf:
             tally[UNUSABLE] = i + 1
             return -1
