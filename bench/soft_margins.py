@@ -139,6 +139,7 @@ class Course:
         trial = processor(partial(liblinear, self.data, intercept, 1e-9, TRIAL))[0]
         self.sweeps = int(PATIENCE * TRIAL / trial)
         self.tried: list[tuple[float, float]] = []  # tolerances, and how far they end
+        self.spent = False  # one of them took all sweeps, and so would all that are tighter
 
     def far(self, learner: Any) -> float:
         """Give the distance from the least objective."""
@@ -147,12 +148,11 @@ class Course:
     def peer(self, distance: float) -> Contestant:
         """Enter LIBLINEAR with the loosest tolerance that comes near enough."""
         for eps in TOLERANCES[len(self.tried) :]:
-            if self.tried and self.tried[-1][1] <= distance:
+            if self.spent or (self.tried and self.tried[-1][1] <= distance):
                 break
             learner = liblinear(self.data, self.intercept, eps, self.sweeps)
             self.tried.append((eps, self.far(learner)))
-            if learner.n_iter_ >= self.sweeps:
-                break
+            self.spent = learner.n_iter_ >= self.sweeps
         enough = [eps for eps, far in self.tried if far <= distance]
         if not enough:
             return Contestant(lambda _: math.inf)
