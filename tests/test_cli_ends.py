@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -164,43 +165,38 @@ def test_an_interrupt_before_the_command_has_begun_is_one_line(listening, monkey
 # ---- compiling
 
 
-def test_a_terminal_is_told_once_of_compiling_that_takes_long(monkeypatch, capsys):
+def look_at_a_terminal(monkeypatch):
+    """Make standard error a terminal that was told nothing yet, and waits less long."""
     monkeypatch.setattr("rosenblatt.pauses.LONG", 0.05)
-    monkeypatch.setattr(printing, "is_watched", lambda: True)
-    with printing.telling():
-        assert waited(lambda: 1) == 1
-        assert capsys.readouterr().err == ""
-        for _ in range(3):
-            waited(lambda: time.sleep(0.04))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(loops, "COMPILING", replace(loops.COMPILING, seconds=0.0, told=False))
+
+
+def compile_for(seconds):
+    return waited(lambda: time.sleep(seconds), loops._on_terminal())
+
+
+def test_a_terminal_is_told_once_of_compiling_that_takes_long(monkeypatch, capsys):
+    look_at_a_terminal(monkeypatch)
+    compile_for(0.0)
+    assert capsys.readouterr().err == ""
+    for _ in range(3):
+        compile_for(0.04)
     assert capsys.readouterr().err == "rosenblatt: compiling, once\n"
 
 
 def test_a_terminal_is_told_of_compiling_in_threads_and_in_parts_of_a_command(monkeypatch, capsys):
-    monkeypatch.setattr("rosenblatt.pauses.LONG", 0.05)
-    monkeypatch.setattr(printing, "is_watched", lambda: True)
-
-    def compile_slowly(_):
-        waited(lambda: time.sleep(0.1))
-
+    look_at_a_terminal(monkeypatch)
     with printing.telling(), printing.telling(), workers(2) as apply:
-        list(apply(compile_slowly, range(2)))
-        list(in_order(compile_slowly, iter(range(2)), 2))
-        list(ahead(map(compile_slowly, range(2))))
-    assert capsys.readouterr().err == "rosenblatt: compiling, once\n"
-
-
-def test_programs_on_a_terminal_are_told_of_compiling_too(monkeypatch, capsys):
-    monkeypatch.setattr("rosenblatt.pauses.LONG", 0.05)
-    assert loops._on_terminal() is None
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr(loops.COMPILING, "told", False)
-    for _ in range(2):
-        waited(lambda: time.sleep(0.1), loops._on_terminal())
-    assert capsys.readouterr().err == "rosenblatt: compiling, once\n"
+        list(apply(compile_for, [0.1, 0.1]))
+        list(in_order(compile_for, iter([0.1, 0.1]), 2))
+    with printing.telling(), printing.doing("deciding"):
+        list(ahead(map(compile_for, [0.1, 0.1])))
+    assert capsys.readouterr().err.count("rosenblatt: compiling, once\n") == 1
 
 
 def test_whoever_is_not_a_terminal_is_not_told(monkeypatch, capsys):
     monkeypatch.setattr("rosenblatt.pauses.LONG", 0.0)
-    with printing.telling():
-        waited(lambda: time.sleep(0.01))
+    assert loops._on_terminal() is None
+    compile_for(0.01)
     assert capsys.readouterr().err == ""

@@ -52,7 +52,6 @@ class Notice:
 
 
 _wanted: ContextVar[Pause | None] = ContextVar("pause", default=None)
-_notice: ContextVar[Notice | None] = ContextVar("notice", default=None)
 
 
 class OutOfTimeError(Exception):
@@ -67,16 +66,6 @@ def pausing(wanted: Pause) -> Iterator[None]:
         yield
     finally:
         _wanted.reset(before)
-
-
-@contextmanager
-def told_of_waiting(say: Callable[[], object]) -> Iterator[None]:
-    """Let `say` be called once if the work inside waits for long; who is told outside, is."""
-    before = _notice.set(_notice.get() or Notice(say))
-    try:
-        yield
-    finally:
-        _notice.reset(before)
 
 
 def until(seconds: float | None) -> AbstractContextManager[None]:
@@ -112,7 +101,7 @@ def beside(work: Callable[[], Found]) -> Future[Found]:
 
 
 def as_here(work: Callable[..., Found]) -> Callable[..., Found]:
-    """Give work that makes the pauses and notices of this thread wherever it is called, once."""
+    """Give work that makes the pauses of this thread wherever it is called, once."""
     return partial(copy_context().run, work)
 
 
@@ -137,12 +126,8 @@ def in_threads(work: Callable[[int], Found], count: int, threads: int) -> list[F
     return [found[k] for k in range(count)]
 
 
-def waited(work: Callable[[], Found], usual: Notice | None = None) -> Found:
-    """Do work that makes no pauses, making them meanwhile; at once if nobody wants any.
-
-    Whoever is usually told is told if nobody else wants to be.
-    """
-    notice = _notice.get() or usual
+def waited(work: Callable[[], Found], notice: Notice | None = None) -> Found:
+    """Do work that makes no pauses, making them meanwhile; at once if nobody wants any."""
     with notice.beginning() if notice is not None else nullcontext():
         if _wanted.get() is None:
             return work()

@@ -101,7 +101,7 @@ def _progress(plan: Schedule) -> Iterator[Any]:
         task = bar.add_task(f"seed {plan.seed}", total=None)
 
         def watch(now: Any) -> None:
-            what = now.now or ("loops are compiled on first use" if not now.found else "")
+            what = now.now or ("compiling, once, if not done before" if not now.found else "")
             bar.update(task, total=now.total, completed=now.done, description=what or "going on")
 
         yield watch

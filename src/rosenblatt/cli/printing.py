@@ -11,7 +11,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 from rosenblatt.cli.words import spoken
@@ -110,19 +110,10 @@ def is_watched() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def _told_of_waiting() -> AbstractContextManager[None]:
-    """Say that loops are compiled if that takes long."""
-    if not is_watched():
-        return nullcontext()
-    from rosenblatt.pauses import told_of_waiting
-
-    return told_of_waiting(lambda: tell("compiling, once"))
-
-
 @contextmanager
 def telling() -> Iterator[None]:
     """Say in a sentence which columns weigh nothing, how large weights are, what is read twice."""
-    with warnings.catch_warnings(), _told_of_waiting():
+    with warnings.catch_warnings():
         for kind in (UnknownColumnsWarning, LargeModelWarning):
             warnings.simplefilter("always", kind)
         for again in (GuessWarning, ReadTwiceWarning):

@@ -94,6 +94,8 @@ def run(plan: Schedule, watch: Callable[[CasesDone], None] | None = None) -> lis
     works = [work for name in plan.names for work in _works(name, plan)]
     found = sum(_remembered(work).check_call_in_cache(*_call(work)) for work in works)
     progress, processes = CasesDone(found, len(works), found), cores()
+    if watch is not None:
+        watch(progress)
     try:
         # The memory is that of the processes: each one keeps what it has measured. joblib ends
         # those that have grown and starts others; its warning, where it is an error, would end
@@ -200,6 +202,9 @@ def _heard_interrupts() -> Iterator[None]:
 
 def _measured(work: _Work) -> tuple[_Key, _Measured]:
     """Measure a case unless it is remembered; what it raises becomes a row, and is forgotten."""
+    from rosenblatt.loops import COMPILING  # loads Numba, which whoever waits here does without
+
+    COMPILING.told = True  # by the line of progress, which is not to be broken
     try:
         measured = _remembered(work)(*_call(work))
     except Exception as error:
