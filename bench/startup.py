@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.race import Contestant, Entry, Race, difference, itself, race
+from bench.sets import found
 
 BARE, IMPORT, HELP = "Python alone", "rosenblatt, import", "rosenblatt --help"
 # Images of containers say that no bytecode is kept, and then all of the package is read anew each
@@ -128,6 +129,12 @@ def first_calls(scale: float) -> Race:
         for kind in ("svm", "csv", "txt")
     }
     entries["rosenblatt verify, txt"] = on.entry("verify", "txt", first=True)
+    entries |= {
+        f"rosenblatt {command}, phishing": lambda command=command: first_run(
+            *on.words(command, found("binary/phishing.svm")), kept=on
+        )
+        for command in commands
+    }
     figure = "rosenblatt lab, one figure"
     lab = ("lab", "examples", "--quick", "--out")  # the first of those that are listed
     entries[figure] = lambda: first_run(*lab, str(Path(on.folder, "lab")))
@@ -155,11 +162,14 @@ class Commands:
         for kind, text in lines.items():
             Path(self.folder, f"six.{kind}").write_text("\n".join([*text, ""]))
 
+    def words(self, command: str, data: Path) -> list[str]:
+        """Give the words of a command about data."""
+        model = ["--model", str(Path(self.folder, "model"))] if command == "fit" else []
+        return [command, str(data), *model]
+
     def entry(self, command: str, kind: str, first: bool = False) -> Entry:
         """Give an entry that runs a command on rows of a kind."""
-        arguments = [command, str(Path(self.folder, f"six.{kind}"))]
-        if command == "fit":
-            arguments += ["--model", str(Path(self.folder, "model"))]
+        arguments = self.words(command, Path(self.folder, f"six.{kind}"))
         if command == "verify":
             proof = str(Path(self.folder, f"{kind}.json"))
             run("-m", "rosenblatt", "separate", arguments[1], "--certificate", proof)
