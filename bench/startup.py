@@ -130,8 +130,8 @@ def first_calls(scale: float) -> Race:
     }
     entries["rosenblatt verify, txt"] = on.entry("verify", "txt", first=True)
     entries |= {
-        f"rosenblatt {command}, phishing": lambda command=command: first_run(
-            *on.words(command, found("binary/phishing.svm")), kept=on
+        f"rosenblatt {command}, mushrooms": lambda command=command: first_run(
+            *on.words(command, found("binary/mushrooms.svm")), kept=on
         )
         for command in commands
     }

@@ -268,7 +268,7 @@ def measure(text: np.ndarray, span: tuple[int, int]) -> LineRange:
 
 def marks_by_numpy(text: np.ndarray) -> tuple[int, int]:
     """Give what `count_marks` does, in two scans."""
-    return np.count_nonzero(text == NEWLINE), np.count_nonzero(text == COLON)
+    return int(np.count_nonzero(text == NEWLINE)), int(np.count_nonzero(text == COLON))
 
 
 def place(chunks: Iterable[LineRange]) -> list[LineRange]:
