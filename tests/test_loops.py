@@ -398,10 +398,12 @@ def test_each_signature_has_a_file_of_its_own_and_those_of_earlier_sources_go(tm
     index, other = (Index(str(tmp_path), "room.loop-7", None) for _ in range(2))
     index.loop = other.loop = plan.shuffle
     with closing(index):
+        assert not index.any_kept()
         assert index.load("a signature") is None
         index.save("a signature", "compiled")
     other.save("another", "compiled, too")
     assert [index.load(key) for key in ("a signature", "another")] == ["compiled", "compiled, too"]
+    assert index.any_kept()
     assert len(list(tmp_path.iterdir())) == 3
     assert (tmp_path / "room.looped-7.1.nbc").exists()
 

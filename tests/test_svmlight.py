@@ -124,6 +124,19 @@ def test_values_and_labels_are_what_python_reads(number):
             assert_equal_to_naive(f"1 2:{number}".encode(), dtype=np.float32)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_middling_texts_wait_for_no_loop_to_be_compiled(monkeypatch, compiled):
+    sizes, read_plain = [], svmlight.read_plain
+    monkeypatch.setattr(svmlight, "is_compiled", lambda loop: compiled)
+    monkeypatch.setattr(
+        svmlight, "read_plain", lambda source: sizes.append(source.text.size) or read_plain(source)
+    )
+    text = b"1 1:0.5 7:2\n-1 2:3\n" * 20_000
+    assert svmlight.SMALL < len(text) < svmlight.UNTIL_COMPILED * svmlight.SMALL
+    assert_equal_to_naive(text, dtype=np.float64)
+    assert sizes == ([] if compiled else [len(text)])
+
+
 @settings(deadline=None, max_examples=200)
 @given(st.floats(2.3e-308, 8.9e307), st.integers(17, 25))
 def test_no_double_written_with_17_to_25_digits_is_left_to_python(value, count):

@@ -136,10 +136,19 @@ class Index(IndexDataCacheFile):  # type: ignore[misc]
                 with suppress(OSError):  # another process did it
                     os.unlink(file)
 
-    def _name(self, key: Any) -> str:
+    def any_kept(self) -> bool:
+        """Tell whether anything is kept that was compiled from this source."""
+        source = self._source()
+        with suppress(OSError):
+            return any(name.startswith(source) for name in os.listdir(self._cache_path))
+        return False
+
+    def _source(self) -> str:
         sources = sorted(set(_sources(self.loop.py_func, set())), key=str)
-        base = self._index_name.removesuffix(".nbi")
-        return f"{base}.{_digest(self._version, sources)}.{_digest(key)}.nbc"
+        return f"{self._index_name.removesuffix('.nbi')}.{_digest(self._version, sources)}"
+
+    def _name(self, key: Any) -> str:
+        return f"{self._source()}.{_digest(key)}.nbc"
 
 
 class Cache(FunctionCache):  # type: ignore[misc]
@@ -265,6 +274,12 @@ def exact_loop(function: F) -> F:
 def exact_part(function: F) -> F:
     """Compile a piece of a loop whose arithmetic must round as written."""
     return _piece(function, EXACT)
+
+
+def is_compiled(function: Any) -> bool:
+    """Tell whether a loop was compiled before, for whatever types."""
+    index = getattr(function._cache, "_cache_file", None)
+    return bool(function.overloads) or (index is not None and index.any_kept())
 
 
 def in_python(function: F, **primitives: Callable[..., Any]) -> F:
