@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
+from rosenblatt import loops
 from rosenblatt.data import svmlight
 from rosenblatt.data.numbers import EXACT, HARD, MALFORMED, power_of_ten, read_number
 from rosenblatt.data.reading import Reading
@@ -127,12 +128,12 @@ def test_values_and_labels_are_what_python_reads(number):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_middling_texts_wait_for_no_loop_to_be_compiled(monkeypatch, compiled):
     sizes, read_plain = [], svmlight.read_plain
-    monkeypatch.setattr(svmlight, "is_compiled", lambda loop: compiled)
+    monkeypatch.setattr(loops, "is_compiled", lambda loop: compiled)
     monkeypatch.setattr(
         svmlight, "read_plain", lambda source: sizes.append(source.text.size) or read_plain(source)
     )
     text = b"1 1:0.5 7:2\n-1 2:3\n" * 20_000
-    assert svmlight.SMALL < len(text) < svmlight.UNTIL_COMPILED * svmlight.SMALL
+    assert svmlight.SMALL < len(text) < loops.UNTIL_COMPILED * svmlight.SMALL
     assert_equal_to_naive(text, dtype=np.float64)
     assert sizes == ([] if compiled else [len(text)])
 

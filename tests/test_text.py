@@ -116,6 +116,25 @@ def test_every_document_gives_the_row_of_the_naive_twin(texts, chosen):
     assert_same(found, naive_matrix(texts, **chosen), LOGARITHMS)
 
 
+@quickly
+@given(texts=st.lists(documents, min_size=1, max_size=6), chosen=options)
+def test_the_first_bytes_of_a_process_are_hashed_in_python_alike(texts, chosen):
+    hasher = TextHasher(**chosen, dtype=np.float64)
+    found = hasher.transform(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_module, "is_compiled", lambda loop: False)
+        patch.setattr(text_module.hash_rows, "done", 0)
+        assert_equal(hasher.transform(texts), found)
+        assert 0 <= text_module.hash_rows.done <= text_module.FIRST_BYTES
+
+
+def test_later_bytes_wait_for_the_loop(monkeypatch):
+    monkeypatch.setattr(text_module, "is_compiled", lambda loop: False)
+    monkeypatch.setattr(text_module, "in_python", None)
+    monkeypatch.setattr(text_module.hash_rows, "done", text_module.FIRST_BYTES)
+    assert TextHasher().transform(["some words"]).nnz == 2
+
+
 @pytest.mark.parametrize("columns", [1, 3, 2000, 2**18, 2**22, 2**22 + 1, 2**31 - 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_long_documents_give_the_rows_of_the_naive_twin(columns, dtype):

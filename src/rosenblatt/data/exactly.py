@@ -22,7 +22,7 @@ from rosenblatt.data.written import UnusableError, exact_number_of, is_shortest
 from rosenblatt.decimals import Written, is_whole, marked, written_numbers
 from rosenblatt.errors import InputError
 from rosenblatt.examples import Examples
-from rosenblatt.loops import exact_loop
+from rosenblatt.loops import exact_loop, pays
 
 TEXTS = ("svmlight", "csv", "tsv", "jsonl")
 SMALL = 1 << 17  # bytes
@@ -71,7 +71,7 @@ def _held(words: Iterable[str], X: Any) -> list[str]:
 
 def _is_long(text: np.ndarray, point: str) -> bool:
     """Tell what `has_long` does; a small text is searched without compiling that."""
-    if text.size > SMALL:
+    if pays(has_long, text.size, SMALL):
         return bool(has_long(text, np.uint8(ord(point))))
     digits = rf"[1-9](?:[{point}]*[0-9]){{{TOLD}}}|[eE][-+]?[0-9]{{3}}"
     return re.search(digits.encode(), text.tobytes()) is not None

@@ -76,7 +76,7 @@ from rosenblatt.data.svmlight_loop import COLON, NEWLINE, count_marks, read_rows
 from rosenblatt.data.svmlight_plain import read_plain
 from rosenblatt.data.workers import Apply, ahead, workers
 from rosenblatt.errors import EmptyError, InputError
-from rosenblatt.loops import is_compiled
+from rosenblatt.loops import pays
 from rosenblatt.memory import check_memory
 
 # A pair takes four bytes: the blank before it, a digit, the colon and a digit.
@@ -88,7 +88,6 @@ ENTRY_LIMIT = (1 << 31) - 1
 FIRST_WORD = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+([^ \t\r\n]*)")
 BLOCK_BYTES = 1 << 24
 SMALL = 1 << 17  # bytes of a text that needs no compiled loop if its lines are plain
-UNTIL_COMPILED = 8  # times as large, a text still takes less time than the loop to compile
 MIDDLING = 1 << 22  # bytes that NumPy looks through in less time than a loop takes to compile
 LONGEST_LINE = 1 << 28
 
@@ -229,8 +228,7 @@ def is_bare(text: np.ndarray, reading: Reading) -> bool:
 
 def parse(source: TextPiece, apply: Apply) -> Parsed:
     """Parse a text, which may hold no example."""
-    most = SMALL if is_compiled(read_rows) else UNTIL_COMPILED * SMALL
-    plain = read_plain(source) if source.text.size <= most else None
+    plain = None if pays(read_rows, source.text.size, SMALL) else read_plain(source)
     return _parse_in_loops(source, apply) if plain is None else plain
 
 

@@ -29,12 +29,14 @@ from rosenblatt.data.transformer import Transformer
 from rosenblatt.data.unicode_words import case_steps
 from rosenblatt.data.workers import in_order
 from rosenblatt.errors import InputError
+from rosenblatt.loops import in_python, is_compiled
 from rosenblatt.names import Columns, remember
 from rosenblatt.options import flag, one_of
 
 # Room for the n-grams of a batch takes some MiB, which is about what a core has of fast memory.
 BATCH_GRAMS = 1 << 19
 LONGEST_GRAM = 64
+FIRST_BYTES = 2048  # take 20 ms in plain Python, and the loop takes a second to compile
 MOST_DIGIT_BITS = 11
 
 COUNTS = {
@@ -237,7 +239,7 @@ class TextHasher(Transformer):
         data = as_text(text_batches.as_utf8(text, "the document"))
         ends = np.array([0, data.size], np.uint64)
         room = make_room(plan, 1, data.size, data.size)
-        entries = text_loops.hash_rows(data, ends[:1], ends[1:], plan.steps, plan.rules, room)
+        entries = hash_rows(data.size, data, ends[:1], ends[1:], plan.steps, plan.rules, room)
         return room.columns[:entries].astype(np.int64), room.values[:entries].copy()
 
     def _columns(self) -> Columns:
@@ -350,8 +352,27 @@ def hash_batch(plan: HashingPlan, batch: Batch) -> Part:
     """Hash the documents of a batch."""
     lengths = batch.stops - batch.starts
     room = make_room(plan, lengths.size, int(lengths.sum()), int(lengths.max()))
-    kept = int(text_loops.hash_rows(*batch, plan.steps, plan.rules, room))
+    kept = int(hash_rows(int(lengths.sum()), *batch, plan.steps, plan.rules, room))
     return Part(room.ends, room.columns[:kept].copy(), room.values[:kept].copy())
+
+
+class Hashing:
+    """`text_loops.hash_rows`, which hashes the first bytes of a process in plain Python.
+
+    A few lines take less time so than the loop takes to compile. Once it was, they wait for it.
+    """
+
+    done = 0
+
+    def __call__(self, size: int, *arguments: Any) -> int:
+        """Hash documents of so many bytes in all; give the number of entries written."""
+        self.done += size
+        if self.done > FIRST_BYTES or is_compiled(text_loops.hash_rows):
+            return int(text_loops.hash_rows(*arguments))
+        return int(in_python(text_loops.hash_rows)(*arguments))
+
+
+hash_rows = Hashing()
 
 
 def make_room(plan: HashingPlan, rows: int, size: int, longest: int) -> HashRoom:

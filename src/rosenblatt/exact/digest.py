@@ -19,7 +19,7 @@ from rosenblatt.certificate_fields import Number
 from rosenblatt.checker import Row, digest
 from rosenblatt.decimals import is_decimal
 from rosenblatt.exact.numbers import exact_row, is_exact
-from rosenblatt.loops import exact_loop, exact_part
+from rosenblatt.loops import exact_loop, exact_part, pays
 from rosenblatt.matrices import Matrix, as_rows, stored
 from rosenblatt.rows import Rows, Sparse, by_kind, prefetch, primitive
 
@@ -209,7 +209,7 @@ def shown(total: int, rows: int, columns: int) -> str:
 def total_of_rows(X: Matrix, tags: np.ndarray, first: int = 0) -> int:
     """Hash rows of floats from row `first` on, each with a tag."""
     rows, factors = as_rows(X, 0.0), column_factors(X.shape[1])
-    if X.shape[0] + stored(X) <= FEW:
+    if not pays(total_of, X.shape[0] + stored(X), FEW):
         return _total_of_few(rows, tags, factors, first)
 
     def work(start: int, stop: int) -> Any:

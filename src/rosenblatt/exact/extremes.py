@@ -20,7 +20,7 @@ from rosenblatt.exact.enclosed import (
     sizes_of_rows,
 )
 from rosenblatt.exact.signed import products
-from rosenblatt.loops import loop, part
+from rosenblatt.loops import loop, part, pays
 from rosenblatt.matrices import Matrix, as_rows, stored
 from rosenblatt.rows import UNIT, Rows, size, span, sqnorm
 
@@ -113,7 +113,7 @@ def spread(
 ) -> Extremes:
     """Give the extremes of all rows; targets are signs, or codes if w has a row for each class."""
     rows, look = as_rows(X, lift), extremes if w.ndim == 1 else class_extremes
-    if w.ndim == 1 and targets.size + stored(X) <= FEW:
+    if w.ndim == 1 and not pays(extremes, targets.size + stored(X), FEW):
         return _extremes_of_few(X, targets, w, lift, weights)
 
     def work(start: int, stop: int) -> Extremes:
@@ -132,10 +132,10 @@ def enclosed_loss(
     def work(start: int, stop: int) -> tuple[float, float]:
         return hinge_losses(rows, signs, weights, w, start, stop)
 
-    if n + stored(X) <= FEW:
-        blocks = [_losses_of_few(X, signs, w, lift, weights)]
-    else:
+    if pays(hinge_losses, n + stored(X), FEW):
         blocks = in_blocks(work, n, stored(X))
+    else:
+        blocks = [_losses_of_few(X, signs, w, lift, weights)]
     if not np.isfinite(blocks).all():
         return None
     least, most = (sum(map(Fraction, ends)) for ends in zip(*blocks, strict=True))

@@ -30,6 +30,7 @@ from rosenblatt.exact.rounding import floats_of, root_rounded_up, rounded_down
 from rosenblatt.exact.signed import SignedRows, products
 from rosenblatt.exact.sums import exact_dot, whole_dot
 from rosenblatt.exact.weights import Weights, float_or_nan
+from rosenblatt.loops import pays
 from rosenblatt.matrices import as_rows, refuse_unusable
 
 NARROW = 4  # the share of the columns that are worth to be copied
@@ -104,7 +105,7 @@ def first_look(
     rows: SignedRows, w: Weights, thresholds: np.ndarray, tags: np.ndarray = NO_TAGS
 ) -> Comparison:
     """Compare in float64, with UNDECIDED where the bound on the error says so."""
-    if rows.size + rows.entries <= enclosed.FEW:
+    if not pays(look, rows.size + rows.entries, enclosed.FEW):
         return _first_look_at_few(rows, w, thresholds, tags)
     stored, out = as_rows(rows.X, 1.0), np.empty(rows.size, np.int8)
     hashing = tags, column_factors(rows.X.shape[1]) if tags.size else NO_TAGS
