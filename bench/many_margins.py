@@ -175,10 +175,13 @@ def price(lam: float) -> float:
 
 def _enough(data: Labelled, kind: str, solved: list[tuple[float, float]]) -> rb.SoftMarginSVM:
     """Give a learner of the loosest gap with which all of a path is as good as LIBLINEAR."""
-    for gap in GAPS:
-        made = rb.SoftMarginSVM(intercept="lifted", multiclass=kind, tol=gap)
-        path = made.path(*data, LAMBDAS)
-        reached = [objective(data, at, kind, price(at.lam)) for at in path]
-        if all(ours <= theirs for ours, (_, theirs) in zip(reached, solved, strict=True)):
-            break
-    return made
+    tried = (rb.SoftMarginSVM(intercept="lifted", multiclass=kind, tol=gap) for gap in GAPS)
+    return next(made for made in tried if _as_good(data, kind, made, solved))
+
+
+def _as_good(
+    data: Labelled, kind: str, made: rb.SoftMarginSVM, solved: list[tuple[float, float]]
+) -> bool:
+    """Tell whether a learner's path has no larger objective than LIBLINEAR at any λ."""
+    reached = [objective(data, at, kind, price(at.lam)) for at in made.path(*data, LAMBDAS)]
+    return all(ours <= theirs for ours, (_, theirs) in zip(reached, solved, strict=True))

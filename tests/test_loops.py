@@ -17,6 +17,7 @@ import pytest
 import naive
 from layouts import DENSE, LAYOUTS, ROUNDING, close, normal_rows, whole_numbers, whole_weights
 from naive import Draws, run
+from rosenblatt import loops
 from rosenblatt.loops import Index, loop
 from rosenblatt.matrices import as_rows
 from rosenblatt.online import perceptron, plan
@@ -406,6 +407,17 @@ def test_each_signature_has_a_file_of_its_own_and_those_of_earlier_sources_go(tm
     assert index.any_kept()
     assert len(list(tmp_path.iterdir())) == 3
     assert (tmp_path / "room.looped-7.1.nbc").exists()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_loop_pays_for_more_than_a_few_or_if_it_must_be_compiled_for_many(monkeypatch, compiled):
+    monkeypatch.setattr(loops, "is_compiled", lambda loop: compiled)
+    monkeypatch.setattr(loops, "_done_without", {})
+    assert not loops.pays(plan.shuffle, 10, few=10)
+    assert loops.pays(plan.shuffle, 10 * loops.AT_ONCE + 1, few=10)
+    found = [loops.pays(plan.shuffle, 10 * loops.AT_ONCE, few=10) for _ in range(9)]
+    assert found == [compiled] * (loops.ALL_IN_ALL // loops.AT_ONCE) + [True]
+    assert not loops.pays(plan.shuffle, 10, few=10)
 
 
 def test_a_loop_is_compiled_anew_when_a_part_in_another_file_changes(tmp_path, monkeypatch):

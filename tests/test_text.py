@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 import naive_text as naive
 import rosenblatt as rb
-from rosenblatt import TextHasher
+from rosenblatt import TextHasher, loops
 from rosenblatt.data import text as text_module
 from rosenblatt.data.text_lines import label_text_lines
 from rosenblatt.data.unicode_words import NOT_IN_WORDS, UNICODE_VERSION, case_steps
@@ -122,16 +122,17 @@ def test_the_first_bytes_of_a_process_are_hashed_in_python_alike(texts, chosen):
     hasher = TextHasher(**chosen, dtype=np.float64)
     found = hasher.transform(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_module, "is_compiled", lambda loop: False)
-        patch.setattr(text_module.hash_rows, "done", 0)
+        patch.setattr(loops, "is_compiled", lambda loop: False)
+        patch.setattr(loops, "_done_without", {})
         assert_equal(hasher.transform(texts), found)
-        assert 0 <= text_module.hash_rows.done <= text_module.FIRST_BYTES
+        assert sum(loops._done_without.values()) <= text_module.FIRST_BYTES
 
 
 def test_later_bytes_wait_for_the_loop(monkeypatch):
-    monkeypatch.setattr(text_module, "is_compiled", lambda loop: False)
+    loop = text_module.text_loops.hash_rows
+    monkeypatch.setattr(loops, "is_compiled", lambda loop: False)
+    monkeypatch.setattr(loops, "_done_without", {loop: text_module.FIRST_BYTES})
     monkeypatch.setattr(text_module, "in_python", None)
-    monkeypatch.setattr(text_module.hash_rows, "done", text_module.FIRST_BYTES)
     assert TextHasher().transform(["some words"]).nnz == 2
 
 

@@ -26,7 +26,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-LANES, LINE = 8, 64  # numbers in a vector, bytes in a cache line
+LANES, CACHE_LINE = 8, 64  # numbers in a vector, bytes in a cache line
 BYTE, WORD, PLACE = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 SINGLE, REAL = ir.FloatType(), ir.DoubleType()
 NAMES = {WORD: "i32", PLACE: "i64", SINGLE: "f32", REAL: "f64"}
@@ -144,7 +144,7 @@ def _row_and_weights(context: Any, builder: Any, signature: Any, arguments: Any)
 
 def _dense_product(builder: Any, row: Any, w: Any, length: Any, ahead: Any) -> Any:
     sums = [cgutils.alloca_once_value(builder, _zeros(REALS)) for _ in range(4)]
-    in_line = LINE // (4 if row.type.pointee == SINGLE else 8)
+    in_line = CACHE_LINE // (4 if row.type.pointee == SINGLE else 8)
 
     def add(k: Any, lanes: int, total: Any) -> None:
         x, weights = _wide(builder, row, k, lanes), _lanes_at(builder, w, k, lanes)

@@ -44,7 +44,9 @@ EXACT: dict[str, Any] = {"nogil": True, "_nrt": False, "fastmath": False, "no_cf
 FAST: dict[str, Any] = {**EXACT, "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
 
-UNTIL_COMPILED = 16  # times as many take less time without a loop than it takes to compile
+# So many times what is few take less time without a loop than it takes to compile: at once, and in
+# all that a process does without it.
+AT_ONCE, ALL_IN_ALL = 16, 128
 COMPILING = Notice(lambda: print("rosenblatt: compiling, once", file=sys.stderr, flush=True))
 
 
@@ -308,9 +310,20 @@ def is_compiled(function: Any) -> bool:
     return bool(function.overloads) or (index is not None and index.any_kept())
 
 
+_done_without: dict[Any, int] = {}  # what this process did without a loop
+
+
+def is_wanted(function: Any, size: int, most: int) -> bool:
+    """Tell whether a loop is compiled, or more than `most` would be done without it."""
+    if is_compiled(function):
+        return True
+    _done_without[function] = _done_without.get(function, 0) + size
+    return _done_without[function] > most
+
+
 def pays(function: Any, size: int, few: int) -> bool:
-    """Tell whether data of some size want a loop: more than a few, or than many to compile it."""
-    return size > few and (size > UNTIL_COMPILED * few or is_compiled(function))
+    """Tell whether data want a loop: more than a few, and many more while it is not compiled."""
+    return size > few and (size > AT_ONCE * few or is_wanted(function, size, ALL_IN_ALL * few))
 
 
 def in_python(function: F, **primitives: Callable[..., Any]) -> F:

@@ -31,6 +31,7 @@ import numpy as np
 from numba.extending import overload
 
 from rosenblatt.lanes import (
+    CACHE_LINE,
     called_product,
     dense_product,
     dense_push,
@@ -60,7 +61,6 @@ LEAST_ROWS_AHEAD = 2
 SPARSE_ROWS_AHEAD = 8
 
 LONG_ROW = 48  # entries from which on strides pay where columns were checked before
-CACHE_LINE = 64
 
 
 class Dense(NamedTuple):

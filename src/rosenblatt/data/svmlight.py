@@ -88,7 +88,6 @@ ENTRY_LIMIT = (1 << 31) - 1
 FIRST_WORD = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+([^ \t\r\n]*)")
 BLOCK_BYTES = 1 << 24
 SMALL = 1 << 17  # bytes of a text that needs no compiled loop if its lines are plain
-MIDDLING = 1 << 22  # bytes that NumPy looks through in less time than a loop takes to compile
 LONGEST_LINE = 1 << 28
 
 Buffer = bytes | bytearray | memoryview | np.ndarray
@@ -261,7 +260,7 @@ def spans(text: np.ndarray) -> Iterator[tuple[int, int]]:
 def measure(text: np.ndarray, span: tuple[int, int]) -> LineRange:
     """Count what a range of whole lines can hold."""
     start, stop = span
-    count = count_marks if text.size > MIDDLING else marks_by_numpy
+    count = count_marks if pays(count_marks, text.size, SMALL) else marks_by_numpy
     newlines, colons = count(text[start:stop])
     rows = int(newlines) + int(text[stop - 1] != NEWLINE)
     return LineRange(start, stop, rows, min(int(colons), (stop - start) // SHORTEST_PAIR), 0, 0)

@@ -29,14 +29,14 @@ from rosenblatt.data.transformer import Transformer
 from rosenblatt.data.unicode_words import case_steps
 from rosenblatt.data.workers import in_order
 from rosenblatt.errors import InputError
-from rosenblatt.loops import in_python, is_compiled
+from rosenblatt.loops import in_python, is_wanted
 from rosenblatt.names import Columns, remember
 from rosenblatt.options import flag, one_of
 
 # Room for the n-grams of a batch takes some MiB, which is about what a core has of fast memory.
 BATCH_GRAMS = 1 << 19
 LONGEST_GRAM = 64
-FIRST_BYTES = 2048  # take 20 ms in plain Python, and the loop takes a second to compile
+FIRST_BYTES = 2048  # of a process: 10 to 70 ms in plain Python; the loop takes a second to compile
 MOST_DIGIT_BITS = 11
 
 COUNTS = {
@@ -356,23 +356,11 @@ def hash_batch(plan: HashingPlan, batch: Batch) -> Part:
     return Part(room.ends, room.columns[:kept].copy(), room.values[:kept].copy())
 
 
-class Hashing:
-    """`text_loops.hash_rows`, which hashes the first bytes of a process in plain Python.
-
-    A few lines take less time so than the loop takes to compile. Once it was, they wait for it.
-    """
-
-    done = 0
-
-    def __call__(self, size: int, *arguments: Any) -> int:
-        """Hash documents of so many bytes in all; give the number of entries written."""
-        self.done += size
-        if self.done > FIRST_BYTES or is_compiled(text_loops.hash_rows):
-            return int(text_loops.hash_rows(*arguments))
-        return int(in_python(text_loops.hash_rows)(*arguments))
-
-
-hash_rows = Hashing()
+def hash_rows(size: int, *arguments: Any) -> int:
+    """Hash documents of so many bytes in all; give the number of entries written."""
+    loop = text_loops.hash_rows
+    run = loop if is_wanted(loop, size, FIRST_BYTES) else in_python(loop)
+    return int(run(*arguments))
 
 
 def make_room(plan: HashingPlan, rows: int, size: int, longest: int) -> HashRoom:

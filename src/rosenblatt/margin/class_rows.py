@@ -24,11 +24,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from rosenblatt.lanes import CACHE_LINE
 from rosenblatt.loops import part
 from rosenblatt.rows import Rows, by_kind, primitive
 
 LANES, DOUBLE_BYTES = 4, 8
-CACHE_LINE = 64
 WORD, DOUBLE = ir.IntType(64), ir.DoubleType()
 VECTOR = ir.VectorType(DOUBLE, LANES)
 
