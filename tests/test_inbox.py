@@ -120,6 +120,23 @@ def test_what_others_teach_is_seen_at_once(page, address):
     assert subject in page(f"return {LISTED}")  # as it is written
 
 
+def test_the_list_has_all_that_the_counts_count_however_late_they_come(page, address):
+    page("""const before = window.fetch;
+        window.fetch = async (path, ...rest) => {
+            if (path.startsWith("stats")) {
+                window.asked = true;
+                await new Promise((go) => setTimeout(go, 500));
+            }
+            return before(path, ...rest);
+        }""")
+    corrections = int(page("return text('#corrections')"))
+    post(address, "predict", message("draft that is late"), "message/rfc822")
+    page("await until(() => window.asked)")
+    post(address, "teach?label=important", message("taught meanwhile"), "message/rfc822")
+    page(f"await until(() => Number(text('#corrections')) === {corrections + 1})")
+    assert "taught meanwhile" in page(f"return {LISTED}")
+
+
 def test_features_are_shown_and_corrected_with_numbers_as_keys(address):
     for name, label in (("wet", "stay"), ("warm", "go")):
         lesson = {"learner": "walks", "features": {name: 1.0}, "label": label}

@@ -231,8 +231,9 @@ class Service:
             return
         try:
             for k in range(0, len(done.lessons), AT_ONCE):
+                if k:  # not after the last, so that nobody reads counts before the inbox has them
+                    await asyncio.sleep(0)
                 hosted.learn(done.lessons[k : k + AT_ONCE])
-                await asyncio.sleep(0)
         except Exception as error:
             sentence = f"{hosted.name} cannot learn what its journal holds: {error}"
             self.broken[hosted.name] = sentence

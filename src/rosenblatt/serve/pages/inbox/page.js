@@ -58,8 +58,8 @@ async function load() {
   loading = (async () => {
     do {
       again = false;
-      const [found, totals] = await Promise.all([server.inbox(state.learner), server.stats(state.learner)]);
-      take(found);
+      const totals = await server.stats(state.learner);
+      take(await server.inbox(state.learner)); // asked after the totals, so that it has all that they count
       showTotals(totals);
     } while (again);
   })();
