@@ -113,7 +113,7 @@ def test_the_page_tells_all_ways():
 @every([case for case in FIRST if case.learner is not rb.HardMarginSVM])
 def test_a_label_is_looked_at_once(case):
     counts = called(lambda: case().fit(X, y))
-    for name in ("as_labels", "several_classes", "distinct"):
+    for name in ("as_labels", "_few_coded"):
         assert counts["labels.py", name] == 1, name
 
 

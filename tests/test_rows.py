@@ -13,6 +13,7 @@ from layouts import EVERY_LAYOUT, ROUNDING, normal_rows, whole_numbers, whole_we
 from naive import exact_dot, exact_extremes, exact_steepest
 from rosenblatt.exact.enclosed import dot_and_sizes
 from rosenblatt.exact.extremes import extremes, spread
+from rosenblatt.lanes import CACHE_LINE
 from rosenblatt.matrices import as_rows
 from rosenblatt.online.perceptron import ALL_ONE
 from rosenblatt.rows import (
@@ -21,6 +22,7 @@ from rosenblatt.rows import (
     add,
     dot,
     largest_sqnorm,
+    on_a_line,
     scores,
     size,
     sqnorm,
@@ -212,3 +214,16 @@ def test_extremes_stay_outside_when_squares_underflow():
     for found in (extremes(as_rows(A, 0.0), signs, ALL_ONE, w), spread(A, signs, w, 0.0, ALL_ONE)):
         assert square <= Fraction(found[0]) ** 2
         assert Fraction(found[1]) <= margin
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(1,), (55,), (3, 7)])
+def test_weights_on_a_line_are_a_copy_in_the_same_order(shape, order):
+    for begin in range(8):
+        size = int(np.prod(shape))
+        w = np.arange(begin + size, dtype=float)[begin:].reshape(shape, order=order)
+        copy = on_a_line(w)
+        np.testing.assert_array_equal(copy, w)
+        assert copy.ctypes.data % CACHE_LINE == 0
+        assert copy.flags.f_contiguous == w.flags.f_contiguous
+        assert not np.shares_memory(copy, w)

@@ -124,7 +124,8 @@ def _warn_column_vector() -> None:
 def distinct(labels: np.ndarray) -> np.ndarray:
     """Give the distinct labels: sorted where they can be, else in order of appearance."""
     if labels.dtype != object:
-        return _few_distinct(labels)
+        few = _few_coded(labels)
+        return np.unique(labels) if few is None else few[0]
     try:
         found = dict.fromkeys(labels.tolist())
     except TypeError:
@@ -213,15 +214,16 @@ def in_order(labels: list[Hashable]) -> np.ndarray:
     return as_objects(labels)
 
 
-def _few_distinct(labels: np.ndarray) -> np.ndarray:
-    """Find one or two distinct labels in linear time; sort only if there are more."""
+def _few_coded(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Find one or two distinct labels, and the place of each, in linear time; None if more."""
     others = labels != labels[:1]
     place = int(others.argmax()) if others.size else 0
     if not labels.size or not others[place]:
-        return labels[:1].copy()
-    if np.count_nonzero(labels == labels[place]) == np.count_nonzero(others):
-        return np.sort(labels[[0, place]])
-    return np.unique(labels)
+        return labels[:1].copy(), others.view(np.int8)
+    if np.count_nonzero(labels == labels[place]) != np.count_nonzero(others):
+        return None
+    classes = np.sort(labels[[0, place]])
+    return classes, (others if classes[0] == labels[0] else ~others).view(np.int8)
 
 
 def as_signs(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -259,6 +261,15 @@ def several_classes(labels: np.ndarray) -> np.ndarray:
     return classes
 
 
+def several_coded(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give what `several_classes` does, and what `as_few_codes` does for these labels."""
+    found = None if labels.dtype == object else _few_coded(labels)
+    if found is not None and found[0].size == 2:
+        return found
+    classes = several_classes(labels)
+    return classes, as_few_codes(labels, classes)
+
+
 def as_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Give for each label the place of its class."""
     if labels.dtype != object and classes.dtype != object:
@@ -272,13 +283,6 @@ def as_few_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if classes.size > 2:
         return as_codes(labels, classes)
     return _of_the_second(labels, classes).view(np.int8)
-
-
-def as_own_codes(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Give the same for labels that the classes were found among, without a look for others."""
-    if classes.size > 2:
-        return as_codes(labels, classes)
-    return (~_equal(labels, classes[0])).view(np.int8)
 
 
 # ---- weights

@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_name
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
@@ -35,6 +36,11 @@ NUMBERS = ir.Constant(ir.VectorType(PLACE, LANES), list(range(LANES)))
 NONE, ALL = ir.Constant(ir.VectorType(ir.IntType(1), LANES), None), ir.Constant(BYTE, 2**LANES - 1)
 FREELY = ("reassoc", "contract", "nsz", "arcp")  # sums may be reordered, products fused with them
 FIRST_CACHE, SECOND_CACHE = 3, 2  # how near entries are brought that were asked for
+# Intel's first cache waits for a dozen lines at most: what is asked for a while before it is needed
+# is better brought to the second. A shuffled pass over covtype takes 48 ms so, and 60 with the
+# first cache (Intel Xeon); 16.9 and 15.5 on an AMD EPYC.
+ON_AMD = get_host_cpu_name().startswith("znver")
+EARLY_CACHE = FIRST_CACHE if ON_AMD else SECOND_CACHE
 
 
 @intrinsic
@@ -45,8 +51,20 @@ def prefetch_entry(typing_context, array, k):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def prefetch_entry_early(typing_context, array, k):  # type: ignore[no-untyped-def]
-    """Ask for it a while before it is needed, for a cache in which there is more room."""
-    return _asking(array, k, SECOND_CACHE)
+    """Ask for it a while before it is needed."""
+    return _asking(array, k, EARLY_CACHE)
+
+
+@intrinsic
+def prefetch_run(typing_context, array, first, length):  # type: ignore[no-untyped-def]
+    """Ask for so many entries from one on."""
+    return _asking_for_run(array, first, length, FIRST_CACHE)
+
+
+@intrinsic
+def prefetch_run_early(typing_context, array, first, length):  # type: ignore[no-untyped-def]
+    """Ask for them a while before they are needed."""
+    return _asking_for_run(array, first, length, EARLY_CACHE)
 
 
 def _asking(array: Any, k: Any, cache: int) -> Any:
@@ -56,6 +74,48 @@ def _asking(array: Any, k: Any, cache: int) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, k), generate
+
+
+def _asking_for_run(array: Any, first: Any, length: Any, cache: int) -> Any:
+    in_line = 8 * CACHE_LINE // array.dtype.bitwidth
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        data = context.make_array(array)(context, builder, arguments[0]).data
+        start, length = builder.gep(data, [arguments[1]]), arguments[2]
+
+        def ask(k: Any, lines: int = 1) -> None:
+            for at in range(0, lines * in_line, in_line):
+                _prefetch(builder, builder.gep(start, [builder.add(k, _place(at))]), cache)
+
+        # No loop for less than eight lines: its end would be foreseen late.
+        lines_up = builder.add(length, _place(in_line - 1))
+        whole, step = _whole(builder, lines_up, 8 * in_line), _place(8 * in_line)
+        with cgutils.for_range_slice(builder, _place(0), whole, step) as k:
+            ask(k[0], 8)
+        for lines in (4, 2, 1):
+            with _rest(builder, lines_up, lines * in_line) as place:
+                ask(place, lines)
+        ask(builder.sub(length, _place(1)))  # runs begin inside a line
+        return context.get_dummy_value()
+
+    return types.void(array, first, length), generate
+
+
+@intrinsic(prefer_literal=True)
+def few_numbers(typing_context, count):  # type: ignore[no-untyped-def]
+    """Give an array of so many unsigned numbers, not set, that lasts as long as the loop."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        from numba.np.arrayobj import populate_array
+
+        size = count.literal_value
+        room = cgutils.alloca_once(builder, PLACE, size)
+        array = context.make_array(signature.return_type)(context, builder)
+        shape, strides = (cgutils.pack_array(builder, [_place(x)]) for x in (size, 8))
+        populate_array(array, room, shape, strides, _place(8), None)
+        return array._getvalue()
+
+    return types.Array(types.uint64, 1, "C")(count), generate
 
 
 @intrinsic
@@ -184,9 +244,13 @@ def _dense_push(builder: Any, row: Any, w: Any, length: Any, a: Any) -> None:
         moved = builder.fmul(_spread(builder, a, lanes), x, FREELY)
         builder.store(builder.fadd(weights, moved, FREELY), _place_of(builder, w, k, lanes), 8)
 
-    with cgutils.for_range_slice(builder, _place(0), _whole(builder, length, 8), _place(8)) as k:
-        push(k[0], LANES)
-    for lanes in (4, 2, 1):
+    with cgutils.for_range_slice(builder, _place(0), _whole(builder, length, 32), _place(32)) as k:
+        for at in range(0, 32, LANES):
+            push(builder.add(k[0], _place(at)), LANES)
+    with _rest(builder, length, 16) as k:
+        push(k, LANES)
+        push(builder.add(k, _place(LANES)), LANES)
+    for lanes in (8, 4, 2, 1):
         with _rest(builder, length, lanes) as k:
             push(k, lanes)
 

@@ -23,11 +23,10 @@ from rosenblatt.labels import (
     ALL_ONE,
     as_few_codes,
     as_labels,
-    as_own_codes,
     joint_classes,
     moved_places,
     one_weight,
-    several_classes,
+    several_coded,
 )
 from rosenblatt.learners.one_row import as_one_row_matrix
 from rosenblatt.learners.stream import StreamLearner
@@ -112,9 +111,9 @@ class OnlineLearner(StreamLearner):
             codes = as_few_codes(shown.labels, classes)
             separator = self._begin_again(shown, classes, codes)
         else:
-            classes = several_classes(labels)
+            classes, codes = several_coded(labels)
             shown.check_classes(classes)
-            codes = as_own_codes(shown.labels, classes)
+            codes = codes if shown.places is None else codes[shown.places]
             separator = self._begin(shown.X, classes, self.output, codes, shown.weights)
         patience = self.passes_without_progress()
         if comparator is not None:

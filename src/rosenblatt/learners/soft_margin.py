@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt import options
 from rosenblatt.errors import InputError
-from rosenblatt.labels import as_labels, as_own_codes, example_weights, several_classes
+from rosenblatt.labels import as_labels, example_weights, several_coded
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.margin.classes import MULTICLASS, ClassSettings, solve
 from rosenblatt.margin.problem import Problem, Solution
@@ -191,8 +191,7 @@ class SoftMarginSVM(LinearLearner):
         check_finite(matrix)
         matrix = without_duplicates(matrix)
         labels = as_labels(y, matrix.shape[0])
-        classes = several_classes(labels)
-        codes = as_own_codes(labels, classes)
+        classes, codes = several_coded(labels)
         check_start(matrix.shape[1], 1 if classes.size == 2 else classes.size)
         if not radius(matrix) < LONGEST:
             raise InputError("the rows are too long for their squares; divide X by a constant")

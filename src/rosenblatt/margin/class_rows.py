@@ -24,9 +24,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from rosenblatt.lanes import CACHE_LINE
 from rosenblatt.loops import part
-from rosenblatt.rows import Rows, by_kind, primitive
+from rosenblatt.rows import Rows, by_kind, primitive, zeros_on_a_line
 
 LANES, DOUBLE_BYTES = 4, 8
 WORD, DOUBLE = ir.IntType(64), ir.DoubleType()
@@ -39,14 +38,8 @@ def padded(k: int) -> int:
 
 
 def class_weights(columns: int, k: int) -> np.ndarray:
-    """Give weights of zero for so many columns and the lifted coordinate, from a cache line on.
-
-    Where vectors lie across two lines, dense rows take half as long again.
-    """
-    places = (columns + 1) * padded(k)
-    memory = np.zeros(places + CACHE_LINE // DOUBLE_BYTES)
-    first = -memory.ctypes.data % CACHE_LINE // DOUBLE_BYTES
-    return memory[first : first + places].reshape(columns + 1, padded(k))
+    """Give weights of zero for so many columns and the lifted coordinate, from a cache line on."""
+    return zeros_on_a_line((columns + 1) * padded(k)).reshape(columns + 1, padded(k))
 
 
 def broadcast(builder: Any, number: Any) -> Any:

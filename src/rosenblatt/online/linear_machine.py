@@ -40,7 +40,7 @@ from rosenblatt.online.perceptron import (
     score_row,
 )
 from rosenblatt.online.presenter import RowPresenter
-from rosenblatt.rows import favoured
+from rosenblatt.rows import favoured, on_a_line
 from rosenblatt.run import Run, Stop
 
 OneRow = tuple[np.ndarray, np.ndarray]  # columns, values
@@ -90,7 +90,7 @@ class LinearMachine:
         cls, w: np.ndarray, lift: float, rule: Rule, output: str, calibrating: bool = False
     ) -> LinearMachine:
         """Begin from the weights w of the lifted rows, with a band of leads or without."""
-        state = State.start(w.copy(order="K"), output in AVERAGING, calibrating)
+        state = State.start(on_a_line(w), output in AVERAGING, calibrating)
         return cls(rule, lift, state, output, w, Votes(lift) if output == "voted" else None)
 
     @property

@@ -170,16 +170,21 @@ def step(rule: Rule, i: Place, y: Place) -> float:
 
 
 @part
-def correct(
+def is_plain(rule: Rule, state: State, log: Log) -> bool:
+    """Tell whether an update moves the weights at each mistake, and does no more."""
+    extra = state.band.size + state.drift.size + log.example.size > 0 or rule.margin > 0.0
+    return not (extra or rule.renormalize or rule.zero_is_positive)
+
+
+@part
+def make_ready(
     rows: Rows, i: Place, y: Place, rival: int, a: float, rule: Rule, state: State
-) -> float:
-    """Move the weights by a step on an example; give the norm that w was divided by."""
+) -> None:
+    """Note what the average of the weights wants to know before they move."""
     if state.drift.size and not rule.renormalize:
         push(rows, i, state.tally[CLOCK] * a, y, rival, state.drift)
     if state.drift.size and rule.renormalize:
         settle(state)
-    push(rows, i, a, y, rival, state.w)
-    return rescale(state.w) if rule.renormalize else 1.0
 
 
 @part
@@ -270,41 +275,53 @@ def present(
     row whose score is not a finite number, which is then named in the tally.
     """
     tally, n, each = state.tally, codes.size, vectors(state.w)
-    cursor, work, looks, mistakes, lost = int(tally[CURSOR]), 0, 0, 0, 0.0
-    in_turn = plan.sequence.size == 0
-    room, early = updates_left(log, tally, allowance), rows_early(rows, plan)
-    left = room
-    for _ in range(allowance.looks if left > 0 else 0):
-        if cursor == n:
-            break
-        i = upcoming(plan, cursor, n)
-        if early:
-            prefetch_later(rows, codes, counts, plan, cursor, early)
-        y = codes[i]
-        found = look(rows, i, y, state.w, state.scores, in_turn)
-        if not abs(found[0]) < np.inf:
+    cursor, looks, new, work = int(tally[CURSOR]), allowance.looks, 0, 0
+    room, mistakes, lost = updates_left(log, tally, allowance), 0, 0.0
+    in_turn, early, left = plan.sequence.size == 0, rows_early(rows, plan), room
+    plain, enough = is_plain(rule, state, log), rule.margin
+    if state.band.size:
+        enough = np.inf
+    while looks > 0 and left > 0 and cursor < n:
+        first, last = cursor, min(n, cursor + looks)
+        while cursor < last:  # nothing else in here, since most examples need no more
+            i = upcoming(plan, cursor, n)
+            if early:
+                prefetch_later(rows, codes, counts, plan, cursor, early)
+            y = codes[np.uint64(i)]
+            lead, rival = look(rows, i, y, state.w, state.scores, in_turn)
+            cursor += 1
+            work += each * size(rows, i)
+            if lead == np.inf:
+                break
+            if not lead > enough:
+                break
+        looks -= cursor - first
+        new += cursor - first - 1
+        if not abs(lead) < np.inf:
             tally[UNUSABLE] = i + 1
+            cursor -= 1
+            work -= each * size(rows, i)
             break
         if state.band.size:
-            note(state.band, ahead(state.w, found[0], state.scores), wrong(rule, y, found[0]))
-        cursor += 1
-        work += each * size(rows, i)
-        if teaches(rule, y, found[0]):
-            looks = seen(tally, looks)
+            note(state.band, ahead(state.w, lead, state.scores), wrong(rule, y, lead))
+        if lead <= 0.0 if plain else teaches(rule, y, lead):
             a = step(rule, i, y)
-            norm = correct(rows, i, y, found[1], a, rule, state)
-            if log.example.size:
-                record(log, state, i, found, norm)
-            mistakes += wrong(rule, y, found[0])
-            lost -= 2.0 * a * found[0]
+            if not plain:
+                new = seen(tally, new)
+                make_ready(rows, i, y, rival, a, rule, state)
+            push(rows, i, a, y, rival, state.w)
+            if not plain:
+                norm = rescale(state.w) if rule.renormalize else 1.0
+                if log.example.size:
+                    record(log, state, i, (lead, rival), norm)
+            mistakes += plain or wrong(rule, y, lead)
+            lost -= 2.0 * a * lead
             work += pushed(state.w) * size(rows, i)
-            counts[i] += 1
+            counts[np.uint64(i)] += 1
             cursor = 0 if plan.restart else cursor
             left -= 1
-        looks += 1
-        if left == 0:
-            break
-    seen(tally, looks)
+        new += 1
+    seen(tally, new)
     tally[CURSOR] = cursor
     book(tally, room - left, mistakes, lost, work)
 
@@ -338,7 +355,9 @@ def correct_one(
     """Learn from one example that is known to call for an update."""
     found = look(rows, i, y, state.w, state.scores)
     a = step(rule, i, y)
-    norm = correct(rows, i, y, found[1], a, rule, state)
+    make_ready(rows, i, y, found[1], a, rule, state)
+    push(rows, i, a, y, found[1], state.w)
+    norm = rescale(state.w) if rule.renormalize else 1.0
     if log.example.size:
         record(log, state, i, found, norm)
     work = pushed(state.w) * size(rows, i)
