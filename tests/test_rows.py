@@ -20,9 +20,9 @@ from rosenblatt.rows import (
     Single,
     Sparse,
     add,
+    copy_on_a_line,
     dot,
     largest_sqnorm,
-    on_a_line,
     scores,
     size,
     sqnorm,
@@ -222,7 +222,7 @@ def test_weights_on_a_line_are_a_copy_in_the_same_order(shape, order):
     for begin in range(8):
         size = int(np.prod(shape))
         w = np.arange(begin + size, dtype=float)[begin:].reshape(shape, order=order)
-        copy = on_a_line(w)
+        copy = copy_on_a_line(w)
         np.testing.assert_array_equal(copy, w)
         assert copy.ctypes.data % CACHE_LINE == 0
         assert copy.flags.f_contiguous == w.flags.f_contiguous

@@ -258,17 +258,20 @@ def zeros_on_a_line(count: int) -> np.ndarray:
     Where vectors lie across two lines, dense passes over 54 columns take a twentieth longer, and
     joint sweeps half as long again.
     """
-    room = np.zeros(count + CACHE_LINE // 8)
-    first = -room.__array_interface__["data"][0] % CACHE_LINE // 8
-    return room[first : first + count]
+    return _on_a_line(np.zeros(count + CACHE_LINE // 8))
 
 
-def on_a_line(w: np.ndarray) -> np.ndarray:
+def copy_on_a_line(w: np.ndarray) -> np.ndarray:
     """Give a copy of weights, in their order of memory, from a cache line on."""
     order: Any = "F" if w.flags.fnc else "C"
-    copy = zeros_on_a_line(w.size).reshape(w.shape, order=order)
+    copy = _on_a_line(np.empty(w.size + CACHE_LINE // 8)).reshape(w.shape, order=order)
     copy[...] = w
     return copy
+
+
+def _on_a_line(room: np.ndarray) -> np.ndarray:
+    spare, first = CACHE_LINE // 8, -room.__array_interface__["data"][0] % CACHE_LINE // 8
+    return room[first : room.size - spare + first]
 
 
 @primitive

@@ -47,6 +47,7 @@ from rosenblatt.rows import (
     rows_ahead,
     scores,
     span,
+    zeros_on_a_line,
 )
 
 LARGEST, SMALLEST, GAP, RISE = range(4)  # places in what a sweep found
@@ -294,7 +295,7 @@ def narrow_squares(squares: np.ndarray) -> np.ndarray:
 
 def _beginning(problem: DualRows, start: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """Begin with zero, or with the best multiple, at most 1, of the duals given."""
-    w, betas = np.zeros(problem.columns + 1), np.zeros(problem.signs.size)
+    w, betas = zeros_on_a_line(problem.columns + 1), np.zeros(problem.signs.size)
     if start is not None:
         betas = np.clip(start, 0.0, problem.caps)  # a copy, which sweeps change
         combine(problem.rows, betas * problem.signs, w)

@@ -40,7 +40,7 @@ from rosenblatt.online.perceptron import (
     score_row,
 )
 from rosenblatt.online.presenter import RowPresenter
-from rosenblatt.rows import favoured, on_a_line
+from rosenblatt.rows import copy_on_a_line, favoured
 from rosenblatt.run import Run, Stop
 
 OneRow = tuple[np.ndarray, np.ndarray]  # columns, values
@@ -90,7 +90,7 @@ class LinearMachine:
         cls, w: np.ndarray, lift: float, rule: Rule, output: str, calibrating: bool = False
     ) -> LinearMachine:
         """Begin from the weights w of the lifted rows, with a band of leads or without."""
-        state = State.start(on_a_line(w), output in AVERAGING, calibrating)
+        state = State.start(copy_on_a_line(w), output in AVERAGING, calibrating)
         return cls(rule, lift, state, output, w, Votes(lift) if output == "voted" else None)
 
     @property
@@ -162,7 +162,8 @@ class LinearMachine:
         finally:
             if self.votes is not None:
                 self.votes.append(Ballot.of(X, shown.log, shown.codes, shown.rule))
-        if not (np.isfinite(self.state.w).all() and np.isfinite(self.state.drift).all()):
+        learned = [part for part in (self.state.w, self.state.drift) if part.size]
+        if not all(np.isfinite(part).all() for part in learned):
             raise InputError(
                 "the weights grew too large for float64; divide X or eta0 by a constant"
             )
