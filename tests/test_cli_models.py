@@ -244,6 +244,9 @@ def test_folds_are_stratified_and_the_same_each_time(facts, shell):
     assert found["accuracy"] > 0.9
     assert f"± {np.std(found['folds'], ddof=1):.2g}" in shell(*words)[1]
     assert "no class has a row for each" in shell("evaluate", "t.csv", "--folds", "50")[2]
+    shell("fit", "t.csv", "--model", "m.safetensors")
+    with_model = shell("evaluate", "m.safetensors", "t.csv", "--folds", "5")
+    assert "--folds trains anew: leave out the model m.safetensors" in with_model[2]
     assert "need --folds" in shell("evaluate", "m", "t.csv", "--C", "1", "--learner", "svm")[2]
     assert "got t.csv alone" in shell("evaluate", "t.csv")[2]
 

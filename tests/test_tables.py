@@ -530,6 +530,18 @@ def test_a_word_among_numbers_is_named_before_it_makes_categories_of_them():
     read_table(b"age,label\n" + rows.replace(b"2", b"few").replace(b"3", b"many"), Reading("csv"))
 
 
+def test_words_in_many_columns_are_told_in_one_sentence_that_thinks_of_a_header():
+    rows = b"age,size,label\n" + b"1,2,0\n3,4,1\n" * 2
+    with pytest.warns(rb.GuessWarning) as told:
+        csv(rows, header=False)
+    (said,) = [str(each.message) for each in told]
+    assert "2 columns of <bytes> hold words among their numbers, such as 'age' in" in said
+    assert "if the first row names the columns, pass header=True; else correct" in said
+    named = rows.replace(b"1,2,0", b"few,many,0", 1)
+    with pytest.warns(rb.GuessWarning, match="such as 'few' in 'age', and .*categories; correct"):
+        csv(named)
+
+
 @pytest.mark.parametrize(
     ("cell", "advice"),
     [

@@ -94,6 +94,7 @@ def evaluate(
 
         if stream or cluster is not None or recipe.is_open:
             raise click.UsageError("--stream, --cluster and --C auto do not go with --folds")
+        source.refuse_model("--folds trains anew")
         evaluate_folds(source, recipe, scale, folds, json=json)
         return
     if scale is not None or recipe.learner != "perceptron" or recipe.options:

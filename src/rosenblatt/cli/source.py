@@ -66,6 +66,13 @@ class Source:
         data = Several(tuple(names)) if len(names) > 1 else names[0]
         return Path(model), replace(self, data=data)
 
+    def refuse_model(self, why: str) -> None:
+        """Refuse a model before the data."""
+        from rosenblatt.cli.describing import is_model
+
+        if isinstance(self.data, Several) and is_model(self.data.names[0]):
+            raise InputError(f"{why}: leave out the model {self.data.names[0]}")
+
     def notes(self) -> dict[str, Any]:
         """Give what a model is to remember of its data: their format, and how they are read."""
         changed = self.reading.changed()

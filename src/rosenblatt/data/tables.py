@@ -299,13 +299,8 @@ def _warn_of_guesses(
 ) -> None:
     """Tell what was guessed of a text and may be meant otherwise: the label, and a stray word."""
     worded = [name for name in inputs if text.kinds[name] == WORDS]
-    guesses = [
-        f"column {quoted(name)} of {reading.file} holds {quoted(text.strays[name])} among its "
-        "numbers, and is encoded as categories; correct such cells, or leave them empty and pass "
-        "missing=0"
-        for name in worded
-        if name in text.strays
-    ]
+    strayed = [name for name in worded if name in text.strays]
+    guesses = [_said_of_strays(strayed, text, reading)] if strayed else []
     if reading.categories == "onehot":
         guesses += [
             f"the cells of column {quoted(name)} of {reading.file} {_doubt(word, text.decimal)}"
@@ -321,6 +316,21 @@ def _warn_of_guesses(
         )
     for guess in guesses:
         warnings.warn(guess, GuessWarning, stacklevel=levels_inside() + 1)
+
+
+def _said_of_strays(names: Sequence[str], text: Dialect, reading: Reading) -> str:
+    first, word = quoted(names[0]), quoted(text.strays[names[0]])
+    correct = "correct such cells, or leave them empty and pass missing=0"
+    if len(names) == 1:
+        return (
+            f"column {first} of {reading.file} holds {word} among its numbers, and is encoded as "
+            f"categories; {correct}"
+        )
+    named = "" if text.header else "if the first row names the columns, pass header=True; else "
+    return (
+        f"{len(names)} columns of {reading.file} hold words among their numbers, such as {word} in "
+        f"{first}, and are encoded as categories; {named}{correct}"
+    )
 
 
 def _doubt(word: str, decimal: str) -> str:
