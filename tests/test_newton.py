@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from layouts import EVERY_LAYOUT, whole_numbers, whole_weights
 from rosenblatt import blocks
 from rosenblatt.margin import newton as steps
 from rosenblatt.margin import pieces
@@ -182,6 +183,34 @@ def test_rounding_limits_leave_a_finite_answer_and_no_warning():
                 primal, dual = naive_gap(rows, signs, 1e-12, np.ones(300), intercept, found)
                 assert np.isfinite([primal, dual]).all()
                 assert found.gap <= 1
+
+
+@pytest.mark.twin_of("margin.pieces.fill_rows")
+def test_chosen_sparse_rows_are_written_as_dense_ones_with_something_added():
+    A, _ = whole_numbers()
+    begin, chosen = whole_weights()[:-1], np.array([5, 0, 22, 3, 3])
+    for layout in EVERY_LAYOUT:
+        if layout.sparse:
+            out = np.full((chosen.size, A.shape[1]), np.nan)
+            pieces.fill_rows(layout.rows(A, 0.0), chosen, begin, out)
+            assert out.tolist() == [
+                [b + x for b, x in zip(begin, A[i], strict=True)] for i in chosen
+            ]
+
+
+@pytest.mark.parametrize("share", [0.05, 0.9])
+def test_rows_are_chosen_as_dense_ones_where_most_entries_are_there(share):
+    random = np.random.default_rng(0)
+    X = sparse.random_array((50, 8), density=share, format="csr", rng=random, dtype=np.float32)
+    chosen = np.array([3, 49, 0, 7])
+    found = pieces.float_rows(X, chosen)
+    assert sparse.issparse(found) == (share < pieces.FILLED)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found.toarray() if share < 0.5 else found, X.toarray()[chosen])
+    shift, lifted = random.standard_normal(8), np.full((4, 9), 2.0)
+    lifted[:, :-1] = X.toarray()[chosen] - shift
+    upper = np.triu(pieces.squares(X, chosen, shift, 2.0))
+    np.testing.assert_allclose(upper, np.triu(lifted.T @ lifted), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.twin_of("margin.newton.gain")

@@ -300,9 +300,11 @@ class Proximal:
             return True
         self.look_at_all(w, alphas)
         primal, (dual, _) = self.primal(), self.dual()
+        if primal - dual <= tol * primal:
+            return True
         self.reach *= 2
         self._centre(self.sigma)
-        return bool(primal - dual <= tol * primal)
+        return False
 
     def begin_again(self, w: np.ndarray, alphas: np.ndarray) -> None:
         """Go back to weights and duals, and keep the duals nearer to where they are."""

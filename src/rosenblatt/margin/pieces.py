@@ -9,13 +9,14 @@ import scipy  # which loads its linalg when that is used
 from scipy import sparse
 
 from rosenblatt.blocks import in_blocks
+from rosenblatt.loops import loop
 from rosenblatt.margin.sums import parts
-from rosenblatt.matrices import Matrix
-from rosenblatt.rows import Rows, combine, scores, span
+from rosenblatt.matrices import Matrix, as_rows
+from rosenblatt.rows import Rows, Sparse, combine, scores, span
 
 FILLED = 0.25  # share of entries above which few rows are copied as dense ones
 PIECE = 2**14  # entries of rows in float64, which each thread has some of
-SPARSE_PIECE = 2**17  # SciPy takes a while to choose rows: a fifth of the time on a9a with 2^14
+SPARSE_PIECE = 2**17  # with 2^14, the squares of a9a take a twentieth longer
 PASS = 64  # a thread pays for a product with a vector at so many times more entries than else
 
 
@@ -55,9 +56,29 @@ def float_rows(X: Matrix, chosen: np.ndarray | slice) -> Matrix:
         for first in range(0, chosen.size, height):
             made[first : first + height] = X[chosen[first : first + height]]
         return made
+    if isinstance(chosen, np.ndarray) and stored_in(X, chosen) >= FILLED * chosen.size * X.shape[1]:
+        made = np.empty((chosen.size, X.shape[1]))
+        fill_rows(as_rows(X, 0.0), chosen, np.zeros(X.shape[1]), made)
+        return made
     X = X[chosen].astype(np.float64, copy=False)
     few = not sparse.issparse(X) or X.nnz < FILLED * X.shape[0] * X.shape[1]
     return X if few else X.toarray()
+
+
+def stored_in(X: sparse.csr_matrix, chosen: np.ndarray) -> int:
+    """Give the number of entries that some rows have."""
+    return int((X.indptr[chosen + 1] - X.indptr[chosen]).sum())
+
+
+@loop
+def fill_rows(rows: Sparse, chosen: np.ndarray, begin: np.ndarray, out: np.ndarray) -> None:
+    """Write begin + x for some sparse rows, whose columns are known to lie inside."""
+    for r in range(chosen.size):
+        for j in range(begin.size):
+            out[r, j] = begin[j]
+        i = np.uint64(chosen[r])
+        for k in range(np.uint64(rows.starts[i]), np.uint64(rows.starts[i + np.uint64(1)])):
+            out[r, rows.columns[k]] += rows.values[k]
 
 
 def squares(X: Matrix, chosen: np.ndarray, shift: np.ndarray, lift: float) -> np.ndarray:
@@ -77,10 +98,12 @@ def squares_of(X: Matrix, chosen: np.ndarray, shift: np.ndarray, lift: float) ->
     sums = np.zeros((width, width), order="F")
     whole = np.full((min(height, chosen.size), width), lift)
     for first in range(0, chosen.size, height):
-        piece = X[chosen[first : first + height]]
-        block = whole[: piece.shape[0]]
-        piece = piece.toarray() if sparse.issparse(piece) else piece
-        np.subtract(piece, shift, out=block[:, :-1])
+        some = chosen[first : first + height]
+        block = whole[: some.size]
+        if sparse.issparse(X):
+            fill_rows(as_rows(X, lift), some, np.append(-shift, lift), block)
+        else:
+            np.subtract(X[some], shift, out=block[:, :-1])
         sums = scipy.linalg.blas.dsyrk(1.0, block.T, 1.0, sums, overwrite_c=True)
     return sums
 
