@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy  # which loads its linalg when that is used
@@ -12,7 +13,7 @@ from rosenblatt.blocks import in_blocks
 from rosenblatt.loops import loop
 from rosenblatt.margin.sums import parts
 from rosenblatt.matrices import Matrix, as_rows
-from rosenblatt.rows import Rows, Sparse, combine, scores, span
+from rosenblatt.rows import Rows, combine, scores, span
 
 FILLED = 0.25  # share of entries above which few rows are copied as dense ones
 PIECE = 2**14  # entries of rows in float64, which each thread has some of
@@ -71,7 +72,7 @@ def stored_in(X: sparse.csr_matrix, chosen: np.ndarray) -> int:
 
 
 @loop
-def fill_rows(rows: Sparse, chosen: np.ndarray, begin: np.ndarray, out: np.ndarray) -> None:
+def fill_rows(rows: Any, chosen: np.ndarray, begin: np.ndarray, out: np.ndarray) -> None:
     """Write begin + x for some sparse rows, whose columns are known to lie inside."""
     for r in range(chosen.size):
         for j in range(begin.size):
