@@ -155,10 +155,7 @@ def wrong(rule: Rule, y: Place, lead: float) -> bool:
 
 @part
 def teaches(rule: Rule, y: Place, lead: float) -> bool:
-    """Tell whether it calls for an update: a mistake does, and a lead inside the margin.
-
-    The first comparison settles most examples, so that a margin costs plain passes nothing.
-    """
+    """Tell whether it calls for an update: a mistake does, and a lead inside the margin."""
     return lead <= rule.margin and (rule.margin > 0.0 or wrong(rule, y, lead))
 
 
@@ -278,12 +275,11 @@ def present(
     cursor, looks, new, work = int(tally[CURSOR]), allowance.looks, 0, 0
     room, mistakes, lost = updates_left(log, tally, allowance), 0, 0.0
     in_turn, early, left = plan.sequence.size == 0, rows_early(rows, plan), room
-    plain, enough = is_plain(rule, state, log), rule.margin
-    if state.band.size:
-        enough = np.inf
+    plain = is_plain(rule, state, log)
+    enough = np.inf if state.band.size else rule.margin  # leads above that ask for nothing
     while looks > 0 and left > 0 and cursor < n:
         first, last = cursor, min(n, cursor + looks)
-        while cursor < last:  # nothing else in here, since most examples need no more
+        while cursor < last:  # most examples need no more than this
             i = upcoming(plan, cursor, n)
             if early:
                 prefetch_later(rows, codes, counts, plan, cursor, early)
@@ -291,7 +287,7 @@ def present(
             lead, rival = look(rows, i, y, state.w, state.scores, in_turn)
             cursor += 1
             work += each * size(rows, i)
-            if lead == np.inf:
+            if lead == np.inf:  # asked by itself: both at once take the processor longer
                 break
             if not lead > enough:
                 break

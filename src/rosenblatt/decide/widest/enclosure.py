@@ -37,6 +37,7 @@ from rosenblatt.exact.rounding import (
 )
 from rosenblatt.exact.weights import Weights
 from rosenblatt.matrices import Matrix
+from rosenblatt.pauses import pause
 
 BITS = (96, 256)  # numbers as short as that often prove the same as exact ones of thousands
 MODERATE = 64  # floats between 2^-64 and 2^64 have squares that are floats
@@ -171,9 +172,8 @@ def scaled_to_floats(hulls: Hulls) -> tuple[Matrix, float]:
     X, lift = hulls.X, hulls.lift
     if is_exact(X):
         power = max(exponent(value) for value in (*X.flat, lift))
-        unit = Fraction(2) ** power
-        moved = np.array([[float(Fraction(v) / unit) for v in x] for x in X])
-        return moved, float(Fraction(lift) / unit)
+        moved = np.array([_row_over(x, power) for x in X])
+        return moved, _over(lift, power)
     values = X.data if sparse.issparse(X) else X
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     power = max(exponent(largest), exponent(lift))
@@ -183,6 +183,18 @@ def scaled_to_floats(hulls: Hulls) -> tuple[Matrix, float]:
     if sparse.issparse(X):
         moved = sparse.csr_matrix((moved, X.indices, X.indptr), X.shape)
     return moved, float(Fraction(lift) / Fraction(2) ** power)
+
+
+def _row_over(row: np.ndarray, power: int) -> list[float]:
+    pause()
+    return [_over(value, power) for value in row]
+
+
+def _over(value: Number, power: int) -> float:
+    """Give a number over a power of two, rounded once."""
+    exact = Fraction(value)
+    above, below = exact.numerator, exact.denominator
+    return above / (below << power) if power >= 0 else (above << -power) / below
 
 
 def lowest(hulls: Hulls, w: Weights) -> list[int]:
