@@ -62,6 +62,8 @@ def as_label(label: Hashable) -> np.ndarray:
 
 def _refuse_other_things(y: Any) -> None:
     """Refuse what has no labels in an order, or not yet."""
+    if type(y) is np.ndarray:
+        return
     kind = type(y).__name__
     if hasattr(y, "collect"):
         raise InputError(f"labels must be a list or an array, got a {kind}; give y.collect()")

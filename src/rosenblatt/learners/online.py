@@ -31,7 +31,7 @@ from rosenblatt.labels import (
 from rosenblatt.learners.one_row import as_one_row_matrix
 from rosenblatt.learners.stream import StreamLearner
 from rosenblatt.matrices import Matrix, as_matrix, check_finite, without_duplicates
-from rosenblatt.online.driver import Limits, Watch
+from rosenblatt.online.driver import DRAWN, Limits, Watch
 from rosenblatt.online.growth import Length, length_of
 from rosenblatt.online.linear_machine import LinearMachine, Move, OneRow, check_room
 from rosenblatt.online.perceptron import LOST, Rule, score_row
@@ -123,7 +123,7 @@ class OnlineLearner(StreamLearner):
             codes,
             weights=shown.weights,
             order=self.order,
-            seed=self.draw_seed(),
+            seed=self.draw_seed() if self.order in DRAWN else 0,
             limits=Limits(self.max_iter, self.max_updates, self.max_seconds, patience),
             watch=watch,
             comparator=comparator,

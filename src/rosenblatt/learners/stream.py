@@ -99,10 +99,10 @@ class Shown:
         )
 
     def _singles(self, tally: np.ndarray) -> Run | None:
+        if tally[LOOKS] == self.tally[LOOKS]:
+            return None
         gained = tally - self.tally
         rows, mistakes, updates = (int(gained[place]) for place in (LOOKS, MISTAKES, UPDATES))
-        if not rows:
-            return None
         learned = np.array(self.looks, np.int64) - int(self.tally[LOOKS]) - 1
         return Run(
             mistakes=mistakes,

@@ -32,6 +32,7 @@ from rosenblatt.pauses import OutOfTimeError, until
 from rosenblatt.run import Operations, Run, Stop
 
 ORDERS = ("cycle", "shuffle", "random", "worst", "first")
+DRAWN = ("shuffle", "random")  # those with random numbers
 PORTION = 2**24  # multiply-adds given to a loop at a time, about 10 ms
 UNLIMITED = 2**53
 WATCH_SECONDS = 0.1
@@ -110,8 +111,7 @@ class Training:
         self.began = self.watched = time.perf_counter()
         self.tally_at_start = self.tally.copy()
         self.pass_began = self.tally.copy()
-        drawn = self.order in ("shuffle", "random")
-        sequence = np.arange(self.examples if drawn else 0, dtype=np.uint32)
+        sequence = np.arange(self.examples if self.order in DRAWN else 0, dtype=np.uint32)
         seed = np.array([self.seed], np.uint64)
         restart = self.order in ("random", "first")
         self.plan = Plan(sequence, restart, self.order == "random", seed)
