@@ -166,7 +166,7 @@ def is_new(page):
 
 
 def enter(page, text):
-    """Type a text into the input and send it; keys are lost if a page is not painted yet."""
+    """Type a text into the input and send it, once more if nothing comes of it: keys get lost."""
     for _ in range(10):
         page("one('input').value = ''; one('input').focus(); window.before = true")
         page.press(*text, "Enter")

@@ -38,8 +38,7 @@ FIRST_CACHE, SECOND_CACHE = 3, 2  # how near entries are brought that were asked
 # Intel's first cache waits for a dozen lines at most: what is asked for a while before it is needed
 # is better brought to the second. A shuffled pass over covtype takes 48 ms so, and 60 with the
 # first cache (Intel Xeon); 16.9 and 15.5 on an AMD EPYC.
-ON_AMD = get_host_cpu_name().startswith("znver")
-EARLY_CACHE = FIRST_CACHE if ON_AMD else SECOND_CACHE
+EARLY_CACHE = FIRST_CACHE if get_host_cpu_name().startswith("znver") else SECOND_CACHE
 
 
 @intrinsic

@@ -17,7 +17,7 @@ from rosenblatt.rows import Rows, combine, scores, span
 
 FILLED = 0.25  # share of entries above which few rows are copied as dense ones
 PIECE = 2**14  # entries of rows in float64, which each thread has some of
-SPARSE_PIECE = 2**17  # with 2^14, the squares of a9a take a twentieth longer
+SPARSE_PIECE = 2**17  # with 2^14, all of a9a takes a twentieth longer
 PASS = 64  # a thread pays for a product with a vector at so many times more entries than else
 
 

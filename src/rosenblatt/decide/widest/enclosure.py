@@ -182,7 +182,7 @@ def scaled_to_floats(hulls: Hulls) -> tuple[Matrix, float]:
     moved = np.ldexp(values.astype(np.float64), -power)
     if sparse.issparse(X):
         moved = sparse.csr_matrix((moved, X.indices, X.indptr), X.shape)
-    return moved, float(Fraction(lift) / Fraction(2) ** power)
+    return moved, _over(lift, power)
 
 
 def _row_over(row: np.ndarray, power: int) -> list[float]:
